@@ -1,0 +1,262 @@
+"""What the custodian says about the columns: role, kind, domain, and where each domain came from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from engine.errors import InputRefused
+
+VERSION = 1
+
+
+class Role(StrEnum):
+    """What a column says about a person."""
+
+    DIRECT_IDENTIFIER = "direct_identifier"
+    IDENTIFYING = "identifying"
+    SENSITIVE = "sensitive"
+    OTHER = "other"
+    PERSON_KEY = "person_key"
+    WEIGHT = "weight"
+    TIME = "time"
+    PLACE = "place"
+    DROPPED = "dropped"
+
+
+class Kind(StrEnum):
+    """How the values of a column are to be read."""
+
+    CATEGORY = "category"
+    ORDINAL = "ordinal"
+    INTEGER = "integer"
+    NUMBER = "number"
+    DATE = "date"
+    TEXT = "text"
+
+
+class Origin(StrEnum):
+    """Where a domain came from. No differentially private method accepts a copied one."""
+
+    DECLARED = "declared"
+    CODE_LIST = "code_list"
+    COPIED = "copied"
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values a column may have, whatever the rows hold.
+
+    Either ``values`` (in their order), or ``minimum`` and ``maximum`` with an optional ``step``, or the name
+    of a ``code_list`` below ``resources/code_lists``. Bounds and step are exact fractions; dates are ISO text.
+    """
+
+    minimum: Fraction | str | None = None
+    maximum: Fraction | str | None = None
+    step: Fraction | None = None
+    values: tuple[str, ...] | None = None
+    code_list: str | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column as the custodian declared it."""
+
+    name: str
+    role: Role = Role.OTHER
+    kind: Kind = Kind.TEXT
+    domain: Domain | None = None
+    domain_origin: Origin | None = None
+    missing: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether the domain was declared or comes from a code list, not from the rows."""
+        return self.domain is not None and self.domain_origin in (Origin.DECLARED, Origin.CODE_LIST)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All columns, and how many rows of one person a release may use (1 where every row is a person)."""
+
+    columns: tuple[Column, ...] = ()
+    rows_per_person: int = 1
+
+    def __contains__(self, name: str) -> bool:
+        return any(column.name == name for column in self.columns)
+
+    def column(self, name: str) -> Column:
+        """Return a column by name; one that is not listed is ``other`` text without a domain."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        return Column(name)
+
+    def with_role(self, *roles: Role) -> tuple[Column, ...]:
+        """Return the columns that have one of the roles, in their order."""
+        return tuple(column for column in self.columns if column.role in roles)
+
+    @property
+    def person_key(self) -> Column | None:
+        """The column that says which rows belong to one person, or None where every row is a person."""
+        return next(iter(self.with_role(Role.PERSON_KEY)), None)
+
+    def with_column(self, changed: Column) -> Schema:
+        """Return a schema in which the column of the same name is replaced, or added at the end."""
+        if changed.name not in self:
+            return replace(self, columns=(*self.columns, changed))
+        return replace(
+            self, columns=tuple(changed if column.name == changed.name else column for column in self.columns)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the schema as plain JSON values."""
+        return {
+            "version": VERSION,
+            "rows_per_person": self.rows_per_person,
+            "columns": [_column_to_json(column) for column in self.columns],
+        }
+
+    @staticmethod
+    def from_json(tree: Mapping[str, Any], *, file: str = "schema") -> Schema:
+        """Read a schema from JSON values.
+
+        Raises
+        ------
+        InputRefused
+            ``schema.*``: a newer version, an unknown role or kind, a column named twice, a bad domain.
+        """
+        version = tree.get("version", VERSION)
+        if not isinstance(version, int) or version > VERSION:
+            raise InputRefused("schema.newer_version", file=file, found=version, expected=VERSION)
+        rows = tree.get("rows_per_person", 1)
+        if not isinstance(rows, int) or isinstance(rows, bool) or rows < 1:
+            raise InputRefused("schema.rows_per_person", file=file)
+        entries = tree.get("columns")
+        if not isinstance(entries, list):
+            raise InputRefused("schema.no_columns", file=file)
+        columns = tuple(_column_from_json(entry, file) for entry in entries)
+        _refuse_twice((column.name for column in columns), file)
+        return Schema(columns, rows)
+
+    @staticmethod
+    def loads(written: str, *, file: str = "schema") -> Schema:
+        """Read a schema from JSON text."""
+        try:
+            tree = json.loads(written)
+        except ValueError as error:
+            raise InputRefused("schema.not_json", file=file) from error
+        if not isinstance(tree, dict):
+            raise InputRefused("schema.not_json", file=file)
+        return Schema.from_json(tree, file=file)
+
+
+def exact(value: Any) -> Fraction:
+    """Return a number as an exact fraction of what was *written*: 0.1 is one tenth.
+
+    Examples
+    --------
+    >>> exact(0.1), exact("1/3"), exact(2)
+    (Fraction(1, 10), Fraction(1, 3), Fraction(2, 1))
+
+    Raises
+    ------
+    ValueError
+        Not a finite number.
+    """
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, bool):
+        raise ValueError("a truth value is not a number")
+    return Fraction(str(value))
+
+
+def written(value: Fraction) -> int | float | str:
+    """Return an exact fraction as the shortest JSON value that `exact` reads back as the same fraction.
+
+    Examples
+    --------
+    >>> written(Fraction(1, 10)), written(Fraction(3)), written(Fraction(1, 3))
+    (0.1, 3, '1/3')
+    """
+    if value.denominator == 1:
+        return value.numerator
+    return float(value) if Fraction(str(float(value))) == value else str(value)
+
+
+def _refuse_twice(names: Iterable[str], file: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputRefused("schema.column_twice", file=file, column=name)
+        seen.add(name)
+
+
+def _column_to_json(column: Column) -> dict[str, Any]:
+    tree: dict[str, Any] = {"name": column.name, "role": column.role.value, "kind": column.kind.value}
+    if column.domain is not None:
+        tree["domain"] = _domain_to_json(column.domain)
+        tree["domain_origin"] = (column.domain_origin or Origin.COPIED).value
+    if column.missing:
+        tree["missing"] = list(column.missing)
+    if column.labels:
+        tree["labels"] = dict(column.labels)
+    return tree
+
+
+def _domain_to_json(domain: Domain) -> dict[str, Any]:
+    if domain.code_list is not None:
+        return {"code_list": domain.code_list}
+    if domain.values is not None:
+        return {"values": list(domain.values)}
+    bounds = {"minimum": domain.minimum, "maximum": domain.maximum, "step": domain.step}
+    return {
+        name: written(value) if isinstance(value, Fraction) else value
+        for name, value in bounds.items()
+        if value is not None
+    }
+
+
+def _column_from_json(entry: Any, file: str) -> Column:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not entry["name"]:
+        raise InputRefused("schema.column_without_name", file=file)
+    name = entry["name"]
+    try:
+        role, kind = Role(entry.get("role", "other")), Kind(entry.get("kind", "text"))
+    except ValueError as error:
+        raise InputRefused(
+            "schema.unknown_word",
+            file=file,
+            column=name,
+            roles=", ".join(Role),
+            kinds=", ".join(Kind),
+        ) from error
+    domain = _domain_from_json(entry["domain"], kind, name, file) if entry.get("domain") else None
+    origin = Origin(entry.get("domain_origin", "copied")) if domain is not None else None
+    missing = tuple(str(code) for code in entry.get("missing", ()))
+    labels = {str(code): str(label) for code, label in entry.get("labels", {}).items()}
+    return Column(name, role, kind, domain, origin, missing, labels)
+
+
+def _domain_from_json(tree: Mapping[str, Any], kind: Kind, column: str, file: str) -> Domain:
+    if "code_list" in tree:
+        return Domain(code_list=str(tree["code_list"]))
+    if "values" in tree:
+        values = tuple(str(value) for value in tree["values"])
+        _refuse_twice(values, file)
+        return Domain(values=values)
+    if kind is Kind.DATE:
+        return Domain(minimum=tree.get("minimum"), maximum=tree.get("maximum"))
+    try:
+        bounds = {name: exact(tree[name]) for name in ("minimum", "maximum", "step") if tree.get(name) is not None}
+    except (ValueError, ZeroDivisionError) as error:
+        raise InputRefused("schema.bad_domain", file=file, column=column) from error
+    lower, upper, step = (bounds.get(name) for name in ("minimum", "maximum", "step"))
+    if (lower is not None and upper is not None and lower >= upper) or (step is not None and step <= 0):
+        raise InputRefused("schema.bad_domain", file=file, column=column)
+    return Domain(minimum=lower, maximum=upper, step=step)

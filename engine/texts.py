@@ -1,0 +1,149 @@
+"""Id + named values → a sentence, in the chosen language. The one module that makes words for people.
+
+Texts are TOML below ``resources/texts/LANG/``. An id is the path of the file and of the key, joined by
+dots: ``errors.table.empty_file.what`` is the key ``what`` of ``[empty_file]`` in
+``resources/texts/en/errors/table.toml``. A method or measure keeps all its texts in one file named after
+its own id (dots and all): ``resources/texts/en/methods/statistics.counts.toml``.
+"""
+
+from __future__ import annotations
+
+import math
+import string
+import tomllib
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from engine.errors import EngineError
+
+FALLBACK = "en"
+
+
+def _read(folder: Traversable, prefix: str) -> Iterator[tuple[str, Any]]:
+    for entry in sorted(folder.iterdir(), key=lambda item: item.name):
+        if entry.is_dir():
+            yield from _read(entry, f"{prefix}{entry.name}.")
+        elif entry.name.endswith(".toml"):
+            yield from _flatten(
+                tomllib.loads(entry.read_text(encoding="utf-8")), f"{prefix}{entry.name.removesuffix('.toml')}."
+            )
+
+
+def _flatten(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+@cache
+def catalogue(language: str = FALLBACK) -> Mapping[str, str]:
+    """Return every text of a language by its full id.
+
+    Examples
+    --------
+    >>> "errors.plan.newer_version.what" in catalogue("en")
+    True
+    """
+    return dict(_read(files("resources") / "texts" / language, ""))
+
+
+def languages() -> tuple[str, ...]:
+    """Return the languages that have texts, the fallback first."""
+    found = {entry.name for entry in (files("resources") / "texts").iterdir() if entry.is_dir()}
+    return (FALLBACK, *sorted(found - {FALLBACK}))
+
+
+def has(text_id: str, *, language: str = FALLBACK) -> bool:
+    """Say whether a text exists."""
+    return text_id in catalogue(language)
+
+
+def text(text_id: str, *, language: str = FALLBACK, **values: Any) -> str:
+    """Return the sentence of an id with its named values filled in.
+
+    Parameters
+    ----------
+    text_id
+        Full id, for instance ``"errors.table.empty_file.what"``.
+    language
+        Two-letter code; a missing text falls back to English.
+    **values
+        Named values. Numbers are formatted by `number`; anything else by `str`.
+
+    Raises
+    ------
+    KeyError
+        The id or one of the placeholders does not exist: a mistake of the developer, found by the tests.
+    """
+    sentences = catalogue(language)
+    pattern = sentences[text_id] if text_id in sentences else catalogue(FALLBACK)[text_id]
+    return _Filler().vformat(pattern, (), values)
+
+
+def placeholders(pattern: str) -> frozenset[str]:
+    """Return the names in braces of a text.
+
+    Examples
+    --------
+    >>> sorted(placeholders("Row {row}, column {column}"))
+    ['column', 'row']
+    """
+    return frozenset(name for _, name, _, _ in string.Formatter().parse(pattern) if name)
+
+
+def explain(error: EngineError, *, language: str = FALLBACK) -> tuple[str, str]:
+    """Return what happened and what to do, both as sentences.
+
+    Errors and `Problem`s of methods both have a ``code`` and ``values``; a code of a method
+    (``statistics.counts.too_many_cells``) finds its text in the method's own file.
+    """
+    return sentences(error.code, error.values, language=language)
+
+
+def sentences(code: str, values: Mapping[str, Any], *, language: str = FALLBACK) -> tuple[str, str]:
+    """Return the pair (what, do) of an error or problem code."""
+    base = f"errors.{code}"
+    if not has(f"{base}.what", language=FALLBACK):
+        area, _, name = code.rpartition(".")
+        base = f"methods.{area}.problems.{name}"
+    return text(f"{base}.what", language=language, **values), text(f"{base}.do", language=language, **values)
+
+
+def number(value: float | int | Fraction, *, digits: int = 6) -> str:
+    """Write a number for people: thousands separated, no more digits than it carries.
+
+    Examples
+    --------
+    >>> number(74434.41), number(4259), number(0.5), number(0.0001234)
+    ('74,434.41', '4,259', '0.5', '0.0001234')
+    """
+    if isinstance(value, Fraction):
+        value = int(value) if value.denominator == 1 else float(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if math.isnan(value):
+        return "not a number"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if abs(value) >= 1000:
+        written = f"{value:,.2f}"
+        return written.rstrip("0").rstrip(".")
+    return f"{value:.{digits}g}" if abs(value) >= 1e-4 or value == 0 else f"{value:.3g}"
+
+
+class _Filler(string.Formatter):
+    """Writes numbers for people unless the text asks for a format of its own (``{share:.0%}``)."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
+        if is_number and not format_spec:
+            return number(value)
+        if is_number:
+            return format(float(value) if isinstance(value, Fraction) else value, format_spec)
+        return str(value)
