@@ -29,7 +29,8 @@ def _read(folder: Traversable, prefix: str) -> Iterator[tuple[str, Any]]:
             yield from _read(entry, f"{prefix}{entry.name}.")
         elif entry.name.endswith(".toml"):
             yield from _flatten(
-                tomllib.loads(entry.read_text(encoding="utf-8")), f"{prefix}{entry.name.removesuffix('.toml')}."
+                tomllib.loads(entry.read_text(encoding="utf-8")),
+                f"{prefix}{entry.name.removesuffix('.toml')}.",
             )
 
 

@@ -253,7 +253,9 @@ def _domain_from_json(tree: Mapping[str, Any], kind: Kind, column: str, file: st
     if kind is Kind.DATE:
         return Domain(minimum=tree.get("minimum"), maximum=tree.get("maximum"))
     try:
-        bounds = {name: exact(tree[name]) for name in ("minimum", "maximum", "step") if tree.get(name) is not None}
+        bounds = {
+            name: exact(tree[name]) for name in ("minimum", "maximum", "step") if tree.get(name) is not None
+        }
     except (ValueError, ZeroDivisionError) as error:
         raise InputRefused("schema.bad_domain", file=file, column=column) from error
     lower, upper, step = (bounds.get(name) for name in ("minimum", "maximum", "step"))
