@@ -1,0 +1,253 @@
+"""View: what a result looks like, as data. Screen, HTML and PDF draw the same views; none knows a method.
+
+A view never holds a sentence. What people read is a `Text` (an id of ``resources/texts`` with named values)
+or a `str` that the custodian wrote: the name of a column, a declared value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class Text:
+    """A sentence by its id, with the values that it names."""
+
+    id: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+Label = Text | str
+Cell = str | int | float | Text | None
+
+
+@dataclass(frozen=True)
+class NumberView:
+    """One key number. ``three`` is the id below which its texts ``what``, ``how`` and ``change`` stand."""
+
+    kind: ClassVar[str] = "number"
+    title: Label
+    value: float | int | str
+    three: Text
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class TableView:
+    """Rows under headings. A cell that is None is shown as a dash."""
+
+    kind: ClassVar[str] = "table"
+    title: Label
+    headings: tuple[Label, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: Text | None = None
+
+
+@dataclass(frozen=True)
+class BarsView:
+    """One bar a label, with an interval each where ``low`` and ``high`` are given."""
+
+    kind: ClassVar[str] = "bars"
+    title: Label
+    labels: tuple[Label, ...]
+    values: tuple[float, ...]
+    axis: Label
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    note: Text | None = None
+
+
+@dataclass(frozen=True)
+class IntervalsView:
+    """A point and an interval a label, one under the other."""
+
+    kind: ClassVar[str] = "intervals"
+    title: Label
+    labels: tuple[Label, ...]
+    centres: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    axis: Label
+    note: Text | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line or cloud of points. ``style`` is plain, accent, dashed or dotted: never colour alone."""
+
+    label: Label
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    style: str = "plain"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A named point on a plot."""
+
+    x: float
+    y: float
+    label: Label
+
+
+@dataclass(frozen=True)
+class CurveView:
+    """Lines over a common axis; ``shade`` is the permissible part of that axis, ``band`` an area of doubt."""
+
+    kind: ClassVar[str] = "curve"
+    title: Label
+    x_axis: Label
+    y_axis: Label
+    series: tuple[Series, ...]
+    marks: tuple[Mark, ...] = ()
+    shade: tuple[float, float] | None = None
+    shade_label: Label | None = None
+    band: tuple[Series, Series] | None = None
+    note: Text | None = None
+
+
+@dataclass(frozen=True)
+class ScatterView:
+    """Points on two axes."""
+
+    kind: ClassVar[str] = "scatter"
+    title: Label
+    x_axis: Label
+    y_axis: Label
+    series: tuple[Series, ...]
+    note: Text | None = None
+
+
+@dataclass(frozen=True)
+class HeatmapView:
+    """Shades in a grid; ``values`` row by row, None where there is nothing to say."""
+
+    kind: ClassVar[str] = "heatmap"
+    title: Label
+    row_labels: tuple[Label, ...]
+    column_labels: tuple[Label, ...]
+    values: tuple[tuple[float | None, ...], ...]
+    note: Text | None = None
+
+
+@dataclass(frozen=True)
+class MatrixView:
+    """Numbers between the same things (a confusion, a correlation)."""
+
+    kind: ClassVar[str] = "matrix"
+    title: Label
+    labels: tuple[Label, ...]
+    values: tuple[tuple[float, ...], ...]
+    note: Text | None = None
+
+
+@dataclass(frozen=True)
+class GraphView:
+    """Nodes and weighted edges ``(from, to, weight)`` by position in ``nodes``."""
+
+    kind: ClassVar[str] = "graph"
+    title: Label
+    nodes: tuple[Label, ...]
+    edges: tuple[tuple[int, int, float], ...]
+    note: Text | None = None
+
+
+@dataclass(frozen=True)
+class TextView:
+    """Paragraphs."""
+
+    kind: ClassVar[str] = "text"
+    title: Label
+    paragraphs: tuple[Text, ...]
+
+
+View = (
+    NumberView
+    | TableView
+    | BarsView
+    | IntervalsView
+    | CurveView
+    | ScatterView
+    | HeatmapView
+    | MatrixView
+    | GraphView
+    | TextView
+)
+KINDS: tuple[type[Any], ...] = (
+    NumberView,
+    TableView,
+    BarsView,
+    IntervalsView,
+    CurveView,
+    ScatterView,
+    HeatmapView,
+    MatrixView,
+    GraphView,
+    TextView,
+)
+
+
+def to_json(value: Any) -> Any:
+    """Return a view, or any part of one, as plain JSON values.
+
+    Examples
+    --------
+    >>> to_json(Mark(1.0, 2.0, "here"))
+    {'x': 1.0, 'y': 2.0, 'label': 'here'}
+    """
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    if isinstance(value, tuple | list):
+        return [to_json(item) for item in value]
+    if isinstance(value, Mapping):
+        return {name: to_json(item) for name, item in value.items()}
+    if hasattr(value, "__dataclass_fields__"):
+        kind = {"kind": value.kind} if hasattr(value, "kind") else {}
+        return kind | {part.name: to_json(getattr(value, part.name)) for part in fields(value)}
+    return value
+
+
+def as_table(view: View) -> TableView:
+    """Return the numbers behind a view as a table: for screen readers, and for people who want digits.
+
+    Text views have none and give a table without rows.
+    """
+    if isinstance(view, TableView):
+        return view
+    if isinstance(view, NumberView):
+        return TableView(view.title, (Text("views.value"),), ((view.value,),))
+    if isinstance(view, BarsView | IntervalsView):
+        centres = view.values if isinstance(view, BarsView) else view.centres
+        return _labelled(view.title, view.axis, view.labels, centres, view.low, view.high)
+    if isinstance(view, CurveView | ScatterView):
+        rows = tuple(
+            (series.label, x, y) for series in view.series for x, y in zip(series.x, series.y, strict=True)
+        )
+        return TableView(view.title, (Text("views.series"), view.x_axis, view.y_axis), rows)
+    if isinstance(view, HeatmapView):
+        body = tuple((label, *row) for label, row in zip(view.row_labels, view.values, strict=True))
+        return TableView(view.title, ("", *view.column_labels), body)
+    if isinstance(view, MatrixView):
+        square = tuple((label, *row) for label, row in zip(view.labels, view.values, strict=True))
+        return TableView(view.title, ("", *view.labels), square)
+    if isinstance(view, GraphView):
+        edges = tuple((view.nodes[start], view.nodes[end], weight) for start, end, weight in view.edges)
+        return TableView(view.title, (Text("views.from"), Text("views.to"), Text("views.weight")), edges)
+    return TableView(view.title, (), ())
+
+
+def _labelled(
+    title: Label,
+    axis: Label,
+    labels: tuple[Label, ...],
+    centres: tuple[float, ...],
+    low: tuple[float, ...],
+    high: tuple[float, ...],
+) -> TableView:
+    if not low:
+        return TableView(title, ("", axis), tuple(zip(labels, centres, strict=True)))
+    rows = tuple(zip(labels, centres, low, high, strict=True))
+    return TableView(title, ("", axis, Text("views.low"), Text("views.high")), rows)
