@@ -1,0 +1,272 @@
+"""Plan: everything the custodian decided, and nothing of the data. Frozen, small, JSON, versioned.
+
+Every screen edits one plan; `engine.release.run` turns it into a bundle; the command line runs the same plan.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from engine.errors import InputRefused
+from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request
+from engine.privacy.guarantee import Neighbours
+from engine.table.schema import Schema, exact, written
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class FileReference:
+    """A file of rows: its path (relative to the plan) and how it is to be read."""
+
+    path: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """Who asked, for whom, under what, until when, and who approved it. Dates are ISO text."""
+
+    title: str = ""
+    request_number: str = ""
+    recipient: str = ""
+    agreement: str = ""
+    expires: str = ""
+    approver: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Price:
+    """What the custodian said about money; None where nothing was said.
+
+    Compensation (GDPR Art. 82) is per person; fines (Art. 83) and incident cost are totals and are never added
+    to it. ``curvature`` is the constant c of the cost curve; ``minimum`` is E_min.
+    """
+
+    currency: str = "EUR"
+    people: int | None = None
+    compensation: Fraction | None = None
+    curvature: Fraction = Fraction(1)
+    minimum: Fraction = Fraction(0)
+    fine: Fraction | None = None
+    incident: Fraction | None = None
+    budget: Fraction | None = None
+    largest_error: Fraction | None = None
+    anchor: str = ""
+    bound: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One release, decided.
+
+    Parameters
+    ----------
+    method, method_version
+        Which way of releasing; a changed meaning has a new version and is refused.
+    files, schemas
+        By the name of the method's source (``"people"`` where there is one).
+    preparation
+        Recorded steps as JSON values, see `engine.table.preparation`.
+    parameters, declared_sizes, budget
+        As in `Request`.
+    purpose, price
+        What was decided about people and money.
+    holding
+        Name of the register of people in the ledger that pays.
+    holding_budget
+        Asked for only when the holding does not exist yet.
+    measures, decisions
+        Ids of internal measures; journalled overrides with their reasons.
+    continues
+        Ledger entry that this release goes on from, or nothing.
+    """
+
+    method: str = ""
+    method_version: int = 1
+    files: Mapping[str, FileReference] = field(default_factory=dict)
+    schemas: Mapping[str, Schema] = field(default_factory=dict)
+    preparation: tuple[Mapping[str, Any], ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    declared_sizes: tuple[int, ...] = DECLARED_SIZES
+    budget: Budget | None = None
+    purpose: Purpose = field(default_factory=Purpose)
+    price: Price = field(default_factory=Price)
+    holding: str = ""
+    holding_budget: Budget | None = None
+    measures: tuple[str, ...] = ()
+    decisions: tuple[Mapping[str, Any], ...] = ()
+    continues: str = ""
+
+    @property
+    def request(self) -> Request:
+        """What the method gets to see."""
+        return Request(self.schemas, self.parameters, self.declared_sizes, self.budget)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the people; empty while nothing has been marked."""
+        return self.schemas.get(MAIN, Schema())
+
+    def with_schema(self, schema: Schema) -> Plan:
+        """Return a plan with another schema of the people."""
+        return replace(self, schemas={**self.schemas, MAIN: schema})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plan as plain JSON values."""
+        return {
+            "version": VERSION,
+            "method": self.method,
+            "method_version": self.method_version,
+            "files": {
+                name: {"path": file.path, "options": dict(file.options)} for name, file in self.files.items()
+            },
+            "schemas": {name: schema.to_json() for name, schema in self.schemas.items()},
+            "preparation": [dict(step) for step in self.preparation],
+            "parameters": dict(self.parameters),
+            "declared_sizes": list(self.declared_sizes),
+            "budget": _budget_to_json(self.budget),
+            "purpose": {part.name: getattr(self.purpose, part.name) for part in fields(Purpose)},
+            "price": {part.name: _plain(getattr(self.price, part.name)) for part in fields(Price)},
+            "holding": self.holding,
+            "holding_budget": _budget_to_json(self.holding_budget),
+            "measures": list(self.measures),
+            "decisions": [dict(decision) for decision in self.decisions],
+            "continues": self.continues,
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the plan's canonical JSON, in hexadecimal: changes with every decision."""
+        canonical = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    def dumps(self) -> str:
+        """Return the plan as JSON text for people to read."""
+        return json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
+
+    @staticmethod
+    def loads(text: str, *, file: str = "plan") -> Plan:
+        """Read a plan from JSON text.
+
+        Raises
+        ------
+        InputRefused
+            ``plan.*``: not JSON, a newer version, a field of the wrong kind, an unknown field.
+        """
+        try:
+            tree = json.loads(text, parse_constant=_refuse_constant)
+        except ValueError as error:
+            raise InputRefused("plan.not_json", file=file) from error
+        if not isinstance(tree, dict):
+            raise InputRefused("plan.not_json", file=file)
+        return _plan_from_json(tree, file)
+
+    @staticmethod
+    def read(path: Path) -> Plan:
+        """Read a plan file; see `loads`."""
+        try:
+            return Plan.loads(path.read_text(encoding="utf-8"), file=path.name)
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputRefused("plan.not_readable", file=path.name) from error
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"{word} is not a number")
+
+
+def _plain(value: Any) -> Any:
+    return written(value) if isinstance(value, Fraction) else value
+
+
+def _budget_to_json(budget: Budget | None) -> dict[str, Any] | None:
+    if budget is None:
+        return None
+    return {
+        "epsilon": written(budget.epsilon),
+        "delta": written(budget.delta),
+        "neighbours": budget.neighbours.value,
+    }
+
+
+def _budget_from_json(tree: Mapping[str, Any] | None) -> Budget | None:
+    if tree is None:
+        return None
+    return Budget(
+        exact(tree["epsilon"]),
+        exact(tree.get("delta", 0)),
+        Neighbours(tree.get("neighbours", Neighbours.ADD_REMOVE)),
+    )
+
+
+def _price_from_json(tree: Mapping[str, Any]) -> Price:
+    known = {part.name for part in fields(Price)}
+    if not set(tree) <= known:
+        raise ValueError("unknown field of the price")
+    words = {name: str(tree[name]) for name in ("currency", "anchor") if name in tree}
+    people = tree.get("people")
+    if people is not None and (not isinstance(people, int) or isinstance(people, bool) or people < 1):
+        raise ValueError("people is not a whole number of at least 1")
+    numbers = {
+        name: exact(value)
+        for name, value in tree.items()
+        if name not in ("currency", "anchor", "people") and value is not None
+    }
+    return Price(people=people, **words, **numbers)  # type: ignore[arg-type]
+
+
+_READERS: dict[str, Callable[[Any, str], Any]] = {
+    "method": lambda value, file: str(value),
+    "method_version": lambda value, file: int(value),
+    "files": lambda value, file: {
+        name: FileReference(str(entry["path"]), dict(entry.get("options", {})))
+        for name, entry in value.items()
+    },
+    "schemas": lambda value, file: {
+        name: Schema.from_json(entry, file=file) for name, entry in value.items()
+    },
+    "preparation": lambda value, file: tuple(dict(step) for step in value),
+    "parameters": lambda value, file: dict(value),
+    "declared_sizes": lambda value, file: tuple(_size(size) for size in value),
+    "budget": lambda value, file: _budget_from_json(value),
+    "purpose": lambda value, file: Purpose(**{name: str(entry) for name, entry in value.items()}),
+    "price": lambda value, file: _price_from_json(value),
+    "holding": lambda value, file: str(value),
+    "holding_budget": lambda value, file: _budget_from_json(value),
+    "measures": lambda value, file: tuple(str(entry) for entry in value),
+    "decisions": lambda value, file: tuple(dict(entry) for entry in value),
+    "continues": lambda value, file: str(value),
+}
+
+
+def _size(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError("a group size is not a whole number of at least 1")
+    return value
+
+
+def _plan_from_json(tree: Mapping[str, Any], file: str) -> Plan:
+    version = tree.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise InputRefused("plan.no_version", file=file)
+    if version > VERSION:
+        raise InputRefused("plan.newer_version", file=file, found=version, expected=VERSION)
+    unknown = sorted(set(tree) - set(_READERS) - {"version"})
+    if unknown:
+        raise InputRefused("plan.unknown_field", file=file, field=unknown[0])
+    values = {}
+    for name, value in tree.items():
+        if name == "version":
+            continue
+        try:
+            values[name] = _READERS[name](value, file)
+        except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+            raise InputRefused("plan.bad_field", file=file, field=name) from error
+    return Plan(**values)
