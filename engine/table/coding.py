@@ -1,0 +1,265 @@
+"""From the cells of a column to declared cells and numbers, whatever the rows hold.
+
+A differentially private method must not learn a category or a bound from the rows, nor refuse because of
+them: unknown levels go to the declared cell "other", missing ones to "missing", and a number that cannot be
+read is missing. The set of cells follows from the declaration alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.table.code_lists import code_list
+from engine.table.schema import Column, Kind
+
+OTHER = "other"
+MISSING = "missing"
+MOST_LEVELS = 100_000
+
+
+def levels(column: Column) -> tuple[str, ...]:
+    """Return the declared levels of a column in their declared order, without "other" and "missing".
+
+    Parameters
+    ----------
+    column
+        With declared values, a code list, or (kind integer or number) bounds and a step; an integer column
+        has the step 1 unless another is declared.
+
+    Returns
+    -------
+    tuple of str
+        Levels as text. For bounds: minimum, minimum + step, … up to the maximum.
+
+    Raises
+    ------
+    InputRefused
+        ``table.no_levels``: the declaration names no levels; ``table.too_many_levels``: more than 100,000;
+        ``table.unknown_code_list``.
+
+    Examples
+    --------
+    >>> from engine.table.schema import Column, Domain, Kind, Origin
+    >>> levels(Column("sex", kind=Kind.CATEGORY, domain=Domain(values=("f", "m"))))
+    ('f', 'm')
+    >>> bounds = Domain(minimum=Fraction(1), maximum=Fraction(3))
+    >>> levels(Column("stay", kind=Kind.INTEGER, domain=bounds))
+    ('1', '2', '3')
+    """
+    domain = column.domain
+    if domain is None:
+        raise InputRefused("table.no_levels", column=column.name)
+    if domain.code_list is not None:
+        return code_list(domain.code_list, column=column.name).codes
+    if domain.values is not None:
+        return domain.values
+    grid = _grid(column)
+    if grid is None:
+        raise InputRefused("table.no_levels", column=column.name)
+    start, step, count = grid
+    if count > MOST_LEVELS:
+        raise InputRefused("table.too_many_levels", column=column.name, count=count, most=MOST_LEVELS)
+    return tuple(_text_of_fraction(start + step * index) for index in range(count))
+
+
+def cells(column: Column) -> tuple[str, ...]:
+    """Return the levels followed by the two cells that take everything else: other and missing.
+
+    Notes
+    -----
+    A declared level may itself be called "other": the two last cells are known by place, not by name.
+
+    Examples
+    --------
+    >>> from engine.table.schema import Column, Domain
+    >>> cells(Column("sex", domain=Domain(values=("f", "m"))))
+    ('f', 'm', 'other', 'missing')
+    """
+    return (*levels(column), OTHER, MISSING)
+
+
+def codes(values: pd.Series, column: Column) -> npt.NDArray[np.int64]:
+    """Return for every row the place of its cell in `cells`.
+
+    Parameters
+    ----------
+    values
+        The column of a table, shape (n,), in any storage.
+    column
+        Its declaration.
+
+    Returns
+    -------
+    array of int64, shape (n,)
+        0 … L−1 for the L levels, L for a value that is no level, L+1 for a missing one.
+
+    Notes
+    -----
+    Text is compared without the blanks around it, numbers as numbers (``1`` and ``1.0`` are the same level).
+    Where the levels come from bounds, a number outside is clamped to the nearest bound and one between two
+    levels goes to the lower. Infinity and NaN are missing.
+
+    Examples
+    --------
+    >>> from engine.table.schema import Column, Domain
+    >>> sex = Column("sex", domain=Domain(values=("f", "m")), missing=("?",))
+    >>> codes(pd.Series(["m", "x", None, "?", " f "]), sex).tolist()
+    [1, 2, 3, 3, 0]
+    """
+    declared = levels(column)
+    if column.domain is not None and column.domain.values is None and column.domain.code_list is None:
+        return _codes_on_grid(values, column, len(declared))
+    place = {text_of(level): index for index, level in reversed(list(enumerate(declared)))}
+    other, missing = len(declared), len(declared) + 1
+    place.update((text_of(code), missing) for code in column.missing)
+    place.setdefault("", missing)
+    numeric = pd.api.types.is_numeric_dtype(values.dtype)
+    if numeric:
+        place = _by_number(place)
+    found, uniques = pd.factorize(values)
+    mapped = np.empty(len(uniques) + 1, dtype=np.int64)
+    mapped[-1] = missing  # factorize gives −1 for a missing cell
+    for index, value in enumerate(texts_of(uniques)):
+        mapped[index] = place.get(value, missing if value in ("inf", "-inf", "nan") and numeric else other)
+    return np.asarray(mapped[found])
+
+
+def numbers(values: pd.Series, column: Column) -> npt.NDArray[np.float64]:
+    """Return a column as numbers; what is missing or cannot be read as a finite number is NaN.
+
+    Parameters
+    ----------
+    values
+        The column of a table, shape (n,).
+    column
+        Its declaration; the declared missing codes become NaN.
+
+    Returns
+    -------
+    array of float64, shape (n,)
+        Not clamped: the fixed-point sum does that.
+
+    Examples
+    --------
+    >>> from engine.table.schema import Column, Kind
+    >>> age = Column("age", kind=Kind.INTEGER, missing=("-9",))
+    >>> numbers(pd.Series(["41", "-9", "old", None, " 7.5"]), age).tolist()
+    [41.0, nan, nan, nan, 7.5]
+    """
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        read = values.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
+    elif pd.api.types.is_datetime64_any_dtype(values.dtype):
+        read = np.full(len(values), np.nan)
+    else:
+        found, uniques = pd.factorize(values)
+        parsed = np.append(_parsed(pd.Series(uniques)), np.nan)
+        read = parsed[found]
+    codes_missing = _parsed(pd.Series(list(column.missing), dtype="str"))
+    read[np.isin(read, codes_missing[~np.isnan(codes_missing)]) | ~np.isfinite(read)] = np.nan
+    return np.asarray(read, dtype=np.float64)
+
+
+def dates(values: pd.Series, column: Column) -> npt.NDArray[np.datetime64]:
+    """Return a column as days; what is missing or not a date is NaT.
+
+    Notes
+    -----
+    The reader has already turned dates into ISO form where their order was known; other text is NaT.
+
+    Examples
+    --------
+    >>> from engine.table.schema import Column, Kind
+    >>> dates(pd.Series(["2020-02-29", "soon"]), Column("seen", kind=Kind.DATE)).astype(str).tolist()
+    ['2020-02-29', 'NaT']
+    """
+    if pd.api.types.is_datetime64_any_dtype(values.dtype):
+        return np.asarray(values.to_numpy().astype("datetime64[D]"))
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return np.full(len(values), np.datetime64("NaT"), dtype="datetime64[D]")
+    text = values.astype("str").str.strip()
+    text = text.mask(text.isin(column.missing))
+    read = pd.to_datetime(text, format="ISO8601", errors="coerce", utc=True)
+    return np.asarray(read.dt.tz_localize(None).to_numpy().astype("datetime64[D]"))
+
+
+def text_of(value: object) -> str:
+    """Return a cell as text in one form, so that 1, 1.0 and " 1 " name the same level or person.
+
+    Examples
+    --------
+    >>> text_of(1.0), text_of(" 1 "), text_of("01"), text_of(0.5)
+    ('1', '1', '01', '0.5')
+    """
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, float | np.floating):
+        return str(int(value)) if math.isfinite(value) and float(value).is_integer() else repr(float(value))
+    if isinstance(value, pd.Timestamp | np.datetime64):
+        stamp = pd.Timestamp(value)
+        return stamp.date().isoformat() if stamp == stamp.normalize() else stamp.isoformat()
+    return str(value)
+
+
+def texts_of(values: Iterable[object]) -> list[str]:
+    """Return cells as text, see `text_of`."""
+    listed = values.tolist() if hasattr(values, "tolist") else list(values)
+    if listed and isinstance(listed[0], str):
+        return [value.strip() if isinstance(value, str) else text_of(value) for value in listed]
+    return [text_of(value) for value in listed]
+
+
+def _by_number(place: dict[str, int]) -> dict[str, int]:
+    """Rewrite levels that are numbers as a numeric column writes them: "1.0" and "01" as "1"."""
+    rewritten: dict[str, int] = {}
+    for level, index in place.items():
+        try:
+            value = float(level)
+            key = text_of(int(level) if level.lstrip("+-").isdigit() else value)
+        except ValueError:
+            key = level
+        rewritten.setdefault(key, index)
+    return rewritten
+
+
+def _grid(column: Column) -> tuple[Fraction, Fraction, int] | None:
+    domain = column.domain
+    if domain is None or not isinstance(domain.minimum, Fraction) or not isinstance(domain.maximum, Fraction):
+        return None
+    step = domain.step
+    if step is None and column.kind is Kind.INTEGER:
+        step = Fraction(1)
+    if step is None:
+        return None
+    return domain.minimum, step, (domain.maximum - domain.minimum) // step + 1
+
+
+def _codes_on_grid(values: pd.Series, column: Column, count: int) -> npt.NDArray[np.int64]:
+    grid = _grid(column)
+    assert grid is not None  # levels() has refused otherwise
+    start, step, _ = grid
+    read = numbers(values, column)
+    absent = np.isnan(read)
+    # Half a millionth of a step: 0.3 on a grid of tenths must not fall to 0.2 by binary rounding.
+    steps = np.floor((np.where(absent, float(start), read) - float(start)) / float(step) + 5e-7)
+    found = np.clip(steps, 0, count - 1).astype(np.int64)
+    found[absent] = count + 1
+    return found
+
+
+def _parsed(text: pd.Series) -> npt.NDArray[np.float64]:
+    stripped = text.astype("str").str.strip()
+    return pd.to_numeric(stripped, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _text_of_fraction(value: Fraction) -> str:
+    if value.denominator == 1:
+        return str(value.numerator)
+    as_float = float(value)
+    return repr(as_float) if Fraction(repr(as_float)) == value else str(value)

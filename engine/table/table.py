@@ -1,0 +1,138 @@
+"""What the custodian holds: a table whose rows are behind one door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+
+from engine.table.options import Finding, ReadOptions
+
+INTEGER, NUMBER, DATE, TEXT = "integer", "number", "date", "text"
+
+
+class Table:
+    """Columns, number of rows, how they were read and what was found; the rows only through `rows`.
+
+    Parameters
+    ----------
+    frame
+        One column per variable: int64, float64, datetime64 or ``str``. Missing cells are NaN or NaT.
+    source
+        Name of the file, for messages.
+    options
+        How the file was read, every field filled.
+    findings
+        What the reader noticed. Internal.
+    labels
+        Value labels by column: code → label, both text.
+    titles
+        Longer names of columns, as statistics packages keep them.
+    missing
+        Codes that the file itself declares missing, by column.
+
+    Notes
+    -----
+    Everything but `rows` is readable by methods that must not see private values; a test replaces `rows` by a
+    function that fails. ``repr`` shows names and sizes, never a cell.
+
+    Examples
+    --------
+    >>> table = Table(pd.DataFrame({"age": [30, 41], "sex": ["f", "m"]}), source="people.csv")
+    >>> table
+    Table(source='people.csv', rows=2, columns=['age', 'sex'])
+    >>> table.storage["age"], table.storage["sex"]
+    ('integer', 'text')
+    """
+
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        *,
+        source: str = "",
+        options: ReadOptions | None = None,
+        findings: Sequence[Finding] = (),
+        labels: Mapping[str, Mapping[str, str]] | None = None,
+        titles: Mapping[str, str] | None = None,
+        missing: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        if not isinstance(frame.index, pd.RangeIndex) or frame.index.start != 0 or frame.index.step != 1:
+            frame = frame.reset_index(drop=True)
+        self._frame = frame
+        self.names: tuple[str, ...] = tuple(str(name) for name in frame.columns)
+        self.n_rows = len(frame)
+        self.storage: Mapping[str, str] = MappingProxyType(
+            {name: storage_of(dtype) for name, dtype in zip(self.names, frame.dtypes, strict=True)}
+        )
+        self.source = source
+        self.options = options if options is not None else ReadOptions()
+        self.findings: tuple[Finding, ...] = tuple(findings)
+        self.labels: Mapping[str, Mapping[str, str]] = MappingProxyType(dict(labels or {}))
+        self.titles: Mapping[str, str] = MappingProxyType(dict(titles or {}))
+        self.missing: Mapping[str, tuple[str, ...]] = MappingProxyType(dict(missing or {}))
+
+    def rows(self) -> pd.DataFrame:
+        """Return the private rows: the only door to them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A shallow copy: under copy-on-write, what the caller changes stays with the caller.
+        """
+        return self._frame.copy(deep=False)
+
+    def with_rows(self, frame: pd.DataFrame) -> Table:
+        """Return a table of other rows or columns that came from the same place."""
+        names = {str(name) for name in frame.columns}
+        return Table(
+            frame,
+            source=self.source,
+            options=self.options,
+            findings=self.findings,
+            labels=_only(self.labels, names),
+            titles=_only(self.titles, names),
+            missing=_only(self.missing, names),
+        )
+
+    def with_findings(self, findings: Iterable[Finding]) -> Table:
+        """Return the table with more findings."""
+        other = self.with_rows(self._frame)
+        other.findings = (*self.findings, *findings)
+        return other
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.storage
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        return f"Table(source={self.source!r}, rows={self.n_rows}, columns={list(self.names)!r})"
+
+    def __getstate__(self) -> object:
+        raise TypeError("a table is never serialised: its rows stay where they are")
+
+
+def storage_of(dtype: object) -> str:
+    """Return how a column is stored: ``integer``, ``number``, ``date`` or ``text``.
+
+    Examples
+    --------
+    >>> storage_of(pd.Series([0.5]).dtype), storage_of(pd.Series(["a"]).dtype)
+    ('number', 'text')
+    """
+    if pd.api.types.is_bool_dtype(dtype):  # type: ignore[arg-type]
+        return TEXT
+    if pd.api.types.is_integer_dtype(dtype):  # type: ignore[arg-type]
+        return INTEGER
+    if pd.api.types.is_float_dtype(dtype):  # type: ignore[arg-type]
+        return NUMBER
+    if pd.api.types.is_datetime64_any_dtype(dtype):  # type: ignore[arg-type]
+        return DATE
+    return TEXT
+
+
+def _only(values: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name in names}
