@@ -46,7 +46,7 @@ class Purpose:
 class Price:
     """What the custodian said about money; None where nothing was said.
 
-    Compensation (GDPR Art. 82) is per person; fines (Art. 83) and incident cost are totals and are never added
+    Compensation (GDPR Art. 82) is per person; fines (Art. 83) and incident cost are totals and never added
     to it. ``curvature`` is the constant c of the cost curve; ``minimum`` is E_min.
     """
 
