@@ -1,0 +1,128 @@
+"""The folder that a release is handed over in: written aside, then renamed, so that no half bundle stays."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.errors import InputRefused
+from engine.methods.protocol import Artefact, DictionaryEntry, TableArtefact
+from engine.views import to_json
+
+SUMS = "SHA256SUMS"
+RELEASE = "release"
+INTERNAL = "internal"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A finished bundle: where it is, the ledger entry that paid, and the hashes of both sum files."""
+
+    folder: Path
+    entry: str
+    release_sums: str
+    internal_sums: str
+
+
+def check_target(folder: Path) -> None:
+    """Refuse a target that cannot become a bundle, before anything is reserved.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.exists`` or ``bundle.not_writable``.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputRefused("bundle.exists", folder=folder.name)
+    parent = folder.absolute().parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=parent):
+            pass
+    except OSError as error:
+        raise InputRefused("bundle.not_writable", folder=parent.name, reason=error.strerror or "") from error
+
+
+@contextmanager
+def building(folder: Path) -> Iterator[Path]:
+    """Give a folder beside the target that becomes the target at the end, and vanishes on any failure.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.not_writable``: the disk is full or the folder went away.
+    """
+    aside = Path(tempfile.mkdtemp(prefix=".custos-", dir=folder.absolute().parent))
+    try:
+        (aside / RELEASE).mkdir()
+        (aside / INTERNAL).mkdir()
+        yield aside
+        if folder.exists():
+            folder.rmdir()
+        aside.chmod(0o755)
+        aside.rename(folder)
+    except OSError as error:
+        raise InputRefused("bundle.not_writable", folder=folder.name, reason=error.strerror or "") from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def write(path: Path, content: bytes) -> str:
+    """Write a file to the disk itself and return its SHA-256 in hexadecimal."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    return hashlib.sha256(content).hexdigest()
+
+
+def write_artefact(folder: Path, artefact: Artefact) -> dict[str, Any]:
+    """Write what leaves, and return its line for the evidence."""
+    if isinstance(artefact, TableArtefact):
+        name, media_type = f"{artefact.name}.csv", "text/csv"
+        content = artefact.frame.to_csv(index=False, lineterminator="\n").encode()
+        shape = {"rows": len(artefact.frame), "columns": list(artefact.frame.columns)}
+    else:
+        name, media_type, content, shape = artefact.name, artefact.media_type, artefact.content, {}
+    return {"file": name, "sha256": write(folder / name, content), "media_type": media_type, **shape}
+
+
+def dictionary_json(artefact: Artefact, sentence: Callable[..., str]) -> dict[str, Any]:
+    """Return the part of the data dictionary about one artefact: declared things only."""
+    if not isinstance(artefact, TableArtefact):
+        return {"file": artefact.name, "meaning": sentence(artefact.meaning.id, **artefact.meaning.values)}
+    return {
+        "file": f"{artefact.name}.csv",
+        "columns": [_entry_json(entry, sentence) for entry in artefact.dictionary],
+    }
+
+
+def _entry_json(entry: DictionaryEntry, sentence: Callable[..., str]) -> dict[str, Any]:
+    tree = {
+        "name": entry.name,
+        "kind": entry.kind,
+        "meaning": sentence(entry.meaning.id, **entry.meaning.values),
+        "unit": entry.unit,
+        "values": list(entry.values),
+    }
+    return {name: value for name, value in tree.items() if value}
+
+
+def write_sums(folder: Path) -> str:
+    """Write ``SHA256SUMS`` over every other file of a folder and return the hash of that file itself."""
+    names = sorted(path.name for path in folder.iterdir() if path.name != SUMS)
+    lines = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
+    return write(folder / SUMS, "".join(lines).encode())
+
+
+def json_bytes(tree: Any) -> bytes:
+    """Return JSON as the bytes of a file."""
+    return (json.dumps(to_json(tree), indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()

@@ -1,0 +1,129 @@
+"""What a bundle says about itself. Two types decide what may leave: nothing private fits into the first.
+
+`PublicEvidence` holds only what is declared, public, computed from the released artefact alone, or paid for.
+`InternalEvidence` holds everything else that was computed from private rows, and never leaves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from engine.privacy.guarantee import Guarantee
+from engine.views import Text, View, to_json
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class PublicEvidence:
+    """What the recipient and the auditor may read.
+
+    Parameters
+    ----------
+    made_at
+        ISO date and time with the offset.
+    title, bundle_id
+        What the release is called, and its random name.
+    program
+        ``name``, ``version``, ``python`` and ``libraries`` (name to version).
+    method
+        ``id``, ``version``, ``family`` and ``source`` (document, place, identifier).
+    decided
+        ``parameters``, ``columns`` (schema JSON of the columns that were used), ``budget``,
+        ``declared_sizes``, ``preparation`` (kinds of steps and the columns they name).
+    purpose
+        Title, request number, recipient, agreement, expiry, approver.
+    guarantee
+        What is promised, with its events.
+    statement
+        The privacy statement that the custodian chose, see `engine.release.statement`.
+    artefacts
+        One mapping each: ``file``, ``sha256``, ``media_type``, and for tables ``rows`` and ``columns``.
+    dictionary
+        The content of ``data-dictionary.json``.
+    forecast, views, notes
+        What was expected before, what the release looks like, what the method says about it.
+    input_name
+        HMAC-SHA-256 of the input under a key that stays in the ledger.
+    ledger
+        ``entry`` and the ``head`` of the chain (number and hash) when the release was reserved.
+    noise
+        ``source`` and ``sampler``.
+    """
+
+    made_at: str
+    title: str
+    bundle_id: str
+    program: Mapping[str, Any]
+    method: Mapping[str, Any]
+    decided: Mapping[str, Any]
+    purpose: Mapping[str, str]
+    guarantee: Guarantee
+    statement: Mapping[str, Any]
+    artefacts: tuple[Mapping[str, Any], ...]
+    dictionary: tuple[Mapping[str, Any], ...]
+    input_name: str
+    ledger: Mapping[str, Any]
+    noise: Mapping[str, str]
+    forecast: tuple[View, ...] = ()
+    views: tuple[View, ...] = ()
+    notes: tuple[Text, ...] = ()
+
+
+@dataclass(frozen=True)
+class InternalEvidence:
+    """What stays: computed from private rows, or about the custodian's own affairs.
+
+    Parameters
+    ----------
+    plan
+        The whole plan as JSON.
+    input
+        ``file`` (name only), ``sha256``, ``rows``, ``rows_used``, ``rows_without_key``, ``people``.
+    findings
+        What reading noticed about the rows: code and counts, no content.
+    group_sizes
+        Risk before the release, by the identifying attributes.
+    price
+        The price of the risk in every form, with the constants that made it.
+    holding
+        Name, budget, spent before and after, and whether the total still bounds all that has left.
+    views
+        Drawn in the internal report only.
+    """
+
+    plan: Mapping[str, Any]
+    input: Mapping[str, Any]
+    findings: tuple[Mapping[str, Any], ...] = ()
+    group_sizes: Mapping[str, Any] = field(default_factory=dict)
+    price: Mapping[str, Any] = field(default_factory=dict)
+    holding: Mapping[str, Any] = field(default_factory=dict)
+    views: tuple[View, ...] = ()
+
+
+def public_json(evidence: PublicEvidence) -> dict[str, Any]:
+    """Return the content of ``release/evidence.json``.
+
+    Raises
+    ------
+    TypeError
+        Anything but public evidence was given.
+    """
+    if not isinstance(evidence, PublicEvidence):
+        raise TypeError("only public evidence may be written outside")
+    tree = {part.name: to_json(getattr(evidence, part.name)) for part in fields(evidence)}
+    return {"version": VERSION, "audience": "public"} | tree | {"guarantee": evidence.guarantee.to_json()}
+
+
+def internal_json(evidence: PublicEvidence, private: InternalEvidence) -> dict[str, Any]:
+    """Return the content of ``internal/evidence.json``: the public part and what stays."""
+    tree = {part.name: to_json(getattr(private, part.name)) for part in fields(private)}
+    return public_json(evidence) | {"audience": "internal", "internal": tree}
+
+
+def dumps(tree: Mapping[str, Any]) -> bytes:
+    """Return evidence as the bytes that are written and embedded: one form, so that hashes agree."""
+    return (json.dumps(tree, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
