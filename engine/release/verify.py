@@ -1,0 +1,173 @@
+"""Whether a bundle is what it says it is, without the data, and with or without the ledger."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.errors import EngineError, InputRefused, VerificationFailed
+from engine.release.bundle import INTERNAL, RELEASE, SUMS
+
+_LINE = re.compile(r"([0-9a-f]{64})  ([^/\\\x00-\x1f]+)")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked: the id of its sentence, and what is wrong, if anything."""
+
+    id: str
+    problems: tuple[EngineError, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Everything that was checked. ``chain_checked`` is false without a ledger, and says so in words."""
+
+    folder: str
+    checks: tuple[Check, ...]
+    chain_checked: bool
+
+    @property
+    def problems(self) -> tuple[EngineError, ...]:
+        """Everything that is wrong, in order."""
+        return tuple(problem for check in self.checks for problem in check.problems)
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+
+def verify(folder: Path, *, ledger: Any = None) -> Verification:
+    """Check a bundle's sums, its evidence, the evidence inside its reports and, with a ledger, the entry.
+
+    Parameters
+    ----------
+    folder
+        The bundle, or the ``release`` folder alone as a recipient has it.
+    ledger
+        An open `engine.ledger.Ledger`, or None: then the chain is not checked and the result says so.
+
+    Returns
+    -------
+    Verification
+        With every problem, each naming its file.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.no_bundle``: there is nothing to check.
+
+    Notes
+    -----
+    Sums show that files fit together as they were written. Whoever can replace the whole folder can also
+    write fitting sums: only the custodian's ledger shows that this is the release that was paid for.
+    """
+    parts = _parts(folder)
+    checks = []
+    for name, part in parts.items():
+        checks.append(Check("sums", tuple(_check_sums(name, part))))
+        checks.append(Check("evidence", tuple(_check_evidence(name, part))))
+        checks.append(Check("reports", tuple(_check_reports(name, part))))
+    if ledger is not None:
+        checks.append(Check("ledger", tuple(_check_ledger(parts, ledger))))
+    return Verification(folder.name, tuple(checks), ledger is not None)
+
+
+def _parts(folder: Path) -> dict[str, Path]:
+    if (folder / RELEASE / SUMS).is_file():
+        inner = {RELEASE: folder / RELEASE}
+        return inner | ({INTERNAL: folder / INTERNAL} if (folder / INTERNAL).exists() else {})
+    if (folder / SUMS).is_file():
+        return {folder.name: folder}
+    raise InputRefused("bundle.no_bundle", folder=folder.name, file=f"{RELEASE}/{SUMS}")
+
+
+def _check_sums(name: str, part: Path) -> list[EngineError]:
+    try:
+        lines = (part / SUMS).read_bytes().decode("utf-8").splitlines(keepends=True)
+    except (OSError, UnicodeDecodeError):
+        return [VerificationFailed("bundle.bad_sums", file=f"{name}/{SUMS}")]
+    recorded: dict[str, str] = {}
+    problems: list[EngineError] = []
+    for line in lines:
+        match = _LINE.fullmatch(line.removesuffix("\n"))
+        if match is None or not line.endswith("\n"):
+            return [VerificationFailed("bundle.bad_sums", file=f"{name}/{SUMS}")]
+        recorded[match[2]] = match[1]
+    present = {path.name for path in part.iterdir()} - {SUMS}
+    for file in sorted(recorded.keys() | present):
+        if file not in present:
+            problems.append(VerificationFailed("bundle.missing", file=f"{name}/{file}"))
+        elif file not in recorded:
+            problems.append(VerificationFailed("bundle.not_recorded", file=f"{name}/{file}"))
+        elif _sha256(part / file) != recorded[file]:
+            problems.append(VerificationFailed("bundle.changed", file=f"{name}/{file}"))
+    return problems
+
+
+def _check_evidence(name: str, part: Path) -> list[EngineError]:
+    tree = _evidence(part)
+    if tree is None:
+        return [VerificationFailed("bundle.bad_evidence", file=f"{name}/evidence.json")]
+    if tree.get("audience") == "internal":
+        return []
+    problems: list[EngineError] = []
+    for artefact in tree["artefacts"]:
+        path = part / Path(str(artefact["file"])).name
+        if not path.is_file():
+            problems.append(VerificationFailed("bundle.missing", file=f"{name}/{path.name}"))
+        elif _sha256(path) != artefact["sha256"]:
+            problems.append(VerificationFailed("bundle.changed", file=f"{name}/{path.name}"))
+    return problems
+
+
+def _check_reports(name: str, part: Path) -> list[EngineError]:
+    from engine.release.report.embedded import embedded_evidence
+
+    wanted = (part / "evidence.json").read_bytes() if (part / "evidence.json").is_file() else b""
+    return [
+        VerificationFailed("bundle.evidence_differs", file=f"{name}/{report.name}")
+        for report in sorted(part.glob("*.pdf"))
+        if embedded_evidence(report.read_bytes()) != wanted
+    ]
+
+
+def _check_ledger(parts: Mapping[str, Path], ledger: Any) -> list[EngineError]:
+    problems: list[EngineError] = list(ledger.verify_chain())
+    tree = _evidence(next(iter(parts.values()))) or {}
+    entry_id = str(tree.get("ledger", {}).get("entry", ""))
+    entry = ledger.find(entry_id)
+    if entry is None or not entry.release_sums:
+        return [*problems, VerificationFailed("bundle.entry_unknown", entry=entry_id)]
+    recorded = {RELEASE: entry.release_sums, INTERNAL: entry.internal_sums}
+    for name, part in parts.items():
+        wanted = recorded[INTERNAL if (_evidence(part) or {}).get("audience") == "internal" else RELEASE]
+        if _sha256(part / SUMS) != wanted:
+            problems.append(VerificationFailed("bundle.entry_differs", file=f"{name}/{SUMS}", entry=entry_id))
+    return problems
+
+
+def _evidence(part: Path) -> dict[str, Any] | None:
+    try:
+        tree = json.loads((part / "evidence.json").read_bytes())
+        fits = (
+            isinstance(tree, dict)
+            and isinstance(tree["artefacts"], list)
+            and isinstance(tree["ledger"], dict)
+        )
+        return tree if fits and all({"file", "sha256"} <= set(line) for line in tree["artefacts"]) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _sha256(path: Path) -> str:
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
