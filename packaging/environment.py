@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -73,6 +72,8 @@ def install_packages(packages: list[str]) -> bool:
 
 def requirements(extras: Iterable[str]) -> list[str]:
     """Return what ``pyproject.toml`` asks for."""
+    import tomllib  # from 3.11 on: an older Python gets as far as the sentence that says so
+
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return project["dependencies"] + [
         item for extra in extras for item in project["optional-dependencies"][extra]
@@ -84,7 +85,7 @@ def prepare(*, libraries: dict[str, str], tools: dict[str, str], extras: tuple[s
 
     ``CUSTOS_WHEELS`` names a folder of wheels for a machine without a network.
     """
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036
         print(f"Python 3.11 or newer is needed; this is {sys.version.split()[0]}.")
         return None
     if not install_packages(missing_packages(libraries, tools)):
@@ -113,9 +114,7 @@ def prepare(*, libraries: dict[str, str], tools: dict[str, str], extras: tuple[s
         *wanted,
     ]
     if subprocess.run(command, check=False).returncode != 0:
-        print(
-            "The libraries could not be installed. Without a network, set CUSTOS_WHEELS to a folder of wheels."
-        )
+        print("The libraries could not be installed. Without a network: CUSTOS_WHEELS=folder-of-wheels.")
         return None
     stamp.write_text(digest)
     return python
