@@ -1,0 +1,298 @@
+"""`Ledger`: the releases of each holding, from reservation to withdrawal."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
+
+from engine.errors import InputRefused
+from engine.ledger import entries, holdings, journal
+from engine.ledger.listing import holding_to_json
+from engine.ledger.process import this_process
+from engine.ledger.register import Register, default_path
+from engine.ledger.values import (
+    Compose,
+    Entry,
+    Preview,
+    Status,
+    day,
+    hexadecimal,
+    words,
+    written,
+)
+
+__all__ = ["Ledger", "default_path"]
+
+Exact = Fraction | int | str
+
+
+class Ledger(Register):
+    """What has left about whom, what it spent, and what is left. It refuses what goes beyond.
+
+    Parameters
+    ----------
+    path
+        The SQLite file; made when there is none. Without it: `default_path`.
+    read_only
+        For an auditor's copy: nothing is made or changed, and a missing file is refused.
+    timeout
+        Seconds to wait for another window that is writing.
+
+    Raises
+    ------
+    InputRefused
+        ``ledger.newer_version``, ``ledger.read_only``, ``ledger.locked``, ``ledger.disk_full``,
+        ``ledger.disk_error``, ``ledger.cannot_open``, ``ledger.missing``.
+    VerificationFailed
+        ``ledger.corrupted``, ``ledger.empty_file``, ``ledger.not_a_ledger``, ``ledger.removed``, and what
+        `Register.verify_chain` says about a ledger that was altered. Every call checks the chain first.
+
+    Notes
+    -----
+    The object holds no connection: it may be used from any thread. All changes of one call are one
+    transaction that takes the writer's lock first, so two windows cannot both pass.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = Ledger(pathlib.Path(folder.name) / "ledger.sqlite")
+    >>> registry = ledger.create_holding(
+    ...     "Diabetes register", unit="person", neighbours="add_remove", epsilon="1")
+    >>> def add(guarantees):
+    ...     return sum((Fraction(one["epsilon"]) for one in guarantees), Fraction(0)), Fraction(0)
+    >>> entry = ledger.reserve(
+    ...     registry.id, plan_fingerprint="ab", title="Stays by age", recipient="University",
+    ...     guarantee_json={"epsilon": "3/4"}, epsilon="3/4", delta=0,
+    ...     unit="person", neighbours="add_remove", compose=add)
+    >>> ledger.spend(entry)
+    >>> ledger.complete(entry, release_sums_hash="0" * 64, internal_sums_hash="1" * 64)
+    >>> ledger.status(registry.id).epsilon_left
+    Fraction(1, 4)
+    >>> folder.cleanup()
+    """
+
+    def reserve(
+        self,
+        holding: str,
+        *,
+        plan_fingerprint: str,
+        title: str,
+        recipient: str,
+        guarantee_json: Mapping[str, Any],
+        epsilon: Exact | None,
+        delta: Exact | None,
+        unit: str | None,
+        neighbours: str | None,
+        compose: Compose,
+        request: str = "",
+        agreement: str = "",
+        expires: str | None = None,
+        approver: str = "",
+        tables: Sequence[str] = (),
+    ) -> str:
+        """Enter a release before its first noise, if the budget of the holding bears it.
+
+        Parameters
+        ----------
+        holding
+            Id or name.
+        guarantee_json
+            What the release promises, as JSON values; handed to ``compose`` with those of all entries that
+            count. Fields ``epsilon``, ``delta``, ``unit``, ``neighbours`` must agree with the arguments.
+        epsilon, delta
+            What the release spends, exact; ``epsilon=None`` for a release without formal guarantee, which
+            is entered as unbounded, is never over budget, and is not composed.
+        unit, neighbours
+            Must be those of the holding; the caller converts (add/remove to replace-one doubles ε).
+        compose
+            List of guarantee JSONs → total (ε, δ). Runs inside the transaction. Under a budget with δ it
+            has to state ε at the holding's δ.
+        request, agreement, expires, approver
+            Purpose: request number, agreement, last day (ISO) or None, who approved.
+        tables
+            Fingerprints of the tables that are read; each must be attached to this holding.
+
+        Returns
+        -------
+        str
+            Id of the entry, now *reserved*.
+
+        Raises
+        ------
+        InputRefused
+            ``ledger.over_budget``, ``ledger.over_delta`` (what is asked, what is left),
+            ``ledger.unit_differs``, ``ledger.neighbours_differ``, ``ledger.guarantee_differs``,
+            ``ledger.not_attached``, and refusals of single fields.
+        """
+        asked = entries.asked(guarantee_json, epsilon, delta, unit, neighbours)
+        row: dict[str, Any] = {
+            "state": "reserved",
+            "title": words(title, "title"),
+            "plan": words(plan_fingerprint, "plan"),
+            "recipient": words(recipient, "recipient"),
+            "request": words(request, "request"),
+            "agreement": words(agreement, "agreement"),
+            "expires": day(expires),
+            "approver": words(approver, "approver"),
+            "unit": asked.unit,
+            "neighbours": asked.neighbours,
+            "guarantee": journal.canonical(asked.guarantee),
+            "epsilon": written(asked.epsilon),
+            "delta": written(asked.delta),
+            "tables": journal.listed(tables),
+            "process": entries.process_text(this_process()),
+            "reserved_at": journal.now(),
+            "reason": "",
+        }
+        with self._transaction(write=True) as db:
+            payer = holdings.find(db, holding)
+            holdings.refuse_detached(db, payer, tables)
+            preview = entries.weigh(db, payer, asked, compose)
+            if preview.refusal is not None:
+                raise preview.refusal
+            identity = f"r{secrets.token_hex(8)}"
+            number = journal.head(db).sequence + 1
+            row |= {"holding": payer.id, "number": number}
+            journal.change(db, "reserved", "entry", identity, row)
+            return identity
+
+    def preview(
+        self,
+        holding: str,
+        *,
+        guarantee_json: Mapping[str, Any],
+        epsilon: Exact | None,
+        delta: Exact | None,
+        unit: str | None,
+        neighbours: str | None,
+        compose: Compose,
+    ) -> Preview:
+        """Return what `reserve` would say now, without reserving; parameters as there."""
+        asked = entries.asked(guarantee_json, epsilon, delta, unit, neighbours)
+        with self._transaction() as db:
+            return entries.weigh(db, holdings.find(db, holding), asked, compose)
+
+    def spend(self, entry: str) -> None:
+        """Record that the first noise is about to be drawn; call it before, not after.
+
+        Only a reserved entry can be spent, and only once: a replay after a crash is refused with
+        ``ledger.cannot_be_spent``. It is on the disk when this returns.
+        """
+        with self._transaction(write=True) as db:
+            process = entries.process_text(this_process())
+            entries.move(
+                db, entry, "spent", "spent", allowed=["reserved"], spent_at=journal.now(), process=process
+            )
+
+    def free(self, entry: str, reason: str = "") -> None:
+        """Give a reservation back: stopped before the first noise. Refused once the entry is spent."""
+        why = words(reason, "reason")
+        with self._transaction(write=True) as db:
+            entries.move(
+                db, entry, "freed", "freed", allowed=["reserved"], closed_at=journal.now(), reason=why
+            )
+
+    def complete(self, entry: str, *, release_sums_hash: str, internal_sums_hash: str) -> None:
+        """Close a spent entry with the SHA-256 of both ``SHA256SUMS`` of its bundle."""
+        hashes = {
+            "release_sums": hexadecimal(release_sums_hash, "release_sums_hash"),
+            "internal_sums": hexadecimal(internal_sums_hash, "internal_sums_hash"),
+        }
+        with self._transaction(write=True) as db:
+            entries.move(
+                db, entry, "completed", "complete", allowed=["spent"], closed_at=journal.now(), **hashes
+            )
+
+    def fail(self, entry: str, reason: str = "") -> None:
+        """Close a spent entry that came to no bundle. Noise was drawn: it stays spent."""
+        why = words(reason, "reason")
+        with self._transaction(write=True) as db:
+            entries.move(
+                db, entry, "failed", "failed", allowed=["spent"], closed_at=journal.now(), reason=why
+            )
+
+    def resolve(self, entry: str, reason: str) -> str:
+        """Say what became of an entry whose process ended before it did.
+
+        Parameters
+        ----------
+        entry
+            An abandoned entry (`Entry.abandoned`).
+        reason
+            What the person knows; journalled.
+
+        Returns
+        -------
+        str
+            ``"freed"`` for a reservation: spending is on the disk before the first noise, so none was
+            drawn. ``"failed"`` for a spent entry, which stays spent for ever.
+
+        Raises
+        ------
+        InputRefused
+            ``ledger.still_running``, ``ledger.cannot_be_resolved``, ``ledger.no_reason``.
+        """
+        why = words(reason, "reason", required=True)
+        with self._transaction(write=True) as db:
+            found = entries.one(db, entry)
+            if found.running:
+                raise InputRefused("ledger.still_running", title=found.title, entry=found.id)
+            to = "freed" if found.state == "reserved" else "failed"
+            if found.state not in ("reserved", "spent"):
+                raise InputRefused(
+                    "ledger.cannot_be_resolved", title=found.title, entry=found.id, state=found.state
+                )
+            changes = {"state": to, "closed_at": journal.now(), "reason": why}
+            journal.change(db, "resolved", "entry", found.id, changes)
+            return to
+
+    def withdraw(self, entry: str, reason: str) -> None:
+        """Mark a completed release as withdrawn. What has left has left: nothing is refunded."""
+        why = words(reason, "reason", required=True)
+        now = journal.now()
+        with self._transaction(write=True) as db:
+            entries.move(
+                db, entry, "withdrawn", "withdrawn", allowed=["complete"], withdrawn_at=now, reason=why
+            )
+
+    def entry(self, entry: str) -> Entry:
+        """Return one entry; ``ledger.no_entry`` when there is none."""
+        with self._transaction() as db:
+            return entries.one(db, entry)
+
+    def entries(self, holding: str | None = None) -> list[Entry]:
+        """Return the entries of a holding, or of all, in the order of their reservation."""
+        with self._transaction() as db:
+            return entries.of_holding(db, None if holding is None else holdings.find(db, holding).id)
+
+    def status(self, holding: str, compose: Compose | None = None) -> Status:
+        """Return what has been spent on the people of a holding, and what is left.
+
+        Without ``compose``, ε and δ are added up, which is valid and never less than what the accountant
+        says; the screens pass the accountant that `reserve` gets.
+        """
+        with self._transaction() as db:
+            return entries.status(db, holdings.find(db, holding), compose)
+
+    def to_json(self, compose: Compose | None = None) -> dict[str, Any]:
+        """Return holdings and releases as JSON values, fractions as ``"p/q"``; no key, no digests."""
+        with self._transaction() as db:
+            head = journal.head(db)
+            listed = [
+                holding_to_json(
+                    entries.status(db, holding, compose),
+                    entries.of_holding(db, holding.id),
+                    holdings.tables(db, holding.id),
+                )
+                for holding in holdings.every(db)
+            ]
+        return {
+            "version": 1,
+            "written": datetime.now(UTC).isoformat(timespec="seconds"),
+            "head": {"sequence": head.sequence, "hash": head.hash},
+            "holdings": listed,
+        }

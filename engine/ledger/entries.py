@@ -1,0 +1,209 @@
+"""Entries of releases: how one is weighed against the budget, and which state may follow which.
+
+reserved ──▶ spent ──▶ complete ──▶ withdrawn
+    │          └─────▶ failed
+    └────────▶ freed                      every state but *freed* counts against the budget
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from fractions import Fraction
+from typing import Any
+
+from engine.errors import InputRefused
+from engine.ledger import journal
+from engine.ledger.process import Process, is_running
+from engine.ledger.values import (
+    Compose,
+    Entry,
+    Holding,
+    Preview,
+    Status,
+    at_least,
+    at_most,
+    exact,
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a release asks of a holding; ε and δ are None when it has no formal guarantee."""
+
+    guarantee: dict[str, Any]
+    epsilon: Fraction | None
+    delta: Fraction | None
+    unit: str | None
+    neighbours: str | None
+
+
+def asked(
+    guarantee_json: Mapping[str, Any],
+    epsilon: object,
+    delta: object,
+    unit: str | None,
+    neighbours: str | None,
+) -> Asked:
+    """Return what is asked, as exact numbers, after comparing it with the guarantee that states it."""
+    try:
+        guarantee = json.loads(journal.canonical(guarantee_json))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputRefused("ledger.bad_guarantee") from error
+    found = Asked(
+        guarantee=guarantee,
+        epsilon=None if epsilon is None else exact(epsilon, "ledger.bad_epsilon"),
+        delta=None if epsilon is None else exact(delta, "ledger.bad_delta", zero=True, below_one=True),
+        unit=None if unit is None else str(unit),
+        neighbours=None if neighbours is None else str(neighbours),
+    )
+    for name in ("epsilon", "delta", "unit", "neighbours"):
+        if (
+            name in guarantee
+            and (found.epsilon is not None or name == "epsilon")
+            and not _same(guarantee[name], getattr(found, name))
+        ):
+            raise InputRefused("ledger.guarantee_differs", field=name)
+    return found
+
+
+def _same(stated: object, given: str | Fraction | None) -> bool:
+    if isinstance(given, Fraction):
+        code = "ledger.bad_guarantee"
+        return stated is not None and exact(stated, code, zero=True) == given
+    return stated == given
+
+
+def weigh(db: sqlite3.Connection, holding: Holding, request: Asked, compose: Compose) -> Preview:
+    """Return what the ledger says to a release, inside the caller's transaction."""
+    before = status(db, holding, compose)
+    if request.epsilon is None or request.delta is None:
+        return Preview(before, before.epsilon_spent, before.delta_spent, None)
+    refusal = _other_kind(holding, request)
+    if refusal is not None:
+        return Preview(before, before.epsilon_spent, before.delta_spent, refusal)
+    counted = [
+        dict(entry.guarantee) for entry in of_holding(db, holding.id) if entry.counts and entry.bounded
+    ]
+    epsilon, delta = composed(compose, [*counted, request.guarantee])
+    named = {"holding": holding.name}
+    if epsilon > holding.epsilon:
+        refusal = InputRefused(
+            "ledger.over_budget",
+            **named,
+            asked=at_least(request.epsilon),
+            total=at_least(epsilon),
+            left=at_most(before.epsilon_left),
+            budget=at_most(holding.epsilon),
+        )
+    elif delta > holding.delta:
+        refusal = InputRefused(
+            "ledger.over_delta",
+            **named,
+            asked=at_least(request.delta),
+            total=at_least(delta),
+            left=at_most(before.delta_left),
+            budget=at_most(holding.delta),
+        )
+    return Preview(before, epsilon, delta, refusal)
+
+
+def _other_kind(holding: Holding, request: Asked) -> InputRefused | None:
+    if request.unit != holding.unit:
+        return InputRefused(
+            "ledger.unit_differs", holding=holding.name, found=request.unit, expected=holding.unit
+        )
+    if request.neighbours != holding.neighbours:
+        return InputRefused(
+            "ledger.neighbours_differ",
+            holding=holding.name,
+            found=str(request.neighbours).replace("_", "/"),
+            expected=holding.neighbours.replace("_", "/"),
+        )
+    return None
+
+
+def composed(compose: Compose, guarantees: list[dict[str, Any]]) -> tuple[Fraction, Fraction]:
+    """Return the accountant's exact total; anything but two exact numbers is refused, never rounded."""
+    found = compose(guarantees)
+    if not isinstance(found, tuple) or len(found) != 2:
+        raise InputRefused("ledger.bad_total", found=type(found).__name__)
+    return (
+        exact(found[0], "ledger.bad_total", zero=True),
+        exact(found[1], "ledger.bad_total", zero=True),
+    )
+
+
+def status(db: sqlite3.Connection, holding: Holding, compose: Compose | None) -> Status:
+    """Return what has been spent; without an accountant ε and δ are added up."""
+    counted = [entry for entry in of_holding(db, holding.id) if entry.counts]
+    bounded = [entry for entry in counted if entry.bounded]
+    if compose is not None and bounded:
+        epsilon, delta = composed(compose, [dict(entry.guarantee) for entry in bounded])
+    else:
+        epsilon = sum((entry.epsilon or Fraction(0) for entry in bounded), Fraction(0))
+        delta = sum((entry.delta or Fraction(0) for entry in bounded), Fraction(0))
+    return Status(
+        holding=holding,
+        epsilon_spent=epsilon,
+        delta_spent=delta,
+        composed=compose is not None,
+        releases=len(counted),
+        bounds_all=len(bounded) == len(counted),
+        abandoned=tuple(entry for entry in counted if entry.abandoned),
+    )
+
+
+def move(
+    db: sqlite3.Connection,
+    entry_id: str,
+    kind: str,
+    to: str,
+    *,
+    allowed: Sequence[str],
+    **changes: Any,
+) -> None:
+    """Bring an entry into its next state, or say why not."""
+    found = one(db, entry_id)
+    if found.state not in allowed:
+        raise InputRefused(f"ledger.cannot_be_{to}", entry=found.id, title=found.title, state=found.state)
+    journal.change(db, kind, "entry", found.id, {"state": to, **changes})
+
+
+def one(db: sqlite3.Connection, entry_id: str) -> Entry:
+    """Return an entry by its id."""
+    row = db.execute("SELECT * FROM entry WHERE id = ?", (entry_id,)).fetchone()
+    if row is None:
+        raise InputRefused("ledger.no_entry", entry=entry_id)
+    return _entry(row)
+
+
+def of_holding(db: sqlite3.Connection, holding: str | None) -> list[Entry]:
+    """Return the entries of one holding (of all, with None), in the order of their reservation."""
+    where, values = ("", ()) if holding is None else ("WHERE holding = ?", (holding,))
+    return [_entry(row) for row in db.execute(f"SELECT * FROM entry {where} ORDER BY number", values)]
+
+
+_PLAIN = tuple(
+    field.name
+    for field in fields(Entry)
+    if field.name not in ("guarantee", "epsilon", "delta", "tables", "running")
+)
+
+
+def _entry(row: sqlite3.Row) -> Entry:
+    return Entry(
+        **{name: row[name] for name in _PLAIN},
+        guarantee=json.loads(row["guarantee"]),
+        epsilon=None if row["epsilon"] is None else Fraction(row["epsilon"]),
+        delta=None if row["delta"] is None else Fraction(row["delta"]),
+        tables=tuple(json.loads(row["tables"])),
+        running=row["state"] in ("reserved", "spent") and is_running(Process(**json.loads(row["process"]))),
+    )
+
+
+def process_text(process: Process) -> str:
+    """Return a process as the text that is stored with an entry."""
+    return journal.canonical(asdict(process))

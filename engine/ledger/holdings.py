@@ -1,0 +1,77 @@
+"""Holdings as they stand in the file, and the tables attached to them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from engine.errors import InputRefused
+from engine.ledger.values import Holding, Match, words
+
+
+def refuse_other(target: Holding, matches: Sequence[Match], reason: str) -> bool:
+    """Return whether the table goes elsewhere than its strongest match, which needs a reason."""
+    if not matches or any(
+        match.holding.id == target.id and match.strength == matches[0].strength for match in matches
+    ):
+        return False
+    best = matches[0]
+    if not reason:
+        code = "ledger.known_people" if best.same_table or best.people_shared else "ledger.known_columns"
+        raise InputRefused(
+            code,
+            holding=target.name,
+            known=best.holding.name,
+            shared=best.people_shared,
+            people=best.people,
+        )
+    return True
+
+
+def every(db: sqlite3.Connection) -> list[Holding]:
+    """Return all holdings in the order of their names."""
+    return [_holding(row) for row in db.execute("SELECT * FROM holding ORDER BY name, id")]
+
+
+def find(db: sqlite3.Connection, holding: str) -> Holding:
+    """Return a holding by id, else by name."""
+    name = words(holding, "name").casefold()
+    for one in every(db):
+        if one.id == holding or one.name.casefold() == name:
+            return one
+    raise InputRefused("ledger.no_holding", holding=holding)
+
+
+def _holding(row: sqlite3.Row) -> Holding:
+    exact_values = {
+        name: None if row[name] is None else Fraction(row[name]) for name in ("epsilon", "delta", "money")
+    }
+    return Holding(
+        **{name: row[name] for name in ("id", "name", "unit", "neighbours", "created")},
+        **exact_values,  # type: ignore[arg-type]
+    )
+
+
+def tables(db: sqlite3.Connection, holding: str) -> list[dict[str, Any]]:
+    """Return the tables attached to a holding, without their people."""
+    rows = db.execute("SELECT * FROM attached WHERE holding = ? ORDER BY number", (holding,))
+    return [
+        {
+            "fingerprint": row["fingerprint"],
+            "columns": json.loads(row["columns"]),
+            "people": row["people"],
+            "reason": row["reason"],
+            "created": row["created"],
+        }
+        for row in rows
+    ]
+
+
+def refuse_detached(db: sqlite3.Connection, holding: Holding, fingerprints: Sequence[str]) -> None:
+    """Refuse tables that are not attached to the holding that is to pay for them."""
+    known = {table["fingerprint"] for table in tables(db, holding.id)}
+    if not known.issuperset(fingerprints):
+        raise InputRefused("ledger.not_attached", holding=holding.name)

@@ -1,0 +1,173 @@
+"""The journal: an append-only chain of every event, and the proof that the tables say what it says.
+
+Row n holds the canonical JSON of its event, the hash of row n-1 and
+
+    hash_n = SHA-256(hash_{n-1} ‖ canonical JSON_n)
+
+with 64 zeros before the first row, whose event holds 32 random bytes. An event that changes a row of a table
+carries these changes, so that replaying the journal gives the tables again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from engine.errors import VerificationFailed
+from engine.ledger.values import Head
+
+BEFORE_FIRST = "0" * 64
+TABLES = ("holding", "attached", "entry")
+
+State = dict[str, dict[str, dict[str, Any]]]
+
+
+def now() -> str:
+    """Return the time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def canonical(tree: Mapping[str, Any]) -> str:
+    """Return the one JSON text of a tree: keys sorted, no blanks, no NaN."""
+    return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return the JSON text of a list of names."""
+    return json.dumps(list(names), ensure_ascii=False)
+
+
+def chained(previous: str, event: str) -> str:
+    """Return the hash of a row."""
+    return hashlib.sha256(previous.encode() + event.encode()).hexdigest()
+
+
+def begin(db: sqlite3.Connection, key: bytes) -> None:
+    """Write the first row: random, so that no two ledgers share a chain, and bound to the ledger's key."""
+    _append(db, {"kind": "begun", "random": os.urandom(32).hex(), "key": _key_hash(key)})
+
+
+def change(
+    db: sqlite3.Connection,
+    kind: str,
+    table: str,
+    row: str,
+    changes: Mapping[str, Any],
+    **details: Any,
+) -> None:
+    """Make or change a row of a table, and journal that in the same transaction."""
+    _append(
+        db, {"kind": kind, "table": table, "row": row, "changes": dict(changes), **_named("details", details)}
+    )
+    known = db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (row,)).fetchone()
+    if known:
+        names = ", ".join(f"{name} = ?" for name in changes)
+        db.execute(f"UPDATE {table} SET {names} WHERE id = ?", (*changes.values(), row))
+    else:
+        names = ", ".join(("id", *changes))
+        marks = ", ".join("?" * (len(changes) + 1))
+        db.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", (row, *changes.values()))
+
+
+def note(db: sqlite3.Connection, kind: str, **details: Any) -> None:
+    """Journal something that changes no table, such as a decision."""
+    _append(db, {"kind": kind, **_named("details", details)})
+
+
+def head(db: sqlite3.Connection) -> Head:
+    """Return the last row's number and hash."""
+    row = db.execute("SELECT sequence, hash FROM journal ORDER BY sequence DESC LIMIT 1").fetchone()
+    return Head(row["sequence"], row["hash"])
+
+
+def events(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:
+    """Yield every event in order, each with its ``sequence``."""
+    for row in db.execute("SELECT sequence, event FROM journal ORDER BY sequence"):
+        yield {"sequence": row["sequence"], **json.loads(row["event"])}
+
+
+def check(db: sqlite3.Connection, path: Path) -> Head:
+    """Follow the chain from its first row and compare its replay with the tables and the key.
+
+    Raises
+    ------
+    VerificationFailed
+        ``ledger.chain_broken`` with the first row that was altered, removed or reordered;
+        ``ledger.holding_differs``, ``ledger.attached_differs``, ``ledger.entry_differs`` with the first row
+        of a table that the journal does not confirm; ``ledger.key_differs``.
+    """
+    state: State = {table: {} for table in TABLES}
+    previous, expected, key_hash = BEFORE_FIRST, 0, None
+    for row in db.execute("SELECT sequence, previous, event, hash FROM journal ORDER BY sequence"):
+        event = _event_of(row, previous, expected)
+        if event is None or not _apply(event, state):
+            raise VerificationFailed("ledger.chain_broken", file=path.name, row=expected)
+        if expected == 0:
+            key_hash = event.get("key")
+        previous, expected = row["hash"], expected + 1
+    if expected == 0:
+        raise VerificationFailed("ledger.chain_broken", file=path.name, row=0)
+    _compare(db, state, path)
+    key = db.execute("SELECT key FROM secret").fetchone()
+    if key is None or not isinstance(key[0], bytes) or _key_hash(key[0]) != key_hash:
+        raise VerificationFailed("ledger.key_differs", file=path.name)
+    return Head(expected - 1, previous)
+
+
+def _event_of(row: sqlite3.Row, previous: str, expected: int) -> dict[str, Any] | None:
+    if row["sequence"] != expected or row["previous"] != previous or not isinstance(row["event"], str):
+        return None
+    if row["hash"] != chained(previous, row["event"]):
+        return None
+    try:
+        event = json.loads(row["event"])
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) and event.get("sequence", expected) == expected else None
+
+
+def _apply(event: Mapping[str, Any], state: State) -> bool:
+    if "table" not in event:
+        return True
+    rows = state.get(event["table"])
+    if rows is None or not isinstance(event.get("changes"), dict):
+        return False
+    rows.setdefault(event["row"], {"id": event["row"]}).update(event["changes"])
+    return True
+
+
+def _compare(db: sqlite3.Connection, state: State, path: Path) -> None:
+    for table in TABLES:
+        replayed = state[table]
+        found = {row["id"]: dict(row) for row in db.execute(f"SELECT * FROM {table}")}
+        for row in sorted(found.keys() | replayed.keys(), key=str):
+            if not _agree(found.get(row), replayed.get(row)):
+                raise VerificationFailed(f"ledger.{table}_differs", file=path.name, row=row)
+
+
+def _agree(found: Mapping[str, Any] | None, replayed: Mapping[str, Any] | None) -> bool:
+    if found is None or replayed is None:
+        return False
+    # A column that no event has filled yet is empty in the table and absent in the replay.
+    return replayed.keys() <= found.keys() and all(replayed.get(name) == found[name] for name in found)
+
+
+def _append(db: sqlite3.Connection, event: Mapping[str, Any]) -> None:
+    row = db.execute("SELECT sequence, hash FROM journal ORDER BY sequence DESC LIMIT 1").fetchone()
+    sequence, previous = (0, BEFORE_FIRST) if row is None else (row["sequence"] + 1, row["hash"])
+    text = canonical({**event, "sequence": sequence, "time": now()})
+    db.execute("INSERT INTO journal VALUES (?, ?, ?, ?)", (sequence, previous, text, chained(previous, text)))
+
+
+def _named(name: str, details: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: dict(details)} if details else {}
+
+
+def _key_hash(key: bytes) -> str:
+    return hashlib.sha256(b"custos ledger key\0" + key).hexdigest()

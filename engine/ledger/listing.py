@@ -1,0 +1,58 @@
+"""The ledger as plain JSON values, for the ``ledger`` command and the releases screen."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from engine.ledger.values import Entry, Status, written
+
+
+def holding_to_json(status: Status, entries: list[Entry], tables: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a holding with what was spent, what is left, and every release. Neither keys nor digests."""
+    holding = status.holding
+    return {
+        "id": holding.id,
+        "name": holding.name,
+        "unit": holding.unit,
+        "neighbours": holding.neighbours,
+        "created": holding.created,
+        "money": written(holding.money),
+        "budget": {"epsilon": written(holding.epsilon), "delta": written(holding.delta)},
+        "spent": {"epsilon": written(status.epsilon_spent), "delta": written(status.delta_spent)},
+        "left": {"epsilon": written(status.epsilon_left), "delta": written(status.delta_left)},
+        "totals": "composed" if status.composed else "added",
+        "bounds_all": status.bounds_all,
+        "tables": tables,
+        "releases": [entry_to_json(entry) for entry in entries],
+    }
+
+
+def entry_to_json(entry: Entry) -> dict[str, Any]:
+    """Return one release: what was given, to whom, under which agreement, until when, what it spent."""
+    return {
+        "id": entry.id,
+        "title": entry.title,
+        "state": entry.state,
+        "counts": entry.counts,
+        "abandoned": entry.abandoned,
+        "recipient": entry.recipient,
+        "request": entry.request,
+        "agreement": entry.agreement,
+        "expires": entry.expires,
+        "expired": entry.expired(date.today()),
+        "approver": entry.approver,
+        "plan": entry.plan,
+        "unbounded": not entry.bounded,
+        "spent": {"epsilon": written(entry.epsilon), "delta": written(entry.delta)},
+        "unit": entry.unit,
+        "neighbours": entry.neighbours,
+        "guarantee": entry.guarantee,
+        "reserved_at": entry.reserved_at,
+        "spent_at": entry.spent_at,
+        "closed_at": entry.closed_at,
+        "withdrawn_at": entry.withdrawn_at,
+        "reason": entry.reason,
+        "release_sums": entry.release_sums,
+        "internal_sums": entry.internal_sums,
+    }

@@ -1,0 +1,311 @@
+"""The ledger's file, its holdings, the tables attached to them, and its journal."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from engine.errors import InputRefused, VerificationFailed
+from engine.ledger import holdings, journal, people, store
+from engine.ledger.values import (
+    NEIGHBOURS,
+    UNITS,
+    Head,
+    Holding,
+    Match,
+    exact,
+    hexadecimal,
+    words,
+    written,
+)
+
+
+def default_path() -> Path:
+    """Return where the ledger lies unless one is named: in the user's data folder."""
+    from platformdirs import user_data_dir
+
+    return Path(user_data_dir("custos", appauthor=False)) / "ledger.sqlite"
+
+
+class Register:
+    """What of a ledger is not about single releases; see `engine.ledger.Ledger`."""
+
+    def __init__(self, path: Path | None = None, *, read_only: bool = False, timeout: float = 10) -> None:
+        self.path = Path(path) if path is not None else default_path()
+        self.read_only = read_only
+        self._timeout = timeout
+        self._make_or_find()
+        with self._transaction():
+            pass
+
+    def _make_or_find(self) -> None:
+        try:
+            size = self.path.stat().st_size if self.path.exists() else None
+        except OSError as error:
+            raise InputRefused(
+                "ledger.cannot_open", file=self.path.name, folder=str(self.path.parent)
+            ) from error
+        if size == 0:
+            raise VerificationFailed("ledger.empty_file", file=self.path.name)
+        if size is not None:
+            return
+        # SQLite leaves this file when a process is killed while writing; alone, it means that the ledger
+        # itself was removed.
+        if self.path.with_name(f"{self.path.name}-journal").exists():
+            raise VerificationFailed("ledger.removed", file=self.path.name, folder=str(self.path.parent))
+        if self.read_only:
+            raise InputRefused("ledger.missing", file=self.path.name, folder=str(self.path.parent))
+        store.make(self.path)
+
+    @contextmanager
+    def _transaction(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+        if write and self.read_only:
+            raise InputRefused("ledger.read_only", file=self.path.name, folder=str(self.path.parent))
+        with store.transaction(self.path, write=write, read_only=self.read_only, timeout=self._timeout) as db:
+            yield db
+
+    # Holdings
+
+    def create_holding(
+        self,
+        name: str,
+        *,
+        unit: str,
+        neighbours: str,
+        epsilon: Fraction | int | str,
+        delta: Fraction | int | str = 0,
+        money: Fraction | int | str | None = None,
+    ) -> Holding:
+        """Name a register of people and the budget that all releases about them share.
+
+        Parameters
+        ----------
+        name
+            As the custodian calls it; no second holding may have it, whatever its capitals.
+        unit
+            ``"row"`` or ``"person"``.
+        neighbours
+            ``"add_remove"`` or ``"replace_one"``.
+        epsilon, delta
+            The budget, exact: ε > 0, 0 ≤ δ < 1. Never a float.
+        money
+            What can be afforded in compensation, > 0; kept, not enforced: the price of a total ε is
+            computed elsewhere.
+
+        Raises
+        ------
+        InputRefused
+            ``ledger.name_taken``, ``ledger.bad_epsilon``, ``ledger.bad_delta``, ``ledger.bad_money``,
+            ``ledger.bad_unit``, ``ledger.bad_neighbours``, ``ledger.no_name``.
+        """
+        if unit not in UNITS:
+            raise InputRefused("ledger.bad_unit")
+        if neighbours not in NEIGHBOURS:
+            raise InputRefused("ledger.bad_neighbours")
+        row = {
+            "name": words(name, "name", required=True),
+            "unit": str(unit),
+            "neighbours": str(neighbours),
+            "epsilon": written(exact(epsilon, "ledger.bad_epsilon")),
+            "delta": written(exact(delta, "ledger.bad_delta", zero=True, below_one=True)),
+            "money": None if money is None else written(exact(money, "ledger.bad_money")),
+            "created": journal.now(),
+        }
+        with self._transaction(write=True) as db:
+            if any(one.name.casefold() == str(row["name"]).casefold() for one in holdings.every(db)):
+                raise InputRefused("ledger.name_taken", holding=row["name"])
+            identity = f"h{secrets.token_hex(8)}"
+            journal.change(db, "holding_made", "holding", identity, row)
+            return holdings.find(db, identity)
+
+    def holdings(self) -> list[Holding]:
+        """Return every holding in the order of its name."""
+        with self._transaction() as db:
+            return holdings.every(db)
+
+    def holding(self, holding: str) -> Holding:
+        """Return a holding by its id or its name; refuse with ``ledger.no_holding`` when there is none."""
+        with self._transaction() as db:
+            return holdings.find(db, holding)
+
+    # Tables
+
+    def person_digests(self, keys: Iterable[str | bytes]) -> list[bytes]:
+        """Return what the ledger keeps instead of person keys: sorted, distinct digests of 16 bytes.
+
+        Parameters
+        ----------
+        keys
+            One person key per row or per person, always written the same way by the caller (``"7"`` and
+            ``"7.0"`` are two people). Where no person key is marked: none.
+
+        Notes
+        -----
+        HMAC-SHA-256 under the ledger's random key, cut to 16 bytes. Whoever has the ledger's file has the
+        key and can try out person keys: the file stays where the data are.
+        """
+        return people.digests(self._key(), keys)
+
+    def match(self, fingerprint: str, person_digests: Iterable[bytes], columns: Sequence[str]) -> list[Match]:
+        """Return the holdings to which a table seems to belong, the strongest relation first.
+
+        Parameters
+        ----------
+        fingerprint
+            Order-free fingerprint of the table's content.
+        person_digests
+            From `person_digests`.
+        columns
+            Names of the columns, in any order.
+
+        Returns
+        -------
+        list of Match
+            Only holdings with the same table, shared people or the same columns. The first is charged
+            unless the custodian says with a reason that these are other people.
+        """
+        found = people.clean(person_digests)
+        with self._transaction() as db:
+            return people.matches(db, holdings.every(db), words(fingerprint, "fingerprint"), found, columns)
+
+    def attach(
+        self,
+        holding: str,
+        fingerprint: str,
+        person_digests: Iterable[bytes],
+        columns: Sequence[str],
+        *,
+        reason: str = "",
+    ) -> list[Match]:
+        """Charge a table to a holding from now on, and remember its people there.
+
+        Parameters
+        ----------
+        holding
+            Id or name.
+        fingerprint, person_digests, columns
+            As for `match`.
+        reason
+            Why the table is not charged to the holding that it matches best; needed only then, journalled.
+
+        Returns
+        -------
+        list of Match
+            What the table matched before it was attached.
+
+        Raises
+        ------
+        InputRefused
+            ``ledger.known_people`` or ``ledger.known_columns``: the table belongs to another holding by
+            its content, its people or its columns, and no reason was given.
+        """
+        found = people.clean(person_digests)
+        identity = words(fingerprint, "fingerprint", required=True)
+        names = sorted({words(column, "column") for column in columns})
+        why = words(reason, "reason")
+        with self._transaction(write=True) as db:
+            target = holdings.find(db, holding)
+            matches = people.matches(db, holdings.every(db), identity, found, names)
+            declared_new = holdings.refuse_other(target, matches, why)
+            own = next((match for match in matches if match.holding.id == target.id), None)
+            if own is None or not own.same_table:
+                row = {
+                    "number": journal.head(db).sequence + 1,
+                    "holding": target.id,
+                    "fingerprint": identity,
+                    "columns": journal.listed(names),
+                    "people": len(found),
+                    "people_hash": people.keep(db, target.id, found),
+                    "reason": why,
+                    "created": journal.now(),
+                }
+                kind = "declared_new" if declared_new else "table_attached"
+                journal.change(db, kind, "attached", f"t{secrets.token_hex(8)}", row)
+            return matches
+
+    def input_name(self, digest: str) -> str:
+        """Return the name under which an input may be mentioned outside.
+
+        Parameters
+        ----------
+        digest
+            SHA-256 of the input file, hexadecimal. Itself it would confirm a guess of the file.
+
+        Returns
+        -------
+        str
+            HMAC-SHA-256 under the ledger's random key, hexadecimal: the same for the same file and ledger,
+            and telling nothing to anyone without the ledger.
+        """
+        text = hexadecimal(digest, "digest")
+        return hmac.new(self._key(), b"input\0" + text.encode(), hashlib.sha256).hexdigest()
+
+    # Journal
+
+    def decide(
+        self, decision: str, reason: str, *, holding: str | None = None, entry: str | None = None
+    ) -> None:
+        """Journal a decision or an override, with its reason; it changes nothing else."""
+        what = words(decision, "decision", required=True)
+        why = words(reason, "reason", required=True)
+        with self._transaction(write=True) as db:
+            owner = None if holding is None else holdings.find(db, holding).id
+            journal.note(db, "decision", decision=what, reason=why, holding=owner, entry=entry)
+
+    def journal(self) -> list[dict[str, Any]]:
+        """Return every event, oldest first."""
+        with self._transaction() as db:
+            return list(journal.events(db))
+
+    def head(self) -> Head:
+        """Return the last row of the journal, for the evidence of a bundle."""
+        with self._transaction() as db:
+            return journal.head(db)
+
+    def continues(self, sequence: int, head_hash: str) -> bool:
+        """Say whether this ledger is the one, or a continuation of the one, whose `head` a bundle names."""
+        with self._transaction() as db:
+            row = db.execute("SELECT hash FROM journal WHERE sequence = ?", (sequence,)).fetchone()
+        return row is not None and hmac.compare_digest(str(row["hash"]), head_hash)
+
+    def verify_chain(self) -> Head:
+        """Check everything that the ledger can tell about itself, and return its head.
+
+        Raises
+        ------
+        VerificationFailed
+            ``ledger.chain_broken`` with the first row that was altered, removed or reordered;
+            ``ledger.holding_differs``, ``ledger.attached_differs``, ``ledger.entry_differs`` where a row is not
+            what the journal says; ``ledger.key_differs``;
+            ``ledger.people_differ`` where the people of a holding were changed; ``ledger.corrupted``.
+
+        Notes
+        -----
+        The chain proves that the rows still follow from each other. It cannot prove that there were no
+        later ones: a whole file replaced by an older copy of itself, or written anew by someone who
+        computes every hash again, is consistent in itself. That shows only from outside: each bundle names
+        the `head` it was made under, and `continues` says whether this ledger contains it.
+        """
+        with self._transaction() as db:  # the transaction itself follows the chain
+            if [row[0] for row in db.execute("PRAGMA quick_check")] != ["ok"]:
+                raise VerificationFailed("ledger.corrupted", file=self.path.name)
+            for one in holdings.every(db):
+                last = db.execute(
+                    "SELECT people_hash FROM attached WHERE holding = ? ORDER BY number DESC LIMIT 1",
+                    (one.id,),
+                ).fetchone()
+                known = hashlib.sha256().hexdigest() if last is None else last["people_hash"]
+                if people.set_hash(db, one.id) != known:
+                    raise VerificationFailed("ledger.people_differ", file=self.path.name, holding=one.name)
+            return journal.head(db)
+
+    def _key(self) -> bytes:
+        with self._transaction() as db:
+            return bytes(db.execute("SELECT key FROM secret").fetchone()[0])

@@ -1,0 +1,171 @@
+"""The SQLite file: making it, opening it, one transaction at a time, and its failures in words.
+
+A connection lives as long as one transaction: nothing is shared between threads or windows, nothing is left
+open when a process is killed. Writers take the lock at once (``BEGIN IMMEDIATE``), so what a release was
+weighed against cannot change before it is entered. The rollback journal is used rather than the write-ahead
+log because user data folders lie on network drives, where the latter fails; ``synchronous=EXTRA`` has every
+entry on the disk before the first noise.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from engine.errors import InputRefused, VerificationFailed
+from engine.ledger import journal
+
+VERSION = 1
+APPLICATION = 0x43757374  # "Cust"
+KEY_BYTES = 32
+
+SCHEMA = """
+CREATE TABLE secret (id INTEGER PRIMARY KEY CHECK (id = 1), key BLOB NOT NULL);
+CREATE TABLE journal (
+    sequence INTEGER PRIMARY KEY, previous TEXT NOT NULL, event TEXT NOT NULL, hash TEXT NOT NULL
+);
+CREATE TRIGGER journal_not_changed BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'append only'); END;
+CREATE TRIGGER journal_not_removed BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'append only'); END;
+CREATE TABLE holding (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL, neighbours TEXT NOT NULL,
+    epsilon TEXT NOT NULL, delta TEXT NOT NULL, money TEXT, created TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE attached (
+    id TEXT PRIMARY KEY, number INTEGER NOT NULL, holding TEXT NOT NULL REFERENCES holding (id),
+    fingerprint TEXT NOT NULL, columns TEXT NOT NULL, people INTEGER NOT NULL, people_hash TEXT NOT NULL,
+    reason TEXT NOT NULL, created TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE entry (
+    id TEXT PRIMARY KEY, number INTEGER NOT NULL, holding TEXT NOT NULL REFERENCES holding (id),
+    state TEXT NOT NULL, title TEXT NOT NULL, plan TEXT NOT NULL, recipient TEXT NOT NULL,
+    request TEXT NOT NULL, agreement TEXT NOT NULL, expires TEXT, approver TEXT NOT NULL,
+    unit TEXT, neighbours TEXT, guarantee TEXT NOT NULL, epsilon TEXT, delta TEXT, tables TEXT NOT NULL,
+    process TEXT NOT NULL, reserved_at TEXT NOT NULL, spent_at TEXT, closed_at TEXT, withdrawn_at TEXT,
+    reason TEXT NOT NULL, release_sums TEXT, internal_sums TEXT
+) WITHOUT ROWID;
+CREATE TABLE person (
+    holding TEXT NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (holding, digest)
+) WITHOUT ROWID;
+"""
+
+_REFUSED = {
+    sqlite3.SQLITE_BUSY: "ledger.locked",
+    sqlite3.SQLITE_LOCKED: "ledger.locked",
+    sqlite3.SQLITE_READONLY: "ledger.read_only",
+    sqlite3.SQLITE_PERM: "ledger.read_only",
+    sqlite3.SQLITE_FULL: "ledger.disk_full",
+    sqlite3.SQLITE_IOERR: "ledger.disk_error",
+    sqlite3.SQLITE_CANTOPEN: "ledger.cannot_open",
+}
+
+
+def make(path: Path) -> None:
+    """Make an empty ledger unless there is one; of two processes that try at once, one wins.
+
+    The file is complete before it gets its name, so nobody ever sees half a ledger, and an existing empty
+    file is a damaged ledger, not a new one.
+    """
+    with in_words(path), _file_in_words(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        number, name = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)  # readable by its owner alone
+        os.close(number)
+        made = Path(name)
+        try:
+            with _connected(made, read_only=False, timeout=10) as db:
+                db.execute(f"PRAGMA application_id = {APPLICATION}")
+                db.execute(f"PRAGMA user_version = {VERSION}")
+                db.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
+                key = os.urandom(KEY_BYTES)
+                db.execute("INSERT INTO secret VALUES (1, ?)", (key,))
+                journal.begin(db, key)
+                db.execute("COMMIT")
+            _give_name(made, path)
+        finally:
+            made.unlink(missing_ok=True)
+
+
+def _give_name(made: Path, path: Path) -> None:
+    try:
+        os.link(made, path)  # refuses to replace, unlike a rename on POSIX
+    except FileExistsError:
+        return
+    except OSError:  # no hard links on this file system
+        if not path.exists():
+            made.rename(path)
+
+
+@contextmanager
+def transaction(
+    path: Path, *, write: bool, read_only: bool = False, timeout: float = 10
+) -> Iterator[sqlite3.Connection]:
+    """Give a connection inside one transaction: kept if the block ends, undone if it raises.
+
+    The journal is checked first, every time: a ledger that was altered is neither believed nor extended.
+    ``read_only`` is for a ledger on a medium that cannot be written. Other readers open the file for writing,
+    because only then can SQLite undo what a killed process left half done.
+    """
+    with in_words(path), _connected(path, read_only=read_only, timeout=timeout) as db:
+        db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        try:
+            _check_format(db, path)
+            journal.check(db, path)
+            yield db
+            db.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                db.rollback()
+            raise
+
+
+@contextmanager
+def _connected(path: Path, *, read_only: bool, timeout: float) -> Iterator[sqlite3.Connection]:
+    mode = "ro" if read_only else "rw"  # never "rwc": a ledger that vanished is not replaced by an empty one
+    db = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=timeout, isolation_level=None
+    )
+    try:
+        db.row_factory = sqlite3.Row
+        db.execute("PRAGMA temp_store = MEMORY")
+        db.execute("PRAGMA synchronous = EXTRA")
+        yield db
+    finally:
+        db.close()
+
+
+def _check_format(db: sqlite3.Connection, path: Path) -> None:
+    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+        raise VerificationFailed("ledger.not_a_ledger", file=path.name)
+    found = db.execute("PRAGMA user_version").fetchone()[0]
+    if found > VERSION:
+        raise InputRefused("ledger.newer_version", file=path.name, found=found, expected=VERSION)
+    if found != VERSION:
+        raise VerificationFailed("ledger.corrupted", file=path.name)
+
+
+@contextmanager
+def in_words(path: Path) -> Iterator[None]:
+    """Turn failures of SQLite into errors for people; its own text may quote rows and is dropped."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        # The low byte is the primary code (SQLite's result codes); a missing table or column has 1.
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        if code in _REFUSED:
+            raise InputRefused(_REFUSED[code], file=path.name, folder=str(path.parent)) from error
+        raise VerificationFailed("ledger.corrupted", file=path.name) from error
+
+
+@contextmanager
+def _file_in_words(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+        denied = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST)
+        code = "ledger.disk_full" if full else "ledger.read_only" if denied else "ledger.disk_error"
+        raise InputRefused(code, file=path.name, folder=str(path.parent)) from error
