@@ -1,0 +1,34 @@
+"""Custos, the engine: what can leave the building about people, what it risks, what that risk costs.
+
+The public face: `read_table`, `Schema`, `Plan`, `run`, `verify`. Importing it loads no heavy library.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engine.release.plan import Plan
+    from engine.release.run import run
+    from engine.release.verify import verify
+    from engine.table.readers import read_table
+    from engine.table.schema import Schema
+
+__version__ = "0.1.0"
+__all__ = ["Plan", "Schema", "read_table", "run", "verify"]
+
+_HOME = {
+    "Plan": "engine.release.plan",
+    "Schema": "engine.table.schema",
+    "read_table": "engine.table.readers",
+    "run": "engine.release.run",
+    "verify": "engine.release.verify",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use, so that a window can open before pandas is imported."""
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(name)

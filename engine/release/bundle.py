@@ -75,6 +75,11 @@ def building(folder: Path) -> Iterator[Path]:
         shutil.rmtree(aside, ignore_errors=True)
 
 
+def remove(folder: Path) -> None:
+    """Take a bundle away again whose ledger entry could not be completed."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def write(path: Path, content: bytes) -> str:
     """Write a file to the disk itself and return its SHA-256 in hexadecimal."""
     with path.open("wb") as file:

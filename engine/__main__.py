@@ -1,0 +1,86 @@
+"""Command line: ``python -m engine COMMAND``. The same engine as the window, for auditors, servers and tests.
+
+Exit status 0: done. 1: a verification failed. 2: the input was refused, with one clear message on standard
+error. JSON on standard output with ``--json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from engine import __version__, texts
+from engine.errors import EngineError, InputRefused, VerificationFailed
+
+DONE, FAILED, REFUSED = 0, 1, 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose refusals are one line for people."""
+
+    def error(self, message: str) -> NoReturn:
+        sys.stderr.write(f"{message}\n{self.format_usage()}")
+        sys.exit(REFUSED)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        answer, status = options.command(options)
+    except VerificationFailed as error:
+        _say(error, options.language)
+        return FAILED
+    except EngineError as error:
+        _say(error, options.language)
+        return REFUSED
+    except KeyboardInterrupt:
+        sys.stderr.write(texts.text("commands.stopped", language=options.language) + "\n")
+        return REFUSED
+    except MemoryError:
+        _say(InputRefused("commands.memory"), options.language)
+        return REFUSED
+    try:
+        _print(answer, as_json=options.json, lines=options.lines, language=options.language)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has gone; say nothing more, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return int(status)
+
+
+def _say(error: EngineError, language: str) -> None:
+    what, do = texts.explain(error, language=language)
+    sys.stderr.write(f"{what} {do}\n")
+
+
+def _print(answer: dict[str, Any], *, as_json: bool, lines: Any, language: str) -> None:
+    if as_json or lines is None:
+        sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False, default=str) + "\n")
+        return
+    for line in lines(answer, language):
+        sys.stdout.write(line + "\n")
+
+
+def _parser() -> _Parser:
+    from engine import commands, commands_risk
+
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--json", action="store_true", help="JSON on standard output")
+    common.add_argument("--language", default="en", choices=texts.languages(), help="language of messages")
+    parser = _Parser(prog="python -m engine", description="Custos, the engine.")
+    parser.add_argument("--version", action="version", version=f"Custos {__version__}")
+    subparsers = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, parser_class=_Parser
+    )
+    commands.add_commands(subparsers, common)
+    commands_risk.add_commands(subparsers, common)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""Between plan and ledger: who pays, in which relation, and what the ledger will say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from engine.errors import InputRefused
+from engine.ledger import Holding, Ledger, Preview
+from engine.privacy import accounting
+from engine.privacy.guarantee import Guarantee, Kind, Neighbours
+from engine.release.plan import Plan
+
+NEW_HOLDING = "new_holding"
+
+
+def composer(holding: Holding) -> Callable[[list[dict[str, Any]]], tuple[Fraction, Fraction]]:
+    """Return the accountant of a holding: guarantees as JSON → total (ε, δ) at the holding's δ."""
+
+    def total(guarantees: list[dict[str, Any]]) -> tuple[Fraction, Fraction]:
+        found = accounting.total([Guarantee.from_json(tree) for tree in guarantees], delta=holding.delta)
+        return found.epsilon, found.delta
+
+    return total
+
+
+def charged(guarantee: Guarantee, holding: Holding) -> Guarantee:
+    """Return the guarantee as the holding counts it.
+
+    Raises
+    ------
+    InputRefused
+        ``charge.unit_differs`` or, from the accountant, ``accounting.neighbours``: a guarantee under
+        replace-one says nothing about add/remove.
+    """
+    if guarantee.kind is Kind.NONE:
+        return guarantee
+    if guarantee.unit.value != holding.unit:
+        raise InputRefused(
+            "charge.unit_differs", holding=holding.name, found=guarantee.unit.value, expected=holding.unit
+        )
+    return accounting.as_neighbours(guarantee, Neighbours(holding.neighbours))
+
+
+def known_holding(plan: Plan, ledger: Ledger) -> Holding | None:
+    """Return the holding that the plan names if the ledger knows it."""
+    wanted = plan.holding.strip().casefold()
+    return next((one for one in ledger.holdings() if one.name.casefold() == wanted), None)
+
+
+def holding_of(plan: Plan, ledger: Ledger, guarantee: Guarantee) -> Holding:
+    """Return the holding that pays, made now if the plan says with which budget.
+
+    Raises
+    ------
+    InputRefused
+        ``charge.no_holding``: no register of people is named. ``charge.no_budget``: it is new and the plan
+        does not say its budget.
+    """
+    if not plan.holding.strip():
+        raise InputRefused("charge.no_holding")
+    found = known_holding(plan, ledger)
+    if found is not None:
+        return found
+    if plan.holding_budget is None:
+        raise InputRefused("charge.no_budget", holding=plan.holding)
+    return ledger.create_holding(
+        plan.holding.strip(),
+        unit=guarantee.unit.value,
+        neighbours=plan.holding_budget.neighbours.value,
+        epsilon=plan.holding_budget.epsilon,
+        delta=plan.holding_budget.delta,
+        money=plan.price.budget,
+    )
+
+
+def new_holding_reason(plan: Plan) -> str:
+    """Return the reason that the custodian gave for charging a known table to another register."""
+    reasons = (entry.get("reason", "") for entry in plan.decisions if entry.get("decision") == NEW_HOLDING)
+    return str(next(reasons, ""))
+
+
+def preview(plan: Plan, ledger: Ledger, guarantee: Guarantee) -> Preview | None:
+    """Return what the ledger would say now, or None while the holding does not exist yet.
+
+    Nothing is reserved, and no row is read.
+    """
+    holding = known_holding(plan, ledger)
+    if holding is None:
+        return None
+    paid = charged(guarantee, holding)
+    return ledger.preview(holding.id, compose=composer(holding), **_terms(paid))
+
+
+def reserve(plan: Plan, ledger: Ledger, guarantee: Guarantee, holding: Holding, fingerprint: str) -> str:
+    """Reserve what the guarantee costs and return the id of the entry."""
+    paid = charged(guarantee, holding)
+    purpose = plan.purpose
+    return ledger.reserve(
+        holding.id,
+        plan_fingerprint=plan.fingerprint,
+        title=purpose.title,
+        recipient=purpose.recipient,
+        request=purpose.request_number,
+        agreement=purpose.agreement,
+        expires=purpose.expires or None,
+        approver=purpose.approver,
+        compose=composer(holding),
+        tables=(fingerprint,),
+        **_terms(paid),
+    )
+
+
+def _terms(paid: Guarantee) -> dict[str, Any]:
+    bounded = paid.epsilon is not None
+    return {
+        "guarantee_json": paid.to_json() if bounded else paid.to_json() | {"epsilon": None, "delta": None},
+        "epsilon": paid.epsilon,
+        "delta": paid.delta if bounded else None,
+        "unit": paid.unit.value if bounded else None,
+        "neighbours": paid.neighbours.value if bounded else None,
+    }
+
+
+def budget_error(plan: Plan) -> InputRefused | None:
+    """Say what is wrong with the budget of a plan: absent, not positive, δ outside [0, 1)."""
+    if plan.budget is None:
+        return InputRefused("charge.no_epsilon")
+    if plan.budget.epsilon <= 0:
+        return InputRefused("charge.bad_epsilon", found=plan.budget.epsilon)
+    if not 0 <= plan.budget.delta < 1:
+        return InputRefused("charge.bad_delta", found=plan.budget.delta)
+    return None
+
+
+def in_relation(plan: Plan, neighbours: Neighbours) -> Plan:
+    """Return the plan with its budget stated between other neighbouring data sets (the screen's switch)."""
+    if plan.budget is None:
+        return plan
+    return replace(plan, budget=replace(plan.budget, neighbours=neighbours))

@@ -1,0 +1,208 @@
+"""From a finished release to the two kinds of evidence and the files of both folders."""
+
+from __future__ import annotations
+
+import platform
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from engine import texts
+from engine.ledger import Holding, Ledger
+from engine.methods.protocol import Method, Release, Request
+from engine.privacy.guarantee import Guarantee
+from engine.release import bundle, charge
+from engine.release.evidence import InternalEvidence, PublicEvidence, dumps, internal_json, public_json
+from engine.release.plan import Plan
+from engine.release.reading import Held, person_codes
+from engine.release.statement import price_statement, privacy_statement
+from engine.risk.group_sizes import summary as group_sizes
+from engine.table.schema import Role, Schema
+from engine.table.table import Table
+
+LIBRARIES = ("numpy", "pandas", "pyarrow", "scipy", "dp-accounting", "fpdf2", "matplotlib")
+PROGRAM = "Custos"
+NOISE = {"source": "operating_system", "sampler": "canonne_kamath_steinke_2020"}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A plan whose declarations hold together: its method, what the method sees, and what it costs."""
+
+    method: Method
+    request: Request
+    guarantee: Guarantee
+
+
+@dataclass(frozen=True)
+class Made:
+    """Everything about one release that is described: decided, held, used, made and paid."""
+
+    plan: Plan
+    checked: Checked
+    held: Held
+    used: Table
+    release: Release
+    ledger: Ledger
+    holding: Holding
+    entry: str
+    language: str
+
+
+def write_release(folder: Path, made: Made) -> PublicEvidence:
+    """Write everything of ``release/`` but the sums, from the public evidence alone; return that evidence."""
+    from engine.release.report import write_external
+
+    artefacts = tuple(bundle.write_artefact(folder, artefact) for artefact in made.release.artefacts)
+    evidence = _public(made, artefacts)
+    bundle.write(folder / "data-dictionary.json", bundle.json_bytes(list(evidence.dictionary)))
+    written = dumps(public_json(evidence))
+    bundle.write(folder / "evidence.json", written)
+    bundle.write(folder / "README.txt", _readme(evidence, made.language).encode())
+    write_external(folder, evidence, written, language=made.language)
+    return evidence
+
+
+def write_internal(folder: Path, evidence: PublicEvidence, made: Made) -> None:
+    """Write everything of ``internal/`` but the sums."""
+    from engine.release.report import write_internal as write_reports
+
+    private = _internal(made)
+    written = dumps(internal_json(evidence, private))
+    bundle.write(folder / "evidence.json", written)
+    write_reports(folder, evidence, private, written, language=made.language)
+
+
+def program() -> dict[str, Any]:
+    """Return name and versions of the program and of what computes in it."""
+    return {
+        "name": PROGRAM,
+        "version": _version("custos"),
+        "python": platform.python_version(),
+        "libraries": {name: _version(name) for name in LIBRARIES},
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        from engine import __version__
+
+        return __version__ if name == "custos" else "absent"
+
+
+def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvidence:
+    plan, method, release = made.plan, made.checked.method, made.release
+    head = made.ledger.head()
+    sentence = partial(texts.text, language=made.language)
+    return PublicEvidence(
+        made_at=datetime.now().astimezone().isoformat(timespec="seconds"),
+        title=plan.purpose.title,
+        bundle_id=secrets.token_hex(8),
+        program=program(),
+        method={
+            "id": method.id,
+            "version": method.version,
+            "family": method.family.value,
+            "source": asdict(method.source),
+        },
+        decided=_decided(plan, made.held.schema),
+        purpose={name: value for name, value in asdict(plan.purpose).items() if name != "reason"},
+        guarantee=release.guarantee,
+        statement=privacy_statement(release.guarantee, read_at=plan.price.bound),
+        artefacts=artefacts,
+        dictionary=tuple(bundle.dictionary_json(artefact, sentence) for artefact in release.artefacts),
+        input_name=made.ledger.input_name(made.held.sha256),
+        ledger={"entry": made.entry, "head": {"sequence": head.sequence, "hash": head.hash}},
+        noise=NOISE,
+        forecast=method.forecast(made.checked.request).views,
+        views=release.views,
+        notes=release.notes,
+    )
+
+
+def _decided(plan: Plan, schema: Schema) -> dict[str, Any]:
+    """What was decided, as far as it may leave: declarations, kinds of steps, never a value from a list."""
+    used = [column for column in schema.columns if column.is_declared or column.role is Role.PERSON_KEY]
+    named = _names(plan.parameters)
+    return {
+        "parameters": dict(plan.parameters),
+        "columns": Schema(tuple(column for column in used if column.name in named)).to_json()["columns"],
+        "budget": plan.to_json()["budget"],
+        "declared_sizes": list(plan.declared_sizes),
+        "preparation": [
+            {name: step[name] for name in ("step", "column", "to") if name in step}
+            for step in plan.preparation
+        ],
+        "bounds": "declared",
+        "rows_per_person": schema.rows_per_person,
+    }
+
+
+def _names(value: Any) -> set[str]:
+    """Every text in a tree of parameters: a column that was used is named by one of them."""
+    if isinstance(value, str):
+        return {value}
+    if isinstance(value, Mapping):
+        return set().union(*(_names(item) for item in value.values()))
+    if isinstance(value, list | tuple):
+        return set().union(*(_names(item) for item in value))
+    return set()
+
+
+def _internal(made: Made) -> InternalEvidence:
+    plan, held = made.plan, made.held
+    rows: dict[str, Any] = {
+        "file": held.file,
+        "sha256": held.sha256,
+        "rows": held.rows_read,
+        "rows_used": len(made.used),
+    }
+    key = held.schema.person_key
+    if key is not None:
+        people = person_codes(held.table.rows()[key.name], key.missing)
+        rows |= {"people": int(people.max(initial=-1)) + 1, "rows_without_key": int((people < 0).sum())}
+    status = made.ledger.status(made.holding.id, charge.composer(made.holding))
+    return InternalEvidence(
+        plan=plan.to_json(),
+        input=rows,
+        findings=tuple(finding.to_json() for finding in held.table.findings),
+        group_sizes=group_sizes(held.table, held.schema),
+        price=price_statement(made.release.guarantee, plan.price),
+        holding={
+            "name": made.holding.name,
+            "epsilon": str(status.holding.epsilon),
+            "delta": str(status.holding.delta),
+            "epsilon_spent": str(status.epsilon_spent),
+            "delta_spent": str(status.delta_spent),
+            "releases": status.releases,
+            "bounds_all": status.bounds_all,
+        },
+    )
+
+
+def _readme(evidence: PublicEvidence, language: str) -> str:
+    """The page for the recipient: what is in the folder, what it promises, how to check it."""
+    sentence = partial(texts.text, language=language)
+    lines = [
+        evidence.title or sentence("bundle.untitled"),
+        "",
+        sentence("bundle.made", made_at=evidence.made_at, program=evidence.program["name"]),
+        sentence("bundle.for_recipient", recipient=evidence.purpose["recipient"] or "—"),
+        "",
+        sentence("bundle.files"),
+        *(f"  {artefact['file']}" for artefact in evidence.artefacts),
+        sentence("bundle.other_files"),
+        "",
+        sentence("bundle.promise"),
+        "",
+        sentence("bundle.verify"),
+        "  python -m engine verify FOLDER",
+    ]
+    return "\n".join(lines) + "\n"

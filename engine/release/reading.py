@@ -1,0 +1,121 @@
+"""From the files that a plan names to the table that a method gets: read, check, prepare, cap, filter.
+
+Everything that can be refused is refused here on names and declarations, before anything is reserved. What is
+odd about rows becomes a finding, never a refusal: whether a release exists must not tell about one row.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.methods.protocol import MAIN, Request
+from engine.privacy import contribution
+from engine.privacy.noise import Noise
+from engine.progress import SILENT, Progress
+from engine.release.plan import Plan
+from engine.table import preparation
+from engine.table.options import ReadOptions
+from engine.table.readers import read_table
+from engine.table.schema import Role, Schema
+from engine.table.table import Table
+
+
+@dataclass(frozen=True)
+class Held:
+    """The custodian's table as the plan prepares it, before anything is drawn. Internal.
+
+    ``table`` has every row; ``filters`` are the recorded conditions that are applied after the cap.
+    """
+
+    table: Table
+    schema: Schema
+    filters: tuple[Mapping[str, object], ...]
+    file: str
+    sha256: str
+    rows_read: int
+
+
+def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Held:
+    """Read the people of a plan and apply the recorded steps that change no number of rows.
+
+    Parameters
+    ----------
+    plan
+        With a file for the source ``people``.
+    base
+        Folder that the plan's paths are relative to.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.no_file``, ``reading.column_missing``, or whatever the reader or the preparation refuses.
+    """
+    reference = plan.files.get(MAIN)
+    if reference is None:
+        raise InputRefused("reading.no_file")
+    path = base / reference.path
+    options = ReadOptions.from_json(reference.options, file=path.name)
+    digest = file_hash(path)
+    table = read_table(path, options=options, schema=plan.schema, progress=progress)
+    if file_hash(path) != digest:
+        raise InputRefused("reading.changed", file=path.name)
+    for column in plan.schema.columns:
+        if column.role is not Role.DROPPED and column.name not in table and not _made(plan, column.name):
+            raise InputRefused("reading.column_missing", file=path.name, column=column.name)
+    changes, filters = preparation.split(plan.preparation)
+    prepared, schema = preparation.prepare(table, changes, plan.schema, base=base)
+    return Held(prepared, schema, tuple(filters), path.name, digest, table.n_rows)
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal, or refuse in words."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError as error:
+        raise InputRefused("reading.not_there", file=path.name) from error
+    except OSError as error:
+        raise InputRefused("reading.not_readable", file=path.name, reason=error.strerror or "") from error
+
+
+def capped(held: Held, request: Request, noise: Noise) -> Table:
+    """Return the rows that a method may use: at most the declared number a person, then the conditions.
+
+    Notes
+    -----
+    The kept rows of a person are chosen by that person's rows alone, with randomness from the noise door,
+    *before* conditions and grouping, so that one person changes at most that many rows of the answer. Rows
+    without a person key are left out: nobody can say whose they are.
+    """
+    rows = held.table.rows()
+    key = held.schema.person_key
+    if key is not None:
+        people = person_codes(rows[key.name], key.missing)
+        known = people >= 0
+        keep = np.zeros(len(rows), dtype=bool)
+        keep[known] = contribution.keep_rows(people[known], cap=request.rows_per_person, noise=noise)
+        rows = rows[keep]
+    table = held.table.with_rows(rows)
+    return preparation.filtered(table, held.filters, held.schema)
+
+
+def person_codes(keys: pd.Series, missing: tuple[str, ...] = ()) -> npt.NDArray[np.int64]:
+    """Return a number for each row's person, −1 where the key is missing."""
+    absent = keys.isna()
+    if missing:
+        absent |= keys.astype("str").isin(missing)
+    codes, _ = pd.factorize(keys.where(~absent))
+    return np.asarray(codes, dtype=np.int64)
+
+
+def _made(plan: Plan, name: str) -> bool:
+    """Whether a recorded step makes the column."""
+    return any(name == step.get("to") for step in plan.preparation)

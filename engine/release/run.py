@@ -1,0 +1,162 @@
+"""Plan → bundle: the one orchestrator, for the window and for the command line alike.
+
+The order is the guarantee: everything that can be refused is refused, the ledger *reserves*, the first noise
+marks the entry *spent*, and only then can a row decide anything that leaves.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.errors import InputRefused
+from engine.ledger import Holding, Ledger
+from engine.methods.catalogue import method as find_method
+from engine.methods.protocol import MAIN, Context, Release
+from engine.privacy.guarantee import Guarantee
+from engine.privacy.noise import Noise
+from engine.progress import SILENT, Progress
+from engine.release import bundle, charge, describe, reading
+from engine.release.bundle import INTERNAL, RELEASE, Bundle
+from engine.release.describe import Checked, Made
+from engine.release.plan import Plan
+from engine.release.reading import Held
+from engine.table import fingerprint
+from engine.table.table import Table
+
+Door = Callable[[Callable[[], None]], Noise]
+
+
+def run(
+    plan: Plan,
+    *,
+    out: Path,
+    ledger: Ledger,
+    base: Path = Path(),
+    language: str = "en",
+    progress: Progress = SILENT,
+) -> Bundle:
+    """Make the release that a plan decides, and everything that proves it.
+
+    Parameters
+    ----------
+    plan
+        Complete: `check` finds nothing.
+    out
+        Folder that becomes the bundle; absent or empty.
+    ledger
+        Pays for it.
+    base
+        Folder that the plan's paths are relative to.
+    language
+        Of the reports.
+    progress
+        Told where the work is; Stop before the first noise frees the reservation, after it the budget stays
+        spent.
+
+    Returns
+    -------
+    Bundle
+        The folder, its ledger entry and the hashes of both sum files.
+
+    Raises
+    ------
+    InputRefused
+        Whatever is wrong with plan, file, folder or budget, before anything is spent where that is possible.
+    Cancelled
+        The person pressed Stop. The ledger knows whether noise had been drawn.
+    """
+    return run_through(plan, out, ledger, base, language, progress, lambda spend: Noise(on_first_draw=spend))
+
+
+def check(plan: Plan) -> Checked:
+    """Check a plan without reading a row.
+
+    Raises
+    ------
+    InputRefused
+        The first thing that is wrong; `problems` lists all of a method's.
+    """
+    method = find_method(plan.method)
+    if plan.method_version != method.version:
+        raise InputRefused(
+            "plan.method_version", method=method.id, found=plan.method_version, expected=method.version
+        )
+    if MAIN not in plan.schemas:
+        raise InputRefused("plan.no_schema")
+    refusal = charge.budget_error(plan)
+    if refusal is not None:
+        raise refusal
+    for problem in method.problems(plan.request):
+        raise InputRefused(problem.code, **problem.values)
+    return Checked(method, plan.request, method.cost(plan.request))
+
+
+def run_through(
+    plan: Plan, out: Path, ledger: Ledger, base: Path, language: str, progress: Progress, door: Door
+) -> Bundle:
+    """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
+    progress.step(0.0, "run.checking")
+    checked = check(plan)
+    bundle.check_target(out)
+    held = reading.read(plan, base=base, progress=progress.part(0.0, 0.3))
+    progress.step(0.3, "run.reserving")
+    holding, entry = _reserve(plan, ledger, checked.guarantee, held)
+    try:
+        noise = door(lambda: ledger.spend(entry))
+        progress.step(0.35, "run.capping")
+        table = reading.capped(held, checked.request, noise)
+        release = _released(checked, table, noise, progress.part(0.4, 0.8))
+        with bundle.building(out) as aside:
+            made = Made(plan, checked, held, table, release, ledger, holding, entry, language)
+            sums = _write(aside, made, progress)
+        _complete(ledger, entry, out, sums)
+        return Bundle(out, entry, *sums)
+    except BaseException:
+        _close(ledger, entry)
+        raise
+
+
+def _reserve(plan: Plan, ledger: Ledger, guarantee: Guarantee, held: Held) -> tuple[Holding, str]:
+    holding = charge.holding_of(plan, ledger, guarantee)
+    marks = fingerprint.marks(held.table, held.schema)
+    digests = ledger.person_digests(marks.people)
+    ledger.attach(
+        holding.id, marks.fingerprint, digests, list(held.table.names), reason=charge.new_holding_reason(plan)
+    )
+    return holding, charge.reserve(plan, ledger, guarantee, holding, marks.fingerprint)
+
+
+def _released(checked: Checked, table: Table, noise: Noise, progress: Progress) -> Release:
+    with tempfile.TemporaryDirectory(prefix="custos-") as folder:
+        context = Context(noise, Path(folder), progress)
+        release = checked.method.run({MAIN: table}, checked.request, context)
+    if release.guarantee != checked.guarantee:
+        raise InputRefused("run.guarantee_differs", method=checked.method.id)
+    return release
+
+
+def _write(aside: Path, made: Made, progress: Progress) -> tuple[str, str]:
+    progress.step(0.8, "run.writing")
+    evidence = describe.write_release(aside / RELEASE, made)
+    progress.step(0.9, "run.reports")
+    describe.write_internal(aside / INTERNAL, evidence, made)
+    return bundle.write_sums(aside / RELEASE), bundle.write_sums(aside / INTERNAL)
+
+
+def _complete(ledger: Ledger, entry: str, out: Path, sums: tuple[str, str]) -> None:
+    try:
+        ledger.complete(entry, release_sums_hash=sums[0], internal_sums_hash=sums[1])
+    except BaseException:
+        bundle.remove(out)
+        raise
+
+
+def _close(ledger: Ledger, entry: str) -> None:
+    """Free what was only reserved; what saw noise stays spent."""
+    state = ledger.entry(entry).state
+    if state == "reserved":
+        ledger.free(entry)
+    elif state == "spent":
+        ledger.fail(entry)
