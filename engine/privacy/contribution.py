@@ -1,0 +1,99 @@
+"""How much one person can add: at most so many rows, chosen by lot among that person's own rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import InputRefused
+
+if TYPE_CHECKING:
+    from engine.privacy.noise import Noise
+
+
+def keep_rows(person_codes: NDArray[np.integer], *, cap: int, noise: Noise) -> NDArray[np.bool_]:
+    """Choose which rows stay so that no person keeps more than ``cap``.
+
+    Run it on the whole table, before any filter or grouping: a filter that came first would let the rest of
+    a person's rows decide which of them count.
+
+    Parameters
+    ----------
+    person_codes
+        Whole number of the person of each row, shape (n,); −1 where the person key is missing.
+    cap
+        Declared greatest number of rows of one person, at least 1.
+    noise
+        The noise door. One key is drawn for every row, whatever the rows hold.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        True for the rows that stay. A row without a person key never stays: nobody could say whose it is, so
+        that no cap would hold for the person behind it.
+
+    Raises
+    ------
+    InputRefused
+        ``noise.cap``: the cap is not a whole number of at least 1.
+
+    Notes
+    -----
+    Each row gets an independent uniform key, and each person keeps the ``cap`` rows with the smallest keys: a
+    uniform choice among that person's rows, in which no other row takes part. Persons are therefore chosen
+    independently, and adding or removing one person leaves the joint distribution of everybody else's kept
+    rows as it was; at most ``cap`` kept rows differ between neighbouring tables. Should two keys of one
+    person be equal, all are drawn again, which conditions every person separately and keeps them independent.
+
+    It does not say which rows were kept to anyone: the mask is internal.
+
+    Examples
+    --------
+    >>> from engine.privacy.noise import Noise
+    >>> int(keep_rows(np.array([0, 0, 0, 1, -1]), cap=2, noise=Noise()).sum())
+    3
+    """
+    if isinstance(cap, bool) or not isinstance(cap, int) or cap < 1:
+        raise InputRefused("noise.cap")
+    codes = np.asarray(person_codes)
+    if codes.dtype.kind not in "iu" or codes.ndim != 1:
+        raise TypeError("person codes are a row of whole numbers")
+    while True:
+        keys = noise.random_keys(codes.size)
+        kept = _smallest_keys(codes, keys, cap)
+        if kept is not None:
+            return kept
+
+
+def _smallest_keys(
+    codes: NDArray[np.integer], keys: NDArray[np.uint64], cap: int
+) -> NDArray[np.bool_] | None:
+    """Return the rows that stay; None where two keys of one person were equal."""
+    kept = codes >= 0
+    rows = np.flatnonzero(kept)
+    if rows.size == 0:
+        return kept
+    persons = _from_zero(codes[rows])
+    crowded = np.bincount(persons)[persons] > cap
+    rows, persons = rows[crowded], persons[crowded]  # the others keep every row
+    # Person in the high bits, key in the rest: one sort puts each person's rows in the order of their keys
+    room = 64 - int(persons.max(initial=0)).bit_length()
+    packed = (persons.astype(np.uint64) << np.uint64(room)) | (keys[rows] >> np.uint64(64 - room))
+    order = np.argsort(packed)
+    ordered = packed[order]
+    if (ordered[1:] == ordered[:-1]).any():
+        return None
+    owners = persons[order]
+    starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]])
+    ranks = np.arange(owners.size) - np.repeat(starts, np.diff(np.r_[starts, owners.size]))
+    kept[rows[order]] = ranks < cap
+    return kept
+
+
+def _from_zero(codes: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the codes as they are, or renumbered where they are far apart."""
+    if int(codes.max()) < 4 * codes.size + 1024:
+        return codes.astype(np.int64)
+    return np.unique(codes, return_inverse=True)[1].astype(np.int64)
