@@ -1,0 +1,67 @@
+"""A method's declaration as JSON, with its words: for the command line, and for forms made elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from fractions import Fraction
+from typing import Any
+
+from engine import texts
+from engine.methods.parameters import Parameter
+from engine.methods.protocol import Method
+from engine.table.schema import written
+
+
+def declaration(method: Method, *, language: str = "en") -> dict[str, Any]:
+    """Return everything that a method declares about itself.
+
+    Examples
+    --------
+    >>> from engine.methods.catalogue import method
+    >>> declaration(method("statistics.counts"))["guarantee"]
+    'pure_dp'
+    """
+    base = f"methods.{method.id}"
+    return {
+        "id": method.id,
+        "version": method.version,
+        "family": method.family.value,
+        "guarantee": method.guarantee.value,
+        "title": texts.text(f"{base}.title", language=language),
+        "summary": texts.text(f"{base}.summary", language=language),
+        "source": asdict(method.source),
+        "sources": [asdict(source) for source in method.sources],
+        "parameters": [parameter_json(base, parameter, language) for parameter in method.parameters],
+    }
+
+
+def parameter_json(base: str, parameter: Parameter, language: str) -> dict[str, Any]:
+    """Return one parameter with its label and help; what does not apply to its kind is left out."""
+    words = f"{base}.parameters.{parameter.name}"
+    tree: dict[str, Any] = {
+        "name": parameter.name,
+        "kind": parameter.kind.value,
+        "label": texts.text(f"{words}.label", language=language),
+        "help": texts.text(f"{words}.help", language=language),
+        "optional": parameter.optional,
+        "default": parameter.default,
+        "minimum": _plain(parameter.minimum),
+        "maximum": _plain(parameter.maximum),
+        "unit": parameter.unit,
+        "column_kinds": [kind.value for kind in parameter.column_kinds],
+        "column_roles": [role.value for role in parameter.column_roles],
+        "needs_domain": parameter.needs_domain,
+        "choices": {
+            choice: texts.text(f"{words}.choices.{choice}", language=language) for choice in parameter.choices
+        },
+    }
+    if parameter.when is not None:
+        tree["when"] = {"parameter": parameter.when[0], "is": list(parameter.when[1])}
+    if parameter.fields:
+        tree["fields"] = [parameter_json(words, field, language) for field in parameter.fields]
+    empty: tuple[Any, ...] = ("", [], {}, None)
+    return {name: value for name, value in tree.items() if value not in empty}
+
+
+def _plain(value: Fraction | int | None) -> Any:
+    return written(value) if isinstance(value, Fraction) else value
