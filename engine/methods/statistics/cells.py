@@ -1,0 +1,218 @@
+"""The cells of a table of statistics: all combinations of declared levels, whatever the rows hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.methods.parameters import Problem
+from engine.methods.protocol import DictionaryEntry
+from engine.table import coding
+from engine.table.schema import Column
+from engine.views import Text
+
+Codes = npt.NDArray[np.int64]
+
+MOST_CELLS = 100_000
+LEFT_OUT = -1
+
+
+class Extra(StrEnum):
+    """What happens to rows whose value is no declared level, or missing. Decided before rows are read."""
+
+    SEPARATE = "separate"
+    TOGETHER = "together"
+    LEFT_OUT = "left_out"
+
+
+class Axis(Protocol):
+    """One side of the table."""
+
+    @property
+    def name(self) -> str:
+        """Heading of the column that names the cell."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The cells in their order."""
+
+    def codes(self, frame: pd.DataFrame) -> Codes:
+        """Return the cell of every row, `LEFT_OUT` where the row is in none."""
+
+    @property
+    def entry(self) -> DictionaryEntry:
+        """Its line of the data dictionary."""
+
+
+@dataclass(frozen=True)
+class LevelAxis:
+    """The declared levels of a column, then its cells for everything else."""
+
+    column: Column
+    extra: Extra = Extra.SEPARATE
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        levels = coding.levels(self.column)
+        if self._has_bounds and self.extra is not Extra.LEFT_OUT:
+            return (*levels, _unused(f"({coding.MISSING})", levels))
+        return with_extra(levels, self.extra)
+
+    @property
+    def _has_bounds(self) -> bool:
+        """Numbers outside bounds are clamped, so that no row is ever in the cell for other values."""
+        domain = self.column.domain
+        return domain is not None and domain.values is None and domain.code_list is None
+
+    def codes(self, frame: pd.DataFrame) -> Codes:
+        found = coding.codes(frame[self.name], self.column)
+        levels = len(coding.levels(self.column))
+        if self.extra is Extra.LEFT_OUT:
+            found[found >= levels] = LEFT_OUT
+        elif self.extra is Extra.TOGETHER or self._has_bounds:
+            np.minimum(found, levels, out=found)
+        return found
+
+    @property
+    def entry(self) -> DictionaryEntry:
+        labelled = tuple(
+            f"{level} = {self.column.labels[level]}" if level in self.column.labels else level
+            for level in self.labels
+        )
+        return DictionaryEntry(
+            self.name,
+            Text("statistics.dictionary.group", {"column": self.name}),
+            self.column.kind.value,
+            values=labelled,
+        )
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The table that several axes span. Without axes it is one cell that holds every row."""
+
+    axes: tuple[Axis, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Cells along each axis."""
+        return tuple(len(axis.labels) for axis in self.axes)
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return prod(self.shape)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Headings of the columns that name a cell."""
+        return tuple(axis.name for axis in self.axes)
+
+    def labels(self) -> Iterator[tuple[str, ...]]:
+        """Name every cell, the last axis running fastest."""
+        return product(*(axis.labels for axis in self.axes))
+
+    def codes(self, frame: pd.DataFrame) -> Codes:
+        """Return the cell of every row, `LEFT_OUT` where any axis leaves it out."""
+        if not self.axes:
+            return np.zeros(len(frame), dtype=np.int64)
+        flat = self.axes[0].codes(frame)
+        out = flat < 0
+        for axis in self.axes[1:]:
+            further = axis.codes(frame)
+            out |= further < 0
+            flat *= len(axis.labels)
+            flat += further
+        flat[out] = LEFT_OUT
+        return flat
+
+    def count(self, codes: Codes) -> Codes:
+        """Return how many rows each cell holds, shape (size,)."""
+        return np.bincount(codes + 1, minlength=self.size + 1)[1:].astype(np.int64)
+
+    def frame(self) -> pd.DataFrame:
+        """Return the columns that name the cells, one row a cell, as text."""
+        columns = {}
+        before, after = 1, self.size
+        for axis in self.axes:
+            labels = np.asarray(axis.labels, dtype=object)
+            after //= len(labels)
+            columns[axis.name] = pd.array(np.tile(np.repeat(labels, after), before), dtype="str")
+            before *= len(labels)
+        return pd.DataFrame(columns, index=pd.RangeIndex(self.size))
+
+    @property
+    def entries(self) -> tuple[DictionaryEntry, ...]:
+        """The lines of the data dictionary that name a cell."""
+        return tuple(axis.entry for axis in self.axes)
+
+
+def with_extra(levels: Sequence[str], extra: Extra) -> tuple[str, ...]:
+    """Return levels followed by the cells for everything else, under names that no level has.
+
+    Examples
+    --------
+    >>> with_extra(("f", "m"), Extra.SEPARATE), with_extra(("f", "(other or missing)"), Extra.TOGETHER)
+    (('f', 'm', '(other)', '(missing)'), ('f', '(other or missing)', '((other or missing))'))
+    """
+    wanted = {
+        Extra.SEPARATE: (f"({coding.OTHER})", f"({coding.MISSING})"),
+        Extra.TOGETHER: (f"({coding.OTHER} or {coding.MISSING})",),
+        Extra.LEFT_OUT: (),
+    }[extra]
+    names = tuple(levels)
+    for name in wanted:
+        names = (*names, _unused(name, names))
+    return names
+
+
+def _unused(name: str, names: Sequence[str]) -> str:
+    while name in names:
+        name = f"({name})"
+    return name
+
+
+def free_name(wanted: str, taken: Sequence[str]) -> str:
+    """Return a heading that no other column has.
+
+    Examples
+    --------
+    >>> free_name("count", ("sex",)), free_name("count", ("count", "count_"))
+    ('count', 'count__')
+    """
+    while wanted in taken:
+        wanted += "_"
+    return wanted
+
+
+def level_problems(columns: Sequence[Column], *, parameter: str) -> list[Problem]:
+    """Say which columns name no usable list of levels."""
+    found = []
+    for column in columns:
+        try:
+            coding.levels(column)
+        except InputRefused as refused:
+            found.append(Problem(refused.code, refused.values, parameter))
+    return found
+
+
+def size_problems(cells: Cells, *, method: str, parameter: str) -> list[Problem]:
+    """Say when a table would have too many cells to be of use, before it is built."""
+    if cells.size <= MOST_CELLS:
+        return []
+    values = {"cells": cells.size, "most": MOST_CELLS}
+    return [Problem(f"{method}.too_many_cells", values, parameter)]

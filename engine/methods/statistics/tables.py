@@ -1,0 +1,120 @@
+"""What forecasts and releases of statistics look like: the same views and columns for the whole family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from engine.methods.protocol import DictionaryEntry, ErrorForecast
+from engine.methods.statistics.cells import Cells, free_name
+from engine.views import BarsView, IntervalsView, TableView, Text, View
+
+MOST_ROWS, MOST_BARS = 500, 60
+
+
+def forecast_views(method: str, errors: Sequence[ErrorForecast]) -> tuple[View, ...]:
+    """Return the expected errors as a table."""
+    rows = tuple(
+        (
+            error.quantity,
+            error.group_size,
+            error.median,
+            error.limit,
+        )
+        for error in errors
+    )
+    headings = tuple(
+        Text(f"statistics.headings.{name}") for name in ("quantity", "group_size", "median", "limit")
+    )
+    return (
+        TableView(Text(f"methods.{method}.views.forecast.title"), headings, rows, _note(method, "forecast")),
+    )
+
+
+def size_view(method: str, errors: Sequence[ErrorForecast], *, axis: Text) -> View:
+    """Return, for groups of the declared sizes, where 95 of 100 released counts will lie."""
+    sized = [error for error in errors if error.group_size is not None]
+    sizes = [float(error.group_size or 0) for error in sized]
+    return IntervalsView(
+        Text(f"methods.{method}.views.sizes.title"),
+        tuple(Text("statistics.labels.group_of", {"size": int(size)}) for size in sizes),
+        tuple(sizes),
+        tuple(size - error.limit for size, error in zip(sizes, sized, strict=True)),
+        tuple(size + error.limit for size, error in zip(sizes, sized, strict=True)),
+        axis,
+        _note(method, "sizes"),
+    )
+
+
+def result_frame(cells: Cells, numbers: Mapping[str, Any]) -> pd.DataFrame:
+    """Return one row a cell: the columns that name it, then the numbers under free headings."""
+    frame = cells.frame()
+    for name, values in numbers.items():
+        frame[free_name(name, cells.names)] = values
+    return frame
+
+
+def number_entry(method: str, name: str, cells: Cells, *, kind: str, unit: str = "") -> DictionaryEntry:
+    """Return the line of the data dictionary for a released number."""
+    meaning = Text(f"methods.{method}.numbers.{name}.what")
+    return DictionaryEntry(free_name(name, cells.names), meaning, kind, unit)
+
+
+def result_views(
+    method: str,
+    frame: pd.DataFrame,
+    cells: Cells,
+    *,
+    value: str,
+    within: str,
+    bounds: tuple[float, float] | None = None,
+) -> tuple[View, ...]:
+    """Return the released table, and its bars with intervals where they can be read.
+
+    Parameters
+    ----------
+    value, within
+        Names of the number to draw and of its 95 % limit, before `free_name`.
+    bounds
+        Where the value was clamped; the intervals stop there too.
+    """
+    value, within = free_name(value, cells.names), free_name(within, cells.names)
+    shown = frame.head(MOST_ROWS)
+    headings: tuple[Text | str, ...] = tuple(
+        name if name in cells.names else Text(f"methods.{method}.numbers.{name.rstrip('_')}.label")
+        for name in frame.columns
+    )
+    rows = tuple(tuple(row) for row in shown.astype(object).itertuples(index=False, name=None))
+    note = (
+        Text("statistics.notes.shortened", {"shown": MOST_ROWS, "rows": len(frame)})
+        if len(frame) > MOST_ROWS
+        else _note(method, "table")
+    )
+    views: list[View] = [TableView(Text(f"methods.{method}.views.table.title"), headings, rows, note)]
+    if 0 < len(frame) <= MOST_BARS:
+        values, limits = frame[value].astype(float), frame[within].astype(float)
+        low, high = values - limits, values + limits
+        if bounds is not None:
+            low, high = low.clip(*bounds), high.clip(*bounds)
+        views.append(
+            BarsView(
+                Text(f"methods.{method}.views.bars.title"),
+                tuple(_label(cell) for cell in cells.labels()),
+                tuple(values),
+                Text(f"methods.{method}.numbers.{value.rstrip('_')}.label"),
+                tuple(low),
+                tuple(high),
+                _note(method, "bars"),
+            )
+        )
+    return tuple(views)
+
+
+def _label(cell: tuple[str, ...]) -> Text | str:
+    return " · ".join(cell) if cell else Text("statistics.labels.everyone")
+
+
+def _note(method: str, view: str) -> Text:
+    return Text(f"methods.{method}.views.{view}.note")
