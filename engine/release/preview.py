@@ -1,0 +1,112 @@
+"""What a plan would do, before it does it: problems, cost, forecast, what the ledger will say. Reads no row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine import texts
+from engine.errors import EngineError, InputRefused
+from engine.ledger import Ledger
+from engine.ledger import Preview as LedgerPreview
+from engine.methods.protocol import ErrorForecast, Forecast
+from engine.privacy.guarantee import Guarantee
+from engine.release import charge
+from engine.release.plan import Plan
+from engine.release.run import check
+from engine.release.statement import privacy_statement
+from engine.views import to_json
+
+
+@dataclass(frozen=True)
+class PlanPreview:
+    """What is known of a release before it is made.
+
+    ``problems`` is empty when the plan can run. ``ledger`` is None while the holding does not exist.
+    """
+
+    problems: tuple[EngineError, ...]
+    guarantee: Guarantee | None = None
+    forecast: Forecast | None = None
+    ledger: LedgerPreview | None = None
+
+
+def preview(plan: Plan, ledger: Ledger | None) -> PlanPreview:
+    """Say what a plan would cost, how accurate it would be and what the ledger would say.
+
+    Parameters
+    ----------
+    plan
+        In any state.
+    ledger
+        None where none exists yet: then nothing has been spent.
+
+    Returns
+    -------
+    PlanPreview
+        Nothing is reserved, spent or read.
+    """
+    try:
+        checked = check(plan)
+    except EngineError as error:
+        return PlanPreview((error,))
+    forecast = checked.method.forecast(checked.request)
+    problems: list[EngineError] = []
+    said: LedgerPreview | None = None
+    try:
+        problems += _holding_problems(plan, ledger)
+        said = None if ledger is None else charge.preview(plan, ledger, checked.guarantee)
+    except EngineError as error:
+        problems.append(error)
+    if said is not None and said.refusal is not None:
+        problems.append(said.refusal)
+    return PlanPreview(tuple(problems), checked.guarantee, forecast, said)
+
+
+def _holding_problems(plan: Plan, ledger: Ledger | None) -> list[EngineError]:
+    if not plan.holding.strip():
+        return [InputRefused("charge.no_holding")]
+    known = None if ledger is None else charge.known_holding(plan, ledger)
+    if known is None and plan.holding_budget is None:
+        return [InputRefused("charge.no_budget", holding=plan.holding)]
+    return []
+
+
+def preview_json(plan: Plan, ledger: Ledger | None, *, language: str = "en") -> dict[str, Any]:
+    """Return a preview as JSON values, with its sentences."""
+    found = preview(plan, ledger)
+    problems = [
+        {"code": problem.code}
+        | dict(zip(("what", "do"), texts.explain(problem, language=language), strict=True))
+        for problem in found.problems
+    ]
+    answer: dict[str, Any] = {"fingerprint": plan.fingerprint, "problems": problems, "sentences": []}
+    if found.guarantee is None or found.forecast is None:
+        return answer
+    answer["guarantee"] = found.guarantee.to_json()
+    answer["statement"] = privacy_statement(found.guarantee, read_at=plan.price.bound)
+    answer["forecast"] = [to_json(error) for error in found.forecast.errors]
+    answer["sentences"] = [error_sentence(error, language=language) for error in found.forecast.errors]
+    if found.ledger is not None:
+        left = found.ledger.before
+        answer["ledger"] = {
+            "holding": left.holding.name,
+            "epsilon_left": str(left.epsilon_left),
+            "epsilon_after": str(max(left.holding.epsilon - found.ledger.epsilon_total, 0)),
+        }
+    return answer
+
+
+def error_sentence(error: ErrorForecast, *, language: str = "en") -> str:
+    """Say how far a kind of number will be off, for a group of a declared size."""
+    quantity = texts.text(error.quantity.id, language=language, **error.quantity.values)
+    name = "preview.error" if error.group_size is None else "preview.error_of_group"
+    return texts.text(
+        name,
+        language=language,
+        quantity=quantity,
+        size=error.group_size or 0,
+        median=error.median,
+        limit=error.limit,
+        unit=f" {error.unit}" if error.unit else "",
+    )
