@@ -282,8 +282,8 @@ class Register:
         ------
         VerificationFailed
             ``ledger.chain_broken`` with the first row that was altered, removed or reordered;
-            ``ledger.holding_differs``, ``ledger.attached_differs``, ``ledger.entry_differs`` where a row is not
-            what the journal says; ``ledger.key_differs``;
+            ``ledger.holding_differs``, ``ledger.attached_differs``, ``ledger.entry_differs`` where a row is
+            not what the journal says; ``ledger.key_differs``;
             ``ledger.people_differ`` where the people of a holding were changed; ``ledger.corrupted``.
 
         Notes

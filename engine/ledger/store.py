@@ -15,6 +15,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from engine.errors import InputRefused, VerificationFailed
@@ -143,8 +144,24 @@ def _check_format(db: sqlite3.Connection, path: Path) -> None:
     found = db.execute("PRAGMA user_version").fetchone()[0]
     if found > VERSION:
         raise InputRefused("ledger.newer_version", file=path.name, found=found, expected=VERSION)
-    if found != VERSION:
+    if found != VERSION or _structure(db) != _expected_structure():
         raise VerificationFailed("ledger.corrupted", file=path.name)
+
+
+def _structure(db: sqlite3.Connection) -> frozenset[tuple[str, str]]:
+    # Tables, triggers and views as they were made: a renamed column, a lost trigger or an added one shows.
+    rows = db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
+    return frozenset((row[0], row[1]) for row in rows)
+
+
+@cache
+def _expected_structure() -> frozenset[tuple[str, str]]:
+    db = sqlite3.connect(":memory:")
+    try:
+        db.executescript(SCHEMA)
+        return _structure(db)
+    finally:
+        db.close()
 
 
 @contextmanager
