@@ -1,4 +1,4 @@
-"""What a plan would do, before it does it: problems, cost, forecast, what the ledger will say. Reads no row."""
+"""What a plan would do: problems, cost, forecast, what the ledger will say. Reads no row, spends nothing."""
 
 from __future__ import annotations
 

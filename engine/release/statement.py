@@ -1,0 +1,133 @@
+"""What the custodian says about the risk: one ε in the views that people can judge. Never a lone number.
+
+The same statement stands on the budget screen, in the evidence and in both reports.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from engine.privacy.guarantee import Event, Guarantee, Kind, Mechanism, Neighbours
+from engine.privacy.guarantee import Noise as NoiseKind
+
+WARNING_LEVEL = math.log(3)
+PRIOR = 0.5
+
+
+def posterior(epsilon: float, *, prior: float = PRIOR) -> float:
+    """Return how sure someone becomes at most who was ``prior`` sure before the release.
+
+    Parameters
+    ----------
+    epsilon
+        Largest privacy loss between the two possibilities, at least 0.
+    prior
+        Between 0 and 1.
+
+    Returns
+    -------
+    float
+        p e^ε / (1 − p + p e^ε).
+
+    Notes
+    -----
+    Under add/remove, whether a person is in the table costs ε, and the value of a person known to be in it
+    costs 2ε: taking the person out with one value and putting them in with the other.
+
+    Examples
+    --------
+    >>> round(posterior(1), 4), round(posterior(2), 4)
+    (0.7311, 0.8808)
+    """
+    return prior / (prior + (1 - prior) * math.exp(-epsilon))
+
+
+def value_epsilon(epsilon: float, neighbours: Neighbours) -> float:
+    """Return what the value of a person known to be in the table costs: 2ε under add/remove, else ε."""
+    return 2 * epsilon if neighbours is Neighbours.ADD_REMOVE else epsilon
+
+
+def privacy_statement(guarantee: Guarantee, *, read_at: Fraction | None = None) -> dict[str, Any]:
+    """Return the privacy statement of a guarantee as JSON values.
+
+    Parameters
+    ----------
+    guarantee
+        Declared by the method, with its events.
+    read_at
+        The ε at which privacy at risk is read; half of the guarantee's where None. It changes no noise.
+
+    Returns
+    -------
+    dict
+        ``epsilon``, ``odds_factor``, ``posterior`` (``prior``, ``presence``, ``value``), ``at_risk`` and
+        the id of the sentence with its values; only ``kind`` and ``sentence`` without a formal guarantee.
+    """
+    if guarantee.epsilon is None or guarantee.events is None:
+        return {"kind": guarantee.kind.value, "sentence": {"id": "statement.none", "values": {}}}
+    epsilon = float(guarantee.epsilon)
+    presence = posterior(epsilon)
+    value = posterior(value_epsilon(epsilon, guarantee.neighbours))
+    return {
+        "kind": guarantee.kind.value,
+        "epsilon": str(guarantee.epsilon),
+        "delta": str(guarantee.delta),
+        "neighbours": guarantee.neighbours.value,
+        "unit": guarantee.unit.value,
+        "rows_per_person": guarantee.rows_per_person,
+        "odds_factor": math.exp(epsilon),
+        "posterior": {"prior": PRIOR, "presence": presence, "value": value},
+        "at_risk": at_risk(guarantee, read_at=read_at),
+        "sentence": {
+            "id": f"statement.{guarantee.neighbours.value}.{guarantee.unit.value}",
+            "values": {"epsilon": epsilon, "factor": math.exp(epsilon), "presence": presence, "value": value},
+        },
+    }
+
+
+def at_risk(guarantee: Guarantee, *, read_at: Fraction | None = None) -> dict[str, Any]:
+    """Return privacy at risk of a guarantee: published, exact and certified, read at one ε.
+
+    ``published`` is None where no source gives a form for what runs: theorem 3 (thesis, ch. 8) is about one
+    continuous Laplace mechanism, and is shown for Laplace noise alone.
+    """
+    from engine.privacy.at_risk.composition import composed
+    from engine.privacy.at_risk.published import confidence as published_confidence
+
+    assert guarantee.epsilon is not None and guarantee.events is not None
+    full = guarantee.epsilon
+    at = read_at if read_at is not None and 0 < read_at else full / 2
+    parts = mechanisms(guarantee.events)
+    loss = composed(parts)
+    alone = len(parts) == 1 and parts[0].count == 1
+    is_laplace = alone and parts[0].noise in (NoiseKind.LAPLACE, NoiseKind.DISCRETE_LAPLACE)
+    published = {"confidence": published_confidence(at, epsilon0=full)} if is_laplace and at < full else None
+    return {
+        "mechanism": parts[0].noise.value if alone else "composition",
+        "epsilon0": str(full),
+        "epsilon": str(at),
+        "published": published,
+        "exact": {
+            "confidence": loss.confidence(at),
+            "confidence_two_sided": loss.confidence_two_sided(at),
+        },
+        "certified": {"delta": loss.delta(at)},
+        "above_ln3": float(full) > WARNING_LEVEL,
+    }
+
+
+def mechanisms(event: Event) -> tuple[Mechanism, ...]:
+    """Return every mechanism of an event tree; the parts of a parallel one are counted one by one.
+
+    Counting parallel parts as sequential can only overstate the loss.
+    """
+    if isinstance(event, Mechanism):
+        return (event,)
+    return tuple(leaf for part in event.parts for leaf in mechanisms(part))
+
+
+def is_private(guarantee: Guarantee) -> bool:
+    """Say whether the guarantee is differential privacy of one kind or another."""
+    return guarantee.kind in (Kind.PURE_DP, Kind.APPROXIMATE_DP, Kind.LOCAL_DP)
