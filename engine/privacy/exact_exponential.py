@@ -105,7 +105,9 @@ def _table() -> NDArray[np.float64]:
     return table
 
 
-def compare_words(words: NDArray[np.uint32], gammas: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
+def compare_words(
+    words: NDArray[np.uint32], gammas: NDArray[np.floating]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Compare uniform numbers, known by 32 bits each, with exp(−γ): all at once.
 
     Parameters

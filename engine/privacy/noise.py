@@ -179,7 +179,7 @@ class Noise(ExactTrials):
         if numerators.size and numerators.min() < 0:
             raise InputRefused("noise.exponent")
         return self._accept(
-            np.multiply(numerators, float(step), dtype=np.float64),
+            numerators * float(step),
             lambda place: int(numerators[place]) * step,
         )
 
@@ -293,7 +293,7 @@ class Noise(ExactTrials):
         # σ >= 1: t <= 2σ, error of δ < u (|z| + σ²/t + |δ|) < 17 u t < 34 u σ.
         # σ < 1: t = 1, z is exact, error of δ < u (σ² + |δ|) < 9 u σ.
         # Either way the error of γ < 7.1 · 34 u + 4 · 25 u < 2^-40.
-        distance = np.abs(drawn).astype(np.float64) - float(shift)
+        distance = np.abs(drawn) - float(shift)
         return drawn[self._accept(distance * distance * float(half), gamma)]
 
     def _uniform_candidates(self, n: int, count: int) -> Integers:

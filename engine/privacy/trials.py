@@ -92,7 +92,7 @@ class ExactTrials:
             below[place] = self._refine(threshold, partial(is_below, gamma=gamma))
         return below
 
-    def _accept(self, floats: NDArray[np.float64], gamma: Callable[[int], Fraction]) -> NDArray[np.bool_]:
+    def _accept(self, floats: NDArray[np.floating], gamma: Callable[[int], Fraction]) -> NDArray[np.bool_]:
         """Succeed with probability exp(−γ_i); ``floats`` are close to γ_i, ``gamma`` gives one exactly."""
         words = self._words(floats.size)
         below, unsure = compare_words(words, floats)
