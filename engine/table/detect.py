@@ -1,0 +1,397 @@
+"""How a text file is written, found out from its beginning: a proposal that a person can change."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.errors import InputRefused
+from engine.table.options import ReadOptions
+from engine.table.patterns import (
+    DATE,
+    GROUPED_COMMA,
+    GROUPED_POINT,
+    MISSING_CODES,
+    NUMBER,
+    NUMBER_COMMA,
+    date_order_of,
+)
+
+SAMPLE_BYTES = 1 << 20
+SAMPLE_ROWS = 1000
+DELIMITERS = (",", ";", "\t", "|", "~", "^")
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+@dataclass(frozen=True)
+class Detection:
+    """What was found out about a file.
+
+    Parameters
+    ----------
+    options
+        Every field filled: what was given, over what was found.
+    reasons
+        Field of the options → (id of a reason in ``errors/table.toml`` below ``reason``, named values).
+    names
+        The names of the columns as they would be read.
+    width
+        The number of columns.
+    preview
+        The first rows as text. Private: for the load screen only.
+    sheets
+        Names of the sheets of an Excel file.
+    missing
+        Codes that look like missing values, from the fixed list `MISSING_CODES`.
+    """
+
+    options: ReadOptions
+    reasons: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    width: int = 0
+    preview: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+    sheets: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    quoted: bool = False
+    """Whether the sample has a quotation mark."""
+    lines_before: int = 0
+    """Physical lines before the first row: skipped ones and the header's."""
+
+
+def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | None = None) -> Detection:
+    """Find out how a text file is written.
+
+    Parameters
+    ----------
+    sample
+        Its first bytes.
+    whole
+        Whether that is all of it.
+    file
+        Its name, for messages.
+    given
+        What is known already.
+
+    Raises
+    ------
+    InputRefused
+        ``table.not_text``, ``table.empty_file``, ``table.unknown_encoding``.
+
+    Examples
+    --------
+    >>> found = detect_text(b"name;height\\nA;1,5\\nB;1,75\\n", whole=True, file="f.csv")
+    >>> found.options.delimiter, found.options.decimal, found.options.header, found.names
+    (';', ',', True, ('name', 'height'))
+    """
+    given = given or ReadOptions()
+    reasons: dict[str, tuple[str, dict[str, Any]]] = {}
+    encoding, why = (given.encoding, "given") if given.encoding else _encoding(sample, whole, file)
+    reasons["encoding"] = (why, {"encoding": encoding})
+    text = _decoded(sample, encoding, whole, file)
+    if not text.strip("\r\n\t ;,|\0\ufeff"):
+        raise InputRefused("table.empty_file", file=file)
+    line_ends = given.line_ends or _line_ends(text)
+    lines = _lines(text)
+    skipped, announced = _announced(lines)
+    delimiter, quote = given.delimiter, given.quote
+    if quote is None:
+        quote = _quote(lines)
+    escape = given.escape if given.escape is not None else ("\\" if quote and f"\\{quote}" in text else "")
+    if delimiter is None:
+        delimiter = announced or _delimiter(text, quote, escape)
+        reasons["delimiter"] = ("announced" if announced else "consistent", {})
+    if given.skip_rows is not None:
+        skipped = given.skip_rows
+    elif not announced:
+        skipped = _preamble(lines, delimiter, quote, escape)
+        if skipped:
+            reasons["skip_rows"] = ("title_lines", {"count": skipped})
+    rows, ends = _parsed(lines[skipped:], delimiter, quote, escape)
+    if not rows:
+        raise InputRefused("table.empty_file", file=file)
+    width = max(_width(rows), 1)
+    header, why = (given.header, "given") if given.header is not None else header_of(rows, width)
+    reasons["header"] = (why, {})
+    body = rows[1:] if header else rows
+    decimal, thousands, why = _decimal(body, given)
+    reasons["decimal"] = (why, {})
+    found = ReadOptions(
+        format="text",
+        delimiter=delimiter,
+        encoding=encoding,
+        header=header,
+        skip_rows=skipped,
+        decimal=decimal,
+        thousands=thousands,
+        quote=quote,
+        escape=escape,
+        line_ends=line_ends,
+        date_order=given.date_order or _date_order(body, width),
+    )
+    written = rows[0] if header else []
+    return Detection(
+        options=given.over(found),
+        reasons=reasons,
+        names=tuple(written),
+        width=max(width, len(written)),
+        preview=tuple(tuple(row) for row in body[:100]),
+        missing=_missing(body),
+        quoted=bool(quote) and quote in text,
+        lines_before=skipped + (ends[0] if header else 0),
+    )
+
+
+def _encoding(sample: bytes, whole: bool, file: str) -> tuple[str, str]:
+    for mark, name in _BOMS:
+        if sample.startswith(mark):
+            return name, "byte_order_mark"
+    nuls = sample.count(0)
+    if nuls > len(sample) // 5:
+        even, odd = sample[0::2].count(0), sample[1::2].count(0)
+        if odd > 20 * max(even, 1) or even > 20 * max(odd, 1) or len(sample) < 200:
+            return ("utf-16-le" if odd > even else "utf-16-be"), "zero_bytes"
+        raise InputRefused("table.not_text", file=file)
+    controls = sum(sample.count(code) for code in (*range(1, 9), *range(14, 27), *range(28, 32)))
+    if controls > max(len(sample) // 50, 5):
+        raise InputRefused("table.not_text", file=file)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample, final=whole)
+        return "utf-8", "valid_utf8" if not sample.isascii() else "ascii"
+    except UnicodeDecodeError:
+        return _legacy(sample), "not_utf8"
+
+
+def _legacy(sample: bytes) -> str:
+    """Guess an older encoding; the Western ones of Windows unless there is good evidence for another."""
+    from charset_normalizer import from_bytes
+
+    lines = [line for line in re.split(rb"[\r\n]+", sample) if not line.isascii()][:500]
+    best = from_bytes(b"\n".join(lines)).best()
+    name = best.encoding if best is not None else "cp1252"
+    western = {"cp1252", "latin_1", "iso8859_15", "iso8859_1", "utf_8", "ascii", "cp1250", "mac_roman"}
+    doubtful = best is None or best.encoding.startswith(
+        ("cp037", "cp500", "cp11", "cp10", "cp4", "cp7", "cp8")
+    )
+    if name in western or doubtful or len(b"".join(lines)) < 400:
+        return "cp1252"
+    return codecs.lookup(name).name
+
+
+def _decoded(sample: bytes, encoding: str, whole: bool, file: str) -> str:
+    try:
+        decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+        text = decoder.decode(sample, final=whole)
+    except (LookupError, TypeError) as error:
+        raise InputRefused("table.unknown_encoding", file=file, found=encoding) from error
+    return text.removeprefix("\ufeff") if isinstance(text, str) else ""
+
+
+def _line_ends(text: str) -> str:
+    pairs = text.count("\r\n")
+    alone = text.count("\r") - pairs
+    newlines = text.count("\n") - pairs
+    return max((pairs, "\r\n"), (newlines, "\n"), (alone, "\r"))[1] if pairs or newlines or alone else "\n"
+
+
+def _lines(text: str) -> list[str]:
+    """Split into physical lines, each with its end, without what was cut off at the end of the sample."""
+    lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$", text)
+    if len(lines) > 2 and len(text) >= SAMPLE_BYTES // 4 and not lines[-1].endswith(("\r", "\n")):
+        lines.pop()
+    return lines
+
+
+def _announced(lines: Sequence[str]) -> tuple[int, str]:
+    """Excel's own first line: ``sep=;``."""
+    first = lines[0].strip("\r\n") if lines else ""
+    return (1, first[4]) if re.fullmatch(r"sep=.", first, re.IGNORECASE) else (0, "")
+
+
+def _quote(lines: Sequence[str]) -> str:
+    doubles = singles = 0
+    for line in lines[:SAMPLE_ROWS]:
+        doubles += line.count('"')
+        singles += len(re.findall(r"(?:^|[,;\t|])'[^']*'(?=[,;\t|\r\n]|$)", line))
+    return "'" if singles > 2 and singles >= doubles else '"'
+
+
+def reader(lines: Iterable[str], delimiter: str, quote: str, escape: str) -> Any:
+    """Return the csv module's reader for these marks."""
+    csv.field_size_limit(2**31 - 1)
+    return csv.reader(
+        lines,
+        delimiter=delimiter,
+        quotechar=quote or None,
+        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+        escapechar=escape or None,
+        doublequote=not escape or True,
+        strict=False,
+    )
+
+
+def _parsed(
+    lines: Sequence[str], delimiter: str, quote: str, escape: str
+) -> tuple[list[list[str]], list[int]]:
+    """Return the first records and, for each, the physical lines up to its end. Blank lines are no rows."""
+    rows: list[list[str]] = []
+    ends: list[int] = []
+    source = reader(lines, delimiter, quote, escape)
+    try:
+        for row in source:
+            if row:
+                rows.append(row)
+                ends.append(source.line_num)
+            if len(rows) > SAMPLE_ROWS:
+                break
+    except csv.Error:
+        pass  # what was understood so far is enough for a proposal
+    return rows, ends
+
+
+def _delimiter(text: str, quote: str, escape: str) -> str:
+    lines = _lines(text)[: SAMPLE_ROWS // 2]
+    best, best_score = ",", 0.0
+    for candidate in DELIMITERS:
+        rows, _ = _parsed(lines, candidate, quote, escape)
+        width = _width(rows)
+        if width < 2:
+            continue
+        share = sum(len(row) == width for row in rows) / len(rows)
+        # A cell that still holds another delimiter speaks against this one, unless it is a decimal number.
+        cells = [cell for row in rows[:200] for cell in row]
+        odd = sum(
+            1
+            for cell in cells
+            if any(other in cell for other in DELIMITERS[:4] if other != candidate)
+            and not NUMBER_COMMA.fullmatch(cell)
+        )
+        score = share * (1 - odd / len(cells)) + min(width, 50) / 1000
+        if score > best_score:
+            best, best_score = candidate, score
+    return best
+
+
+def _width(rows: Sequence[Sequence[str]]) -> int:
+    """Return the usual number of cells of a row; the larger of two equally usual ones."""
+    counts = Counter(len(row) for row in rows)
+    return max(counts, key=lambda width: (counts[width], width)) if counts else 0
+
+
+def _preamble(lines: Sequence[str], delimiter: str, quote: str, escape: str) -> int:
+    """Return how many lines above the table hold something else: a title, a date of export."""
+    if len(lines) < 3:
+        return 0
+    rows, ends = _parsed(lines, delimiter, quote, escape)
+    width = _width(rows)
+    if width < 2 or len(rows) < 3:
+        return 0
+    count = 0
+    for row in rows[:10]:
+        if len([cell for cell in row if cell.strip()]) > 1 or (width == 2 and len(row) == 2):
+            break
+        count += 1
+    # Only a clear case: all rows but the titles have the same width.
+    regular = all(len(row) == width for row in rows[count : min(len(rows), 200)])
+    return ends[count - 1] if 0 < count < len(rows) - 1 and regular else 0
+
+
+def header_of(rows: Sequence[Sequence[str]], width: int) -> tuple[bool, str]:
+    """Say whether the first of some rows of text holds names, and why.
+
+    Examples
+    --------
+    >>> header_of([["sex", "age"], ["f", "41"]], 2), header_of([["f", "41"], ["m", "50"]], 2)
+    ((True, 'text_over_numbers'), (False, 'first_row_has_values'))
+    """
+    first, below = rows[0], rows[1 : SAMPLE_ROWS + 1]
+    named = [cell.strip() for cell in first]
+    if any(_is_value(cell) for cell in named if cell) and not all(
+        re.fullmatch(r"\d{4}", c) for c in named[1:]
+    ):
+        text_over_numbers = sum(
+            not _is_value(cell)
+            and cell != ""
+            and _mostly_values([row[place] for row in below if place < len(row)])
+            for place, cell in enumerate(named)
+        )
+        numbers_over_numbers = sum(
+            _is_value(cell) and _mostly_values([row[place] for row in below if place < len(row)])
+            for place, cell in enumerate(named)
+        )
+        if numbers_over_numbers >= text_over_numbers:
+            return False, "first_row_has_values"
+    if not below:
+        return True, "only_row"
+    if len(set(named)) < len(named) * 0.5:
+        return False, "first_row_repeats"
+    again = votes = 0
+    for place, cell in enumerate(named[:width]):
+        column = [row[place].strip() for row in below if place < len(row)]
+        if cell and not _is_value(cell) and _mostly_values(column):
+            votes += 1
+        elif cell and cell in column:
+            again += 1
+    if votes > again:
+        return True, "text_over_numbers"
+    if again:
+        return False, "first_row_occurs_again"
+    return True, "first_row_differs"
+
+
+def _is_value(cell: str) -> bool:
+    return bool(NUMBER.fullmatch(cell) or NUMBER_COMMA.fullmatch(cell) or DATE.fullmatch(cell))
+
+
+def _mostly_values(column: Sequence[str]) -> bool:
+    filled = [cell for cell in column if cell.strip() and cell not in MISSING_CODES]
+    return bool(filled) and sum(map(_is_value, filled)) > 0.8 * len(filled)
+
+
+def _decimal(body: Sequence[Sequence[str]], given: ReadOptions) -> tuple[str, str, str]:
+    cells = [cell for row in body for cell in row if cell and cell[-1:].isdigit()]
+    comma = sum(1 for cell in cells if "," in cell and NUMBER_COMMA.fullmatch(cell))
+    point = sum(1 for cell in cells if "." in cell and NUMBER.fullmatch(cell))
+    grouped_comma = sum(1 for cell in cells if GROUPED_COMMA.fullmatch(cell) and "," in cell)
+    grouped_point = sum(1 for cell in cells if GROUPED_POINT.fullmatch(cell) and "." in cell)
+    # "1,234" reads both ways; a comma with other than three digits after it decides.
+    plain_comma = sum(1 for cell in cells if re.fullmatch(r"\s*[+-]?\d+,(\d{1,2}|\d{4,})\s*", cell))
+    if given.decimal is not None:
+        decimal, why = given.decimal, "given"
+    elif grouped_comma or (plain_comma and comma + grouped_comma > point + grouped_point):
+        decimal, why = ",", "comma_in_numbers"
+    elif point or grouped_point or not comma:
+        decimal, why = ".", "point_in_numbers" if point or grouped_point else "usual"
+    else:
+        decimal, why = (",", "comma_in_numbers") if plain_comma else (".", "usual")
+    if given.thousands is not None:
+        return decimal, given.thousands, why
+    return decimal, ("." if grouped_comma else "") if decimal == "," else ("," if grouped_point else ""), why
+
+
+def _date_order(body: Sequence[Sequence[str]], width: int) -> str | None:
+    """Return the order of day, month and year when the sample shows one and no other."""
+    orders: set[str] = set()
+    for row in body:
+        for cell in row:
+            order = date_order_of(cell)
+            if order is not None and order != "?":
+                orders.add(order)
+    orders.discard("ymd")
+    return next(iter(orders)) if len(orders) == 1 else None
+
+
+def _missing(body: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    known = set(MISSING_CODES)
+    seen = {cell.strip() for row in body for cell in row} & known
+    return tuple(code for code in MISSING_CODES if code in seen)

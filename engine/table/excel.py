@@ -1,0 +1,172 @@
+"""Excel workbooks (.xlsx, .xlsm) through openpyxl: one sheet, its cached values, never its formulas."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.progress import SILENT, Progress
+from engine.table.detect import SAMPLE_ROWS, Detection, header_of
+from engine.table.frames import store_values
+from engine.table.names import clean_names
+from engine.table.options import ROWS_NAMED, Finding, ReadOptions
+from engine.table.table import Table
+
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+
+
+def refuse_old_or_locked(path: Path) -> None:
+    """Refuse a workbook in the container of old Excel files: it is either encrypted or of before 2007.
+
+    Raises
+    ------
+    InputRefused
+        ``table.excel_password`` or ``table.excel_old``.
+    """
+    with path.open("rb") as source:
+        locked = _ENCRYPTED in source.read()
+    raise InputRefused("table.excel_password" if locked else "table.excel_old", file=path.name)
+
+
+def detect_excel(path: Path, *, given: ReadOptions) -> Detection:
+    """Find out which sheets there are, and whether the chosen one has names in its first row."""
+    book = _open(path)
+    try:
+        sheets = tuple(sheet.title for sheet in book.worksheets)
+        sheet = _sheet(book, given.sheet, path.name)
+        first = list(_filled(sheet, SAMPLE_ROWS))
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, SyntaxError) as error:
+        raise InputRefused("table.excel_damaged", file=path.name) from error
+    finally:
+        book.close()
+    if not first:
+        raise InputRefused("table.empty_file", file=path.name)
+    width = max(len(row) for row in first)
+    written = [["" if cell is None else str(cell) for cell in row] for row in first]
+    header, why = (given.header, "given") if given.header is not None else header_of(written, width)
+    found = ReadOptions(format="excel", header=header, sheet=sheet.title)
+    return Detection(
+        options=given.over(found),
+        reasons={"header": (why, {})},
+        names=tuple(written[0]) if header else (),
+        width=width,
+        preview=tuple(tuple(row) for row in (written[1:101] if header else written[:100])),
+        sheets=sheets,
+    )
+
+
+def read_excel(path: Path, *, options: ReadOptions, progress: Progress = SILENT) -> Table:
+    """Read one sheet of a workbook."""
+    found = detect_excel(path, given=options)
+    book = _open(path)
+    rows: list[tuple[Any, ...]] = []
+    try:
+        sheet = _sheet(book, found.options.sheet, path.name)
+        for row in _filled(sheet, None):
+            rows.append(row)
+            if len(rows) % 5000 == 0:
+                progress.step(0.7, "table.read")
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, SyntaxError) as error:
+        raise InputRefused("table.excel_damaged", file=path.name) from error
+    finally:
+        book.close()
+    if found.options.header:
+        rows = rows[1:]
+    if not rows:
+        raise InputRefused("table.no_rows", file=path.name)
+    width = max(found.width, max(len(row) for row in rows))
+    names, findings = clean_names(found.names, width, path.name)
+    absent = set(options.missing)
+    columns: dict[str, pd.Series] = {}
+    for place, name in enumerate(names):
+        progress.step(0.7 + 0.3 * place / width, "table.store")
+        values = [row[place] if place < len(row) else None for row in rows]
+        if absent:
+            values = [None if isinstance(value, str) and value in absent else value for value in values]
+        stored = store_values(values, name, options=found.options, file=path.name)
+        columns[name] = stored.values
+        findings.extend(stored.findings)
+    findings.extend(_formulas_without_value(path, found, names))
+    return Table(
+        pd.DataFrame(columns, copy=False), source=path.name, options=found.options, findings=findings
+    )
+
+
+def _open(path: Path, *, values: bool = True) -> Any:
+    from openpyxl import load_workbook
+
+    try:
+        return load_workbook(path, read_only=True, data_only=values, keep_links=False)
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, SyntaxError, TypeError) as error:
+        raise InputRefused("table.excel_damaged", file=path.name) from error
+
+
+def _sheet(book: Any, name: str | None, file: str) -> Any:
+    if name is not None:
+        if name not in book.sheetnames:
+            raise InputRefused("table.no_such_sheet", file=file, found=name, known=", ".join(book.sheetnames))
+        return book[name]
+    visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"] or book.worksheets
+    for sheet in visible:
+        if next(_filled(sheet, 1), None) is not None:
+            return sheet
+    raise InputRefused("table.empty_file", file=file)
+
+
+def _filled(sheet: Any, most: int | None) -> Iterator[tuple[Any, ...]]:
+    """Give the rows from the first filled one on, without the empty cells at their right end."""
+    sheet.reset_dimensions()
+    blank = 0
+    count = 0
+    for row in sheet.iter_rows(values_only=True):
+        width = len(row)
+        while width and (row[width - 1] is None or row[width - 1] == ""):
+            width -= 1
+        if width == 0:
+            blank += 1
+            continue
+        for _ in range(blank if count else 0):  # an empty row between filled ones is a row
+            yield ()
+        blank = 0
+        yield tuple(row[:width])
+        count += 1
+        if most is not None and count >= most:
+            return
+
+
+def _formulas_without_value(path: Path, found: Detection, names: tuple[str, ...]) -> list[Finding]:
+    """Report formulas whose result was never saved: they read as empty cells."""
+    with zipfile.ZipFile(path) as packed:
+        sheets = [item for item in packed.namelist() if item.startswith("xl/worksheets/")]
+        if not any(b"<f" in packed.read(item) for item in sheets):
+            return []
+    formulas, results = _open(path, values=False), _open(path)
+    places: dict[int, list[int]] = {}
+    try:
+        both = zip(
+            _filled(_sheet(formulas, found.options.sheet, path.name), None),
+            _filled(_sheet(results, found.options.sheet, path.name), None),
+            strict=False,
+        )
+        for number, (row, cached) in enumerate(both):
+            for place, cell in enumerate(row):
+                if _is_formula(cell) and (place >= len(cached) or cached[place] is None):
+                    places.setdefault(place, []).append(number + (0 if found.options.header else 1))
+    finally:
+        formulas.close()
+        results.close()
+    return [
+        Finding("table.formula_without_value", path.name, names[place], len(rows), tuple(rows[:ROWS_NAMED]))
+        for place, rows in places.items()
+        if place < len(names)
+    ]
+
+
+def _is_formula(cell: Any) -> bool:
+    return (isinstance(cell, str) and cell.startswith("=")) or type(cell).__name__ == "ArrayFormula"

@@ -1,0 +1,53 @@
+"""Names of columns: never empty, never twice, and every change is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.table.options import Finding
+
+
+def clean_names(written: Sequence[str], width: int, file: str) -> tuple[tuple[str, ...], list[Finding]]:
+    """Return one name per column, and what had to be changed.
+
+    Parameters
+    ----------
+    written
+        The names of the file; none where it has no header, fewer than columns where it is ragged.
+    width
+        Number of columns.
+    file
+        Name of the file, for the findings.
+
+    Examples
+    --------
+    >>> clean_names(["age", "age", ""], 3, "f.csv")[0]
+    ('age', 'age (2)', 'column 3')
+    """
+    stripped = ["".join(name.replace("\0", "").split("\ufeff")).strip() for name in written]
+    names: list[str] = []
+    found: list[Finding] = []
+    taken = set(stripped)
+    for place in range(width):
+        name = stripped[place] if place < len(stripped) else ""
+        if not name:
+            new = _free(f"column {place + 1}", taken, names)
+            if written:
+                found.append(Finding("table.name_empty", file, new, 1, more={"place": place + 1}))
+        elif name in names:
+            new = _free(name, taken, names)
+            found.append(Finding("table.name_twice", file, name, 1, more={"new": new, "place": place + 1}))
+        else:
+            new = name
+        names.append(new)
+        taken.add(new)
+    return tuple(names), found
+
+
+def _free(name: str, taken: set[str], names: Sequence[str]) -> str:
+    if name not in taken and name not in names:
+        return name
+    count = 2
+    while f"{name} ({count})" in taken:
+        count += 1
+    return f"{name} ({count})"

@@ -1,0 +1,235 @@
+"""The one way into the program for a file: find out what it is, read it, explain what cannot be read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from engine.errors import InputRefused
+from engine.progress import SILENT, Progress
+from engine.table.detect import Detection
+from engine.table.excel import OLE, detect_excel, read_excel, refuse_old_or_locked
+from engine.table.frames import store_frame
+from engine.table.names import clean_names
+from engine.table.options import ReadOptions
+from engine.table.schema import Kind, Schema
+from engine.table.statistics_packages import read_statistics_package
+from engine.table.table import Table
+from engine.table.text import detect_file, read_text
+
+SUFFIXES = {
+    ".csv": "text",
+    ".tsv": "text",
+    ".tab": "text",
+    ".txt": "text",
+    ".dat": "text",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".sav": "spss",
+    ".zsav": "spss",
+    ".por": "spss",
+    ".dta": "stata",
+    ".sas7bdat": "sas",
+    ".xpt": "sas_transport",
+}
+"""Endings of the files that can be read, and the format that each promises."""
+
+_SAS = bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
+_MAGIC = (
+    (b"PAR1", "parquet"),
+    (b"$FL2", "spss"),
+    (b"$FL3", "spss"),
+    (b"<stata_dta>", "stata"),
+    (b"HEADER RECORD*******LIB", "sas_transport"),
+    (b"PK\x03\x04", "excel"),
+)
+_FOREIGN = (
+    b"\x1f\x8b",
+    b"%PDF",
+    b"SQLite format 3\0",
+    b"7z\xbc\xaf",
+    b"Rar!",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"{\\rtf",
+)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    options: ReadOptions | None = None,
+    schema: Schema | None = None,
+    progress: Progress = SILENT,
+) -> Table:
+    """Read a table from a file of any known format.
+
+    Parameters
+    ----------
+    path
+        CSV, TSV or other delimited text, Excel (.xlsx), Parquet, SPSS, Stata or SAS.
+    options
+        What is known about the file; the rest is found out.
+    schema
+        Columns declared ``text``, ``category`` or ``ordinal`` are kept as they are written.
+    progress
+        Told where the work is; its Stop raises `engine.errors.Cancelled`.
+
+    Returns
+    -------
+    Table
+        With the options used and what was noticed in `Table.findings`. Every cell is kept, except rows with
+        more cells than there are columns, which are reported with their numbers.
+
+    Raises
+    ------
+    InputRefused
+        ``table.*``: each names the file, what was found, and what to do.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "people.csv"
+    ...     _ = file.write_text("name;age;weight\\nA;41;70,5\\nB;39;80\\n")
+    ...     table = read_table(file)
+    >>> table.names, table.n_rows, table.options.delimiter, table.options.decimal
+    (('name', 'age', 'weight'), 2, ';', ',')
+    """
+    place = Path(path)
+    given = options or ReadOptions()
+    with _explained(place):
+        before = place.stat()
+        kind = given.format or _format(place)
+        given = replace(given, format=kind)
+        if kind == "text":
+            table = read_text(place, options=given, as_written=_as_written(schema), progress=progress)
+        elif kind == "excel":
+            table = read_excel(place, options=given, progress=progress)
+        elif kind == "parquet":
+            table = _read_parquet(place, given, progress)
+        else:
+            table = read_statistics_package(place, options=given, progress=progress)
+        after = place.stat()
+    if (before.st_size, before.st_mtime_ns, before.st_ino) != (
+        after.st_size,
+        after.st_mtime_ns,
+        after.st_ino,
+    ):
+        raise InputRefused("table.changed_while_read", file=place.name)
+    progress.step(1.0, "table.read")
+    return table
+
+
+def detect(path: str | os.PathLike[str], *, options: ReadOptions | None = None) -> Detection:
+    """Find out how a file is written without reading all of it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    options
+        What is known already; it is kept, and the rest is found out with it.
+
+    Returns
+    -------
+    Detection
+        Options with every field filled, the reasons, the names and, for the load screen, the first rows.
+
+    Raises
+    ------
+    InputRefused
+        As `read_table`.
+    """
+    place = Path(path)
+    given = options or ReadOptions()
+    with _explained(place):
+        kind = given.format or _format(place)
+        given = replace(given, format=kind)
+        if kind == "text":
+            return detect_file(place, given=given)
+        if kind == "excel":
+            return detect_excel(place, given=given)
+        table = read_table(place, options=given)
+    return Detection(table.options, names=table.names, width=len(table.names))
+
+
+def _as_written(schema: Schema | None) -> frozenset[str]:
+    if schema is None:
+        return frozenset()
+    kinds = (Kind.TEXT, Kind.CATEGORY, Kind.ORDINAL)
+    return frozenset(column.name for column in schema.columns if column.kind in kinds)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn what the file system says into what a person can act on."""
+    try:
+        if path.is_dir():
+            raise InputRefused("table.folder", file=path.name)
+        yield
+    except FileNotFoundError as error:
+        raise InputRefused("table.not_found", file=path.name) from error
+    except PermissionError as error:
+        raise InputRefused("table.not_permitted", file=path.name) from error
+    except MemoryError as error:
+        raise InputRefused("table.too_large", file=path.name) from error
+    except OSError as error:
+        if not path.exists():
+            raise InputRefused("table.not_found", file=path.name) from error
+        raise InputRefused("table.unreadable", file=path.name) from error
+
+
+def _format(path: Path) -> str:
+    """Say what a file is, by its first bytes and then by its ending."""
+    with path.open("rb") as source:
+        start = source.read(64)
+    promised = SUFFIXES.get(path.suffix.lower())
+    if not start:
+        raise InputRefused("table.empty_file", file=path.name)
+    if start.startswith(OLE):
+        refuse_old_or_locked(path)
+    for magic, kind in _MAGIC:
+        if start.startswith(magic):
+            if kind == "excel" and promised not in ("excel", None):
+                raise InputRefused("table.unknown_format", file=path.name, known=", ".join(SUFFIXES))
+            return kind
+    if _SAS in start:
+        return "sas"
+    if any(start.startswith(magic) for magic in _FOREIGN):
+        raise InputRefused("table.unknown_format", file=path.name, known=", ".join(SUFFIXES))
+    if promised == "stata" and start[0] in range(102, 120):
+        return "stata"
+    if promised == "spss" and path.suffix.lower() == ".por":
+        return "spss"
+    if promised in (None, "text"):
+        return "text"  # whether it is text at all is found out next
+    raise InputRefused("table.damaged", file=path.name, format=promised)
+
+
+def _read_parquet(path: Path, options: ReadOptions, progress: Progress) -> Table:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    progress.step(0.1, "table.read")
+    try:
+        read = parquet.read_table(path)
+        written = [str(name) for name in read.column_names]
+        names, found = clean_names(written, len(written), path.name)
+        frame = read.rename_columns(list(names)).to_pandas(ignore_metadata=True, integer_object_nulls=True)
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, FileNotFoundError | PermissionError):
+            raise
+        raise InputRefused("table.damaged", file=path.name, format="parquet") from error
+    if frame.shape[1] == 0:
+        raise InputRefused("table.empty_file", file=path.name)
+    if len(frame) == 0:
+        raise InputRefused("table.no_rows", file=path.name)
+    progress.step(0.6, "table.store")
+    stored, about_cells = store_frame(frame, options=options, file=path.name)
+    return Table(stored, source=path.name, options=options, findings=(*found, *about_cells))

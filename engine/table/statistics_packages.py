@@ -1,0 +1,100 @@
+"""SPSS, Stata and SAS files through pyreadstat, with their value labels and their own missing codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from engine.errors import InputRefused
+from engine.progress import SILENT, Progress
+from engine.table.coding import text_of
+from engine.table.frames import store_frame
+from engine.table.names import clean_names
+from engine.table.options import ReadOptions
+from engine.table.table import Table
+
+_PIECE = 100_000
+
+
+def read_statistics_package(path: Path, *, options: ReadOptions, progress: Progress = SILENT) -> Table:
+    """Read an SPSS (.sav, .zsav, .por), Stata (.dta) or SAS (.sas7bdat, .xpt) file.
+
+    Notes
+    -----
+    Cells keep their codes; the labels go into `Table.labels` and from there into the suggested schema. Values
+    that the file itself declares missing stay in the cells and are listed in `Table.missing`.
+    """
+    import pyreadstat
+
+    progress.step(0.1, "table.read")
+    kind = options.format or ""
+    readers: dict[str, Any] = {
+        "spss": pyreadstat.read_por if path.suffix.lower() == ".por" else pyreadstat.read_sav,
+        "stata": pyreadstat.read_dta,
+        "sas": pyreadstat.read_sas7bdat,
+        "sas_transport": pyreadstat.read_xport,
+    }
+    # The readers leave codes as they are unless they are asked for labels.
+    given: dict[str, Any] = {"encoding": options.encoding} if options.encoding else {}
+    if kind in ("spss", "stata", "sas") and path.suffix.lower() != ".por":
+        given["user_missing"] = True
+    try:
+        frame, about = readers[kind](str(path), **given)
+    except UnicodeDecodeError as error:
+        raise InputRefused("table.package_encoding", file=path.name) from error
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OverflowError) as error:
+        raise InputRefused("table.package_damaged", file=path.name, format=kind) from error
+    progress.step(0.7, "table.store")
+    if frame.shape[1] == 0:
+        raise InputRefused("table.empty_file", file=path.name)
+    if len(frame) == 0:
+        raise InputRefused("table.no_rows", file=path.name)
+    names, found = clean_names([str(name) for name in frame.columns], frame.shape[1], path.name)
+    new = dict(zip((str(name) for name in frame.columns), names, strict=True))
+    frame.columns = list(names)
+    whole, about_cells = store_frame(_integral(frame), options=options, file=path.name)
+    return Table(
+        whole,
+        source=path.name,
+        options=ReadOptions(format=kind, encoding=about.file_encoding or None, missing=options.missing),
+        findings=(*found, *about_cells),
+        labels={
+            new[name]: {text_of(code): str(label) for code, label in labels.items()}
+            for name, labels in about.variable_value_labels.items()
+            if name in new
+        },
+        titles={
+            new[name]: str(title)
+            for name, title in about.column_names_to_labels.items()
+            if title and name in new
+        },
+        missing=_declared_missing(about, new),
+    )
+
+
+def _integral(frame: Any) -> Any:
+    """Return whole numbers as such: these packages keep every number as a double."""
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype != "float64" or column.isna().any():
+            continue
+        if bool((column % 1 == 0).all()) and float(column.abs().max()) < 2**53:
+            frame[name] = column.astype("int64")
+    return frame
+
+
+def _declared_missing(about: Any, new: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for name, ranges in (about.missing_ranges or {}).items():
+        codes: list[str] = []
+        for item in ranges:
+            low, high = item["lo"], item["hi"]
+            if low == high:
+                codes.append(text_of(low))
+                continue
+            labelled = about.variable_value_labels.get(name, {})
+            codes += [text_of(code) for code in labelled if low <= code <= high]
+        found[new[name]] = tuple(dict.fromkeys(codes))
+    for name, letters in (about.missing_user_values or {}).items():
+        found[new[name]] = tuple(str(letter) for letter in letters)
+    return {name: codes for name, codes in found.items() if codes}

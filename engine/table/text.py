@@ -1,0 +1,354 @@
+"""Delimited text: the fast way through Arrow, and the patient way for files that are not regular."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from engine.errors import InputRefused
+from engine.progress import SILENT, Progress
+from engine.table.detect import SAMPLE_BYTES, Detection, detect_text, reader
+from engine.table.names import clean_names
+from engine.table.options import ROWS_NAMED, Finding, ReadOptions
+from engine.table.storage import as_text, rows_of, store
+from engine.table.table import Table
+
+_BLOCK = 1 << 20
+_LONGEST_LINE = 1 << 30
+_PIECE = 50_000
+_BOM = b"\xef\xbb\xbf"
+
+
+def detect_file(path: Path, *, given: ReadOptions | None = None) -> Detection:
+    """Find out how a text file is written, from its first megabyte."""
+    with path.open("rb") as source:
+        sample = source.read(SAMPLE_BYTES)
+        whole = len(sample) < SAMPLE_BYTES
+    if not sample:
+        raise InputRefused("table.empty_file", file=path.name)
+    return detect_text(sample, whole=whole, file=path.name, given=given)
+
+
+def read_text(
+    path: Path,
+    *,
+    options: ReadOptions,
+    as_written: frozenset[str] = frozenset(),
+    progress: Progress = SILENT,
+) -> Table:
+    """Read a delimited text file.
+
+    Notes
+    -----
+    Every cell is first read as bytes. Arrow's reader does that for regular files; rows with too few or too
+    many cells, and lines longer than a gigabyte, go through the csv module, which knows row numbers.
+    """
+    found = detect_file(path, given=options)
+    quote = (found.options.quote or '"').encode("utf-8")
+    with path.open("rb") as raw:
+        watched = Watched(raw, path.stat().st_size, progress.part(0, 0.6), quote)
+        findings: list[Finding] = []
+        try:
+            columns = _fast(watched, found)
+        except (pa.ArrowInvalid, UnicodeDecodeError, ValueError):
+            raw.seek(0)
+            watched = Watched(raw, path.stat().st_size, progress.part(0, 0.6))
+            columns, findings = _patient(watched, found, path.name)
+    if not columns or len(columns[0]) == 0:
+        raise InputRefused("table.no_rows", file=path.name)
+    names, about_names = clean_names(found.names, len(columns), path.name)
+    findings.extend(about_names)
+    how = _How(found.options, watched.has_nul, path.name, as_written)
+    frame, about_cells = _stored(columns, names, how, progress.part(0.6, 1))
+    return Table(frame, source=path.name, options=found.options, findings=(*findings, *about_cells))
+
+
+class Watched(io.RawIOBase):
+    """A file that reports how far it has been read, can be stopped, and notes bytes that change the way.
+
+    ``has_quote`` and ``has_nul`` say whether a quotation mark or a NUL byte went by.
+    """
+
+    def __init__(self, raw: IO[bytes], size: int, progress: Progress, quote: bytes = b'"') -> None:
+        self._raw, self._size, self._progress, self._quote = raw, max(size, 1), progress, quote
+        self._at = raw.tell()
+        self.has_quote = self.has_nul = False
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        piece = self._raw.read(size)
+        self._at += len(piece)
+        self.has_nul = self.has_nul or b"\0" in piece
+        self.has_quote = self.has_quote or self._quote in piece
+        self._progress.step(self._at / self._size, "table.read")
+        return piece
+
+    def readinto(self, buffer: object) -> int:
+        """Read into a buffer."""
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        piece = self.read(len(view))
+        view[: len(piece)] = piece
+        return len(piece)
+
+    def restart(self) -> None:
+        """Go back to the beginning."""
+        self._raw.seek(0)
+        self._at = 0
+
+
+def keeps_ascii(encoding: str) -> bool:
+    """Say whether every byte below 128 stands for its ASCII character wherever it occurs.
+
+    Examples
+    --------
+    >>> keeps_ascii("cp1252"), keeps_ascii("utf-16"), keeps_ascii("shift_jis")
+    (True, False, False)
+    """
+    name = codecs.lookup(encoding).name
+    single = name.startswith(("utf-8", "iso8859", "cp125", "koi8", "mac-", "ascii", "tis-620"))
+    return single or name in ("cp437", "cp850", "cp852", "cp858", "cp865", "cp866", "cp874")
+
+
+def _fast(source: Watched, found: Detection) -> list[pa.ChunkedArray]:
+    """Read all cells as bytes with Arrow; raise ArrowInvalid where a row has another number of cells."""
+    from pyarrow import csv as arrow_csv
+
+    options = found.options
+    names = [str(place) for place in range(found.width)]
+    encoding = options.encoding or "utf-8"
+    # Without quotes in the sample, guess that no cell holds a line end: twice as fast, and checked below.
+    multiline = found.quoted
+    block = _BLOCK
+    while True:
+        source.restart()
+        source.has_quote = source.has_nul = False
+        try:
+            table = arrow_csv.read_csv(
+                pa.PythonFile(source, mode="r"),
+                read_options=arrow_csv.ReadOptions(
+                    column_names=names,
+                    skip_rows=found.lines_before,
+                    block_size=block,
+                    encoding="utf8" if keeps_ascii(encoding) else encoding,
+                ),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=options.delimiter,
+                    quote_char=options.quote or False,
+                    escape_char=options.escape or False,
+                    newlines_in_values=multiline and bool(options.quote),
+                    ignore_empty_lines=found.width > 1,
+                ),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types={name: pa.binary() for name in names},
+                    null_values=[""],
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=True,
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            if "straddling" in str(error) and block < _LONGEST_LINE:
+                block *= 32
+                continue
+            raise
+        if source.has_quote and options.quote and not multiline:
+            multiline = True
+            continue
+        return [table.column(place) for place in range(found.width)]
+
+
+def _patient(source: Watched, found: Detection, file: str) -> tuple[list[pa.ChunkedArray], list[Finding]]:
+    """Read with the csv module: rows that are too short are filled, rows that are too long are set aside."""
+    options = found.options
+    encoding = options.encoding or "utf-8"
+    direct = keeps_ascii(encoding)
+    # Latin-1 maps each byte to one character and back, so that cells stay bytes until they are decoded.
+    text = io.TextIOWrapper(
+        io.BufferedReader(source, 1 << 18), "latin-1" if direct else encoding, errors="replace", newline=""
+    )
+    back = "latin-1" if direct else "utf-8"
+    pieces: list[list[pa.Array]] = [[] for _ in range(found.width)]
+    short, long_ = _Rows(), _Rows()
+    for batch in _batches(text, found, short, long_, file):
+        for place, cells in enumerate(zip(*batch, strict=True)):
+            encoded = [cell.encode(back, "replace") if cell else None for cell in cells]
+            pieces[place].append(pa.array(encoded, pa.binary()))
+    findings = []
+    if short.count:
+        findings.append(Finding("table.rows_too_short", file, "", short.count, tuple(short.first)))
+    if long_.count:
+        findings.append(Finding("table.rows_too_long", file, "", long_.count, tuple(long_.first)))
+    return [pa.chunked_array(piece, pa.binary()) for piece in pieces], findings
+
+
+class _Rows:
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[int] = []
+
+    def add(self, row: int) -> None:
+        self.count += 1
+        if len(self.first) < ROWS_NAMED:
+            self.first.append(row)
+
+
+def _batches(
+    text: io.TextIOWrapper, found: Detection, short: _Rows, long_: _Rows, file: str
+) -> Iterator[list[list[str]]]:
+    options, width = found.options, found.width
+    for _ in range(found.lines_before):
+        text.readline()
+    batch: list[list[str]] = []
+    number = 0
+    rows = reader(text, options.delimiter or ",", options.quote or "", options.escape or "")
+    try:
+        for row in rows:
+            if not row:
+                if width == 1:
+                    row = [""]
+                else:
+                    continue
+            number += 1
+            if len(row) < width:
+                short.add(number)
+                row = row + [""] * (width - len(row))
+            elif len(row) > width:
+                if any(row[width:]):
+                    long_.add(number)
+                    continue
+                row = row[:width]
+            batch.append(row)
+            if len(batch) == _PIECE:
+                yield batch
+                batch = []
+    except csv.Error as error:
+        raise InputRefused("table.row_not_understood", file=file, row=number + 1) from error
+    if batch:
+        yield batch
+
+
+@dataclass(frozen=True)
+class _How:
+    options: ReadOptions
+    has_nul: bool
+    file: str
+    as_written: frozenset[str]
+
+
+def _stored(
+    columns: list[pa.ChunkedArray], names: tuple[str, ...], how: _How, progress: Progress
+) -> tuple[pd.DataFrame, list[Finding]]:
+    """Decode and store the columns, each freed as soon as it is done."""
+    empty = _empty_rows(columns, how.file)
+
+    def one(place: int) -> tuple[pd.Series, list[Finding]]:
+        column = columns[place]
+        columns[place] = None
+        progress.step(place / len(names), "table.store")
+        name = names[place]
+        decoded, found = decode(column, name, options=how.options, has_nul=how.has_nul, file=how.file)
+        if name in how.as_written:
+            return as_text(decoded), found
+        stored = store(decoded, name, options=how.options, file=how.file)
+        return stored.values, [*found, *stored.findings]
+
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+        done = list(pool.map(one, range(len(names))))
+    frame = pd.DataFrame({name: item[0] for name, item in zip(names, done, strict=True)}, copy=False)
+    return frame, [*empty, *(finding for item in done for finding in item[1])]
+
+
+def _empty_rows(columns: list[pa.ChunkedArray], file: str) -> list[Finding]:
+    if any(column.null_count == 0 for column in columns) or len(columns) == 1:
+        return []
+    mask = pc.is_null(columns[0]).combine_chunks()
+    for column in columns[1:]:
+        mask = pc.and_(mask, pc.is_null(column).combine_chunks())
+    count = pc.sum(mask).as_py() or 0
+    return [Finding("table.empty_rows", file, "", count, rows_of(mask))] if count else []
+
+
+def decode(
+    column: pa.ChunkedArray, name: str, *, options: ReadOptions, has_nul: bool = False, file: str = ""
+) -> tuple[pa.Array, list[Finding]]:
+    """Turn bytes into text; cells in another encoding than the file's are decoded one by one and reported."""
+    found: list[Finding] = []
+    raw = column.combine_chunks()
+    if isinstance(raw, pa.ChunkedArray):  # more than two gigabytes
+        raw = pa.concat_arrays([chunk.cast(pa.large_binary()) for chunk in raw.chunks])
+    if options.missing:
+        codes = pa.array([code.encode() for code in options.missing], raw.type)
+        raw = pc.if_else(pc.is_in(raw, value_set=codes), pa.scalar(None, raw.type), raw)
+    text_type = pa.large_string() if pa.types.is_large_binary(raw.type) else pa.string()
+    encoding = options.encoding or "utf-8"
+    direct = codecs.lookup(encoding).name if keeps_ascii(encoding) else "utf-8"
+    try:
+        text = raw.cast(text_type)
+        plain = direct.startswith("utf-8") or pc.all(pc.string_is_ascii(text)).as_py() is not False
+    except pa.ArrowInvalid:
+        plain = False
+    if not plain:
+        text, found = _decoded_cells(raw, text_type, direct, name, file)
+    if has_nul:
+        mask = pc.match_substring(text, "\0")
+        count = pc.sum(mask).as_py() or 0
+        if count:
+            found.append(Finding("table.nul_bytes", file, name, count, rows_of(mask)))
+            text = pc.replace_substring(text, "\0", "")
+    return text, found
+
+
+def _decoded_cells(
+    raw: pa.Array, text_type: pa.DataType, encoding: str, name: str, file: str
+) -> tuple[pa.Array, list[Finding]]:
+    encoded = raw.dictionary_encode()
+    texts: list[str] = []
+    kinds: list[int] = []
+    for value in encoded.dictionary.to_pylist():
+        text, kind = _decoded_cell(value, encoding)
+        texts.append(text)
+        kinds.append(kind)
+    of_cell = pa.array(kinds, pa.int8()).take(encoded.indices)
+    utf8, older = pc.equal(of_cell, 1), pc.equal(of_cell, 2)
+    both = pc.sum(utf8).as_py() and pc.sum(older).as_py()
+    found = []
+    if encoding.startswith("utf-8") or both:
+        odd = older if encoding.startswith("utf-8") else utf8
+        count = pc.sum(odd).as_py() or 0
+        more = {"encoding": encoding, "other": "cp1252" if encoding.startswith("utf-8") else "utf-8"}
+        found.append(Finding("table.mixed_encodings", file, name, count, rows_of(odd), more))
+    lost = pc.equal(of_cell, 3)
+    count = pc.sum(lost).as_py() or 0
+    if count:
+        found.append(
+            Finding("table.cells_undecodable", file, name, count, rows_of(lost), {"encoding": encoding})
+        )
+    return pa.array(texts, text_type).take(encoded.indices), found
+
+
+def _decoded_cell(value: bytes, encoding: str) -> tuple[str, int]:
+    """Return the text, and 0 for ASCII, 1 for UTF-8, 2 for the older encoding, 3 where signs were lost."""
+    if value.isascii():
+        return value.decode("ascii"), 0
+    try:
+        return value.decode("utf-8"), 1
+    except UnicodeDecodeError:
+        pass
+    try:
+        return value.decode("cp1252" if encoding.startswith("utf-8") else encoding), 2
+    except UnicodeDecodeError:
+        return value.decode("latin-1"), 3
