@@ -27,7 +27,7 @@ def digests(key: bytes, people: Iterable[str | bytes]) -> list[bytes]:
 
 def clean(people: Iterable[bytes]) -> list[bytes]:
     """Return digests sorted and distinct; anything else than 16 bytes is refused."""
-    found = set(people)
+    found = dict.fromkeys(people)  # keeps the order, so that what is sorted already is sorted fast
     if any(not isinstance(one, bytes) or len(one) != DIGEST_BYTES for one in found):
         raise InputRefused("ledger.bad_digest", expected=DIGEST_BYTES)
     return sorted(found)
@@ -41,13 +41,8 @@ def matches(
     columns: Sequence[str],
 ) -> list[Match]:
     """Return how the table relates to each holding that it shares anything with, the strongest first."""
-    db.execute("CREATE TEMP TABLE probe (digest BLOB PRIMARY KEY) WITHOUT ROWID")
-    try:
-        # Sorted rows are appended to the tree, which is several times faster than inserting at random.
-        db.executemany("INSERT INTO probe VALUES (?)", ((one,) for one in people))
-        found = [_match(db, holding, fingerprint, people, columns) for holding in holdings]
-    finally:
-        db.execute("DROP TABLE probe")
+    distinct, names = frozenset(people), frozenset(columns)
+    found = [_match(db, holding, fingerprint, distinct, names) for holding in holdings]
     related = [match for match in found if match.strength > (False, 0, False)]
     return sorted(related, key=lambda match: match.strength, reverse=True)
 
@@ -56,24 +51,21 @@ def _match(
     db: sqlite3.Connection,
     holding: Holding,
     fingerprint: str,
-    people: Sequence[bytes],
-    columns: Sequence[str],
+    people: frozenset[bytes],
+    columns: frozenset[str],
 ) -> Match:
     tables = db.execute(
         "SELECT fingerprint, columns FROM attached WHERE holding = ?", (holding.id,)
     ).fetchall()
-    shared = db.execute(
-        "SELECT count(*) FROM probe CROSS JOIN person ON person.holding = ? AND person.digest = probe.digest",
-        (holding.id,),
-    ).fetchone()[0]
-    names = frozenset(columns)
+    # A set and one pass over the file: less than half the time of a temporary table, for a million people.
+    known = db.execute("SELECT digest FROM person WHERE holding = ?", (holding.id,)) if people else ()
     return Match(
         holding=holding,
         same_table=any(table["fingerprint"] == fingerprint for table in tables),
         people=len(people),
-        people_shared=shared,
-        same_columns=bool(names)
-        and any(frozenset(json.loads(table["columns"])) == names for table in tables),
+        people_shared=sum(row[0] in people for row in known),
+        same_columns=bool(columns)
+        and any(frozenset(json.loads(table["columns"])) == columns for table in tables),
     )
 
 

@@ -93,7 +93,7 @@ def test_two_ledgers_share_neither_chain_nor_key(tmp_path):
 @pytest.mark.parametrize(
     "statement, where",
     [
-        ("UPDATE journal SET event = replace(event, '\"time\":\"2', '\"time\":\"1') WHERE sequence = ?", 0),
+        ('UPDATE journal SET event = replace(event, \'"time":"2\', \'"time":"1\') WHERE sequence = ?', 0),
         ("UPDATE journal SET hash = substr(hash, 2) || '0' WHERE sequence = ?", 0),
         ("UPDATE journal SET previous = '' WHERE sequence = ?", 0),
         ("UPDATE journal SET event = '[]' WHERE sequence = ?", 0),
@@ -141,6 +141,12 @@ def test_a_row_with_right_hashes_but_impossible_content_is_found(used, path):
     assert found(used.verify_chain, "chain_broken")["row"] == head.sequence + 1
 
 
+COLUMNS = (
+    "number, holding, state, title, plan, recipient, request, agreement, expires, approver, unit, "
+    "neighbours, guarantee, epsilon, delta, tables, process, reserved_at, spent_at, closed_at, "
+    "withdrawn_at, reason, release_sums, internal_sums"
+)
+COPY_OF_AN_ENTRY = f"INSERT INTO entry (id, {COLUMNS}) SELECT 'r1', {COLUMNS} FROM entry LIMIT 1"
 ALTERATIONS = [
     ("UPDATE entry SET epsilon = '1/100'", "entry"),
     ("UPDATE entry SET state = 'freed' WHERE state = 'reserved'", "entry"),
@@ -148,9 +154,7 @@ ALTERATIONS = [
     ("UPDATE entry SET epsilon = 'nonsense'", "entry"),
     ("UPDATE entry SET guarantee = '{'", "entry"),
     ("DELETE FROM entry WHERE state = 'complete'", "entry"),
-    ("INSERT INTO entry SELECT 'r1', number, holding, state, title, plan, recipient, request, agreement, expires,"
-     " approver, unit, neighbours, guarantee, epsilon, delta, tables, process, reserved_at, spent_at, closed_at,"
-     " withdrawn_at, reason, release_sums, internal_sums FROM entry LIMIT 1", "entry"),
+    (COPY_OF_AN_ENTRY, "entry"),
     ("UPDATE holding SET epsilon = '100/1'", "holding"),
     ("UPDATE holding SET delta = '1/2'", "holding"),
     ("UPDATE holding SET neighbours = 'replace_one'", "holding"),

@@ -1,0 +1,151 @@
+"""Tables are recognised by content, people and columns; declaring one new needs a reason."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from fractions import Fraction
+
+import pytest
+
+from engine import texts
+from engine.errors import InputRefused
+
+
+@pytest.fixture
+def other(ledger, holding):
+    return ledger.create_holding("Asthma register", unit="person", neighbours="add_remove", epsilon=1).id
+
+
+def refused(code, action):
+    with pytest.raises(InputRefused) as caught:
+        action()
+    assert caught.value.code == f"ledger.{code}"
+    return caught.value.values, texts.explain(caught.value)
+
+
+def test_digests_are_keyed_distinct_sorted_and_short(ledger):
+    found = ledger.person_digests(["ben", "anna", "ben", b"anna"])
+    by_hand = [
+        hmac.new(ledger._key(), b"person\0" + name, hashlib.sha256).digest()[:16]
+        for name in (b"anna", b"ben")
+    ]
+    assert found == sorted(by_hand)
+
+
+def test_names_of_inputs_and_of_people_never_meet(ledger):
+    digest = "a" * 64
+    assert ledger.person_digests([digest])[0].hex() != ledger.input_name(digest)[:32]
+
+
+def test_an_unknown_table_matches_nothing(ledger, holding):
+    assert ledger.match("print", ledger.person_digests(["anna"]), ["age"]) == []
+
+
+def test_a_table_is_recognised_by_people_in_another_order_with_other_columns(ledger, holding):
+    ledger.attach(holding, "print", ledger.person_digests(["anna", "ben", "carl"]), ["age", "sex"])
+    (match,) = ledger.match("later", ledger.person_digests(["dora", "carl", "ben", "emil"]), ["height"])
+    assert (match.holding.id, match.same_table, match.same_columns) == (holding, False, False)
+    assert (match.people, match.people_shared, match.share) == (4, 2, Fraction(1, 2))
+
+
+def test_a_table_is_recognised_by_columns_and_by_content(ledger, holding):
+    ledger.attach(holding, "print", [], ["age", "sex"])
+    (match,) = ledger.match("later", [], ["sex", "age"])
+    assert (match.same_table, match.same_columns, match.share) == (False, True, 0)
+    (match,) = ledger.match("print", [], ["other"])
+    assert (match.same_table, match.same_columns) == (True, False)
+    assert ledger.match("later", [], []) == []
+
+
+def test_the_strongest_relation_comes_first(ledger, holding, other):
+    digests = ledger.person_digests(["anna", "ben", "carl"])
+    ledger.attach(holding, "a", digests[:1], ["age"])
+    ledger.attach(other, "b", digests[1:], ["height"])
+    assert [match.holding.id for match in ledger.match("c", digests, ["age"])] == [other, holding]
+    assert [match.holding.id for match in ledger.match("a", digests, ["age"])] == [holding, other]
+
+
+def test_people_of_all_tables_of_a_holding_are_remembered(ledger, holding):
+    ledger.attach(holding, "january", ledger.person_digests(["anna", "ben"]), ["age"])
+    ledger.attach(holding, "february", ledger.person_digests(["ben", "carl"]), ["age"])
+    (match,) = ledger.match("march", ledger.person_digests(["anna", "ben", "carl"]), ["x"])
+    assert match.people_shared == 3
+    ledger.verify_chain()
+
+
+def test_attaching_twice_changes_nothing(ledger, holding):
+    digests = ledger.person_digests(["anna"])
+    ledger.attach(holding, "print", digests, ["age"])
+    before = ledger.head()
+    ledger.attach(holding, "print", digests, ["age"])
+    assert ledger.head() == before
+
+
+@pytest.mark.parametrize(
+    "fingerprint, people, columns, code",
+    [
+        ("print", [], ["x"], "known_people"),
+        ("later", ["anna"], ["x"], "known_people"),
+        ("later", ["dora"], ["sex", "age"], "known_columns"),
+    ],
+)
+def test_declaring_known_people_new_needs_a_reason_that_is_journalled(
+    ledger, holding, other, fingerprint, people, columns, code
+):
+    ledger.attach(holding, "print", ledger.person_digests(["anna", "ben"]), ["age", "sex"])
+    given = (fingerprint, ledger.person_digests(people), columns)
+    values, (what, _) = refused(code, lambda: ledger.attach(other, *given))
+    assert values["known"] == "Diabetes register"
+    assert "Diabetes register" in what
+    refused(code, lambda: ledger.attach(other, *given, reason="   "))
+    assert ledger.to_json()["holdings"][0]["tables"] == []
+    ledger.attach(other, *given, reason="Children of the same clinic; other people")
+    event = ledger.journal()[-1]
+    assert event["kind"] == "declared_new"
+    assert event["changes"]["reason"].startswith("Children")
+    assert ledger.to_json()["holdings"][0]["tables"][0]["reason"].startswith("Children")
+    ledger.verify_chain()
+
+
+def test_the_matching_holding_itself_needs_no_reason(ledger, holding, other):
+    ledger.attach(holding, "print", ledger.person_digests(["anna"]), ["age"])
+    ledger.attach(holding, "later", ledger.person_digests(["anna", "ben"]), ["age"])
+    assert [event["kind"] for event in ledger.journal()[-2:]] == ["table_attached", "table_attached"]
+
+
+@pytest.mark.parametrize("digest", [b"short", b"x" * 32, "x" * 16, 7])
+def test_what_is_no_digest_is_refused(ledger, holding, digest):
+    refused("bad_digest", lambda: ledger.attach(holding, "print", [digest], ["age"]))
+
+
+def test_a_table_without_fingerprint_is_refused(ledger, holding):
+    refused("no_fingerprint", lambda: ledger.attach(holding, " ", [], ["age"]))
+
+
+def test_no_person_key_is_in_the_file(ledger, holding, path):
+    ledger.attach(holding, "print", ledger.person_digests(["anna-1971-hospital"]), ["age"])
+    assert b"anna-1971" not in path.read_bytes()
+
+
+@pytest.mark.slow
+def test_a_million_people(ledger, holding, path, capsys):
+    times = {}
+
+    def timed(name, action):
+        start = time.perf_counter()
+        result = action()
+        times[name] = time.perf_counter() - start
+        return result
+
+    million = 1_000_000
+    digests = timed("digests", lambda: ledger.person_digests(str(number) for number in range(million)))
+    later = ledger.person_digests(str(number) for number in range(million // 2, million + million // 2))
+    timed("attach", lambda: ledger.attach(holding, "print", digests, ["age"]))
+    (match,) = timed("match", lambda: ledger.match("later", later, ["age"]))
+    assert match.share == Fraction(1, 2)
+    timed("verify", ledger.verify_chain)
+    with capsys.disabled():
+        print({name: round(taken, 2) for name, taken in times.items()}, path.stat().st_size)
+    assert path.stat().st_size < 80 * million  # at most 80 bytes a person
