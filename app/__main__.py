@@ -1,0 +1,38 @@
+"""``python -m app [PLAN OR TABLE] [--lang LANG] [--theme system|light|dark]``: open the window."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Show the window and return its exit status."""
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="custos", description="Release data about people, offline.")
+    parser.add_argument("file", nargs="?", help="a plan (.json) or a table to open")
+    parser.add_argument("--lang", help="language of the texts, for instance en")
+    parser.add_argument("--theme", choices=("system", "light", "dark"), help="colours")
+    given = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
+
+    from app.application import make_application
+    from app.settings import Settings
+    from app.window import Window
+
+    settings = Settings()
+    application = make_application(sys.argv[:1], settings, language=given.lang, look=given.theme)
+    window = Window(settings=settings)
+    window.resize(settings.get("width", 1366), settings.get("height", 768))
+    if settings.get("maximised", False):
+        window.showMaximized()
+    else:
+        window.show()
+    if given.file:
+        window.open_file(given.file)
+    return application.exec()
+
+
+if __name__ == "__main__":
+    multiprocessing.freeze_support()
+    sys.exit(main())

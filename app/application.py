@@ -1,0 +1,67 @@
+"""Making the application: fonts, colours, language, and what happens to an error nobody foresaw."""
+
+from __future__ import annotations
+
+import sys
+from importlib.resources import files
+from types import TracebackType
+
+from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from app import log, words
+from app.settings import Settings
+from app.theme import has_real_font, load_fonts, text_font, theme
+from engine import texts
+
+
+def make_application(
+    arguments: list[str], settings: Settings, *, language: str | None = None, look: str | None = None
+) -> QApplication:
+    """Return the application, ready for its first window.
+
+    Parameters
+    ----------
+    arguments
+        As Qt wants them, the name of the program first.
+    settings
+        What the person chose before; ``language`` and ``look`` of the command line go before it.
+    """
+    existing = QApplication.instance()
+    application = existing if isinstance(existing, QApplication) else QApplication(arguments)
+    application.setApplicationName("custos")
+    application.setApplicationDisplayName("Custos")
+    application.setStyle("Fusion")
+    application.setWindowIcon(QIcon(str(files("resources") / "icons" / "custos.svg")))
+    load_fonts()
+    if has_real_font():
+        application.setFont(text_font())
+    _use_language(application, language or settings.get("language", ""))
+    theme.follow_system()
+    theme.choose(look or settings.get("theme", "system"))
+    sys.excepthook = _excepthook
+    return application
+
+
+def _use_language(application: QApplication, wanted: str) -> None:
+    chosen = wanted or QLocale.system().name()[:2]
+    words.choose_language(chosen if chosen in texts.languages() else texts.FALLBACK)
+    # Numbers and dates are written as the texts write them; Qt's own words (in file dialogs) follow along.
+    QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
+    if words.language() != texts.FALLBACK:
+        translator = QTranslator(application)
+        folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+        if translator.load(f"qtbase_{words.language()}", folder):
+            application.installTranslator(translator)
+
+
+def _excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Neither the screen nor the log gets the text of an exception: it may quote a cell."""
+    if issubclass(kind, KeyboardInterrupt):
+        sys.exit(130)
+    error = error.with_traceback(trace)
+    log.keep(error)
+    for window in QApplication.topLevelWidgets():
+        if hasattr(window, "unexpected"):
+            window.notify(words.say("app.window.unexpected.what"), words.say("app.window.unexpected.do"))

@@ -1,0 +1,168 @@
+"""Engine calls off the interface thread: progress, stop, error. One thread, one call at a time.
+
+    runner.start(read_table, path, options=options, done=self._read, failed=self.show_error, slot="load")
+
+- Handlers are given to `start`, before the work begins, and always run in the interface thread.
+- A function with a parameter called ``progress`` gets an `engine.progress.Progress`.
+- A new job of the same ``slot`` takes the place of the old one, whose news is ignored from then on.
+- `cancel` forgets a job at once; `stop` asks it to stop and waits for its news (``cancelled`` follows when it
+  really ended: what a release needs, which has to say whether noise was drawn).
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from engine.errors import Cancelled
+from engine.progress import Progress
+
+Handler = Callable[..., None]
+_DONE, _FAILED, _CANCELLED, _PROGRESS = "done", "failed", "cancelled", "progress"
+
+
+@dataclass
+class _Job:
+    number: int
+    slot: str
+    work: Callable[[Progress], Any]
+    handlers: dict[str, Handler | None]
+    stopping: threading.Event = field(default_factory=threading.Event)
+    last_report: float = 0.0
+    last_stage: str = ""
+
+
+class JobRunner(QObject):
+    """Owns the thread and the channel; the window owns the runner, so that no page can take it away."""
+
+    busy_changed = Signal(bool)
+    _news = Signal(int, str, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._numbers = itertools.count(1)
+        self._current: dict[str, _Job] = {}
+        self._waiting: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._closed = threading.Event()
+        self._news.connect(self._hear, Qt.ConnectionType.QueuedConnection)
+
+    def start(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        done: Handler | None = None,
+        failed: Handler | None = None,
+        cancelled: Handler | None = None,
+        progressed: Handler | None = None,
+        slot: str = "",
+        **kwargs: Any,
+    ) -> int:
+        """Run ``function(*args, **kwargs)`` in the thread and return the number of the job.
+
+        ``done(value)``, ``failed(exception)``, ``cancelled()``, ``progressed(share, stage id)``.
+        """
+        self.cancel(slot)
+        takes_progress = "progress" in inspect.signature(function).parameters
+
+        def work(progress: Progress) -> Any:
+            return function(*args, **kwargs, **({"progress": progress} if takes_progress else {}))
+
+        handlers = {_DONE: done, _FAILED: failed, _CANCELLED: cancelled, _PROGRESS: progressed}
+        job = _Job(next(self._numbers), slot, work, handlers)
+        was_busy = self.busy()
+        self._current[slot] = job
+        self._ensure_thread()
+        self._waiting.put(job)
+        if not was_busy:
+            self.busy_changed.emit(True)
+        return job.number
+
+    def busy(self, slot: str | None = None) -> bool:
+        """Say whether a job (of one slot) is under way."""
+        return bool(self._current) if slot is None else slot in self._current
+
+    def stop(self, slot: str = "") -> None:
+        """Ask a job to stop at its next step; one of its handlers still follows."""
+        if slot in self._current:
+            self._current[slot].stopping.set()
+
+    def cancel(self, slot: str = "") -> None:
+        """Forget a job at once; its thread ends at its next step and is not heard any more."""
+        job = self._current.pop(slot, None)
+        if job is None:
+            return
+        job.stopping.set()
+        handler = job.handlers[_CANCELLED]
+        if handler is not None:
+            handler()
+        if not self._current:
+            self.busy_changed.emit(False)
+
+    def shutdown(self, milliseconds: int = 5000) -> bool:
+        """Stop everything and wait; say whether the thread ended in time."""
+        self._closed.set()
+        for job in self._current.values():
+            job.stopping.set()
+        self._current.clear()
+        if self._thread is None:
+            return True
+        self._waiting.put(None)
+        self._thread.join(milliseconds / 1000)
+        return not self._thread.is_alive()
+
+    def _ensure_thread(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="engine", daemon=True)
+            self._thread.start()
+
+    def _work(self) -> None:
+        while (job := self._waiting.get()) is not None:
+            if job.stopping.is_set():
+                self._say(job, _CANCELLED, None)
+                continue
+            progress = Progress(
+                lambda share, stage, job=job: self._report(job, share, stage), job.stopping.is_set
+            )
+            try:
+                self._say(job, _DONE, job.work(progress))
+            except Cancelled:
+                self._say(job, _CANCELLED, None)
+            except Exception as error:
+                self._say(job, _FAILED, error)
+
+    def _report(self, job: _Job, share: float, stage: str) -> None:
+        # Twenty a second are enough for a bar, and do not flood the event loop.
+        now = time.monotonic()
+        if stage != job.last_stage or now - job.last_report > 0.05:
+            job.last_report, job.last_stage = now, stage
+            self._say(job, _PROGRESS, (share, stage))
+
+    def _say(self, job: _Job, kind: str, value: Any) -> None:
+        if not self._closed.is_set():
+            self._news.emit(job.number, kind, (value,))
+
+    def _hear(self, number: int, kind: str, wrapped: tuple[Any]) -> None:
+        job = next((job for job in self._current.values() if job.number == number), None)
+        if job is None:
+            return
+        handler, value = job.handlers[kind], wrapped[0]
+        if kind == _PROGRESS:
+            if handler is not None:
+                handler(*value)
+            return
+        del self._current[job.slot]
+        try:
+            if handler is not None:
+                handler(*(() if kind == _CANCELLED else (value,)))
+        finally:
+            if not self._current:
+                self.busy_changed.emit(False)

@@ -1,0 +1,46 @@
+"""The log: places and types of what went wrong, never what an exception says (it may quote a cell)."""
+
+from __future__ import annotations
+
+import platform
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+
+from app.settings import data_folder
+
+MOST_BYTES = 200_000
+
+
+def where(error: BaseException) -> str:
+    """Return the type of an exception and the places it came through; nothing of what it says.
+
+    >>> try:
+    ...     {}["Mrs Smith"]
+    ... except KeyError as error:
+    ...     "Smith" in where(error)
+    False
+    """
+    lines = [type(error).__name__]
+    for place in traceback.extract_tb(error.__traceback__):
+        lines.append(f"  {Path(place.filename).name}:{place.lineno} {place.name}")
+    return "\n".join(lines)
+
+
+def report(error: BaseException) -> str:
+    """Return what could be passed to whoever maintains the program: versions, types, places."""
+    system = f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
+    return f"Custos on {system}\n{where(error)}\n"
+
+
+def keep(error: BaseException, *, folder: Path | None = None) -> None:
+    """Append to the log; a full disk or a read-only folder changes nothing for the person."""
+    path = (folder if folder is not None else data_folder()) / "problems.log"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and path.stat().st_size > MOST_BYTES:
+            path.replace(path.with_name("problems-older.log"))
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {report(error)}")
+    except OSError:
+        return

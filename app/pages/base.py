@@ -1,0 +1,212 @@
+"""What every screen is. A screen is ``app/pages/ID.py`` with a class `Page` and ``PAGE = ThatClass``::
+
+    class BudgetPage(Page):
+        id = "budget"                        # title and subtitle: texts app.budget.title, .subtitle
+
+        def build(self) -> None:             # once: fill self.body (a QVBoxLayout)
+        def enter(self) -> None:             # every time it is shown or the study changed: read the study
+        def explain(self, topic): ...        # → Explanation for the right; topic "" is the page itself
+        def next_words(self) -> str: ...     # the Next button says what happens; "" is plain Next
+        def go_next(self) -> None: ...       # what Next does; by default the following step opens
+
+    PAGE = BudgetPage
+
+Given to it: ``self.study`` (see `app.study`), ``self.runner`` (see `app.jobs`), ``self.frame`` (the window).
+Pages write through ``self.study.decide…`` and keep no copy; they never import each other
+and compute nothing.
+
+- ``self.work(function, …, done=…, doing="…")`` runs an engine call with the busy line and Stop; a refusal
+  goes to the notice bar.
+- ``self.topic(widget, "epsilon")`` makes the right-hand side show ``explain("epsilon")`` while the widget has
+  focus or pointer; ``self.show_explanation(…)`` shows one at once; ``self.refresh_explanation()`` asks again.
+- ``self.notify(what, do, tone="care")``, ``self.refuse(error)``, ``self.clear_notice()``.
+- Texts: ``words.say("app.budget.name")`` from ``resources/texts/en/app/budget.toml``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from app import words
+from app.jobs import JobRunner
+from app.study import Study
+from app.widgets.busy import Busy
+from app.widgets.panel import Explanation, Part
+from app.widgets.prose import Heading, Prose
+from engine.errors import EngineError
+
+
+class Frame(Protocol):
+    """What a page may ask of the window."""
+
+    def notify(self, what: str, do: str = "", *, tone: str = "wrong") -> None: ...
+    def unexpected(self, error: BaseException) -> None: ...
+    def clear_notice(self) -> None: ...
+    def show_explanation(self, explanation: Explanation) -> None: ...
+    def topic_soon(self, page: Page, topic: str, *, at_once: bool) -> None: ...
+    def go(self, step: str) -> None: ...
+    def go_next(self) -> None: ...
+    def update_frame(self) -> None: ...
+
+
+class Page(QScrollArea):
+    """A screen: title, subtitle, busy line, and whatever `build` puts into ``self.body``."""
+
+    id: ClassVar[str] = ""
+
+    def __init__(self, study: Study, runner: JobRunner, frame: Frame) -> None:
+        super().__init__()
+        self.study, self.runner, self.frame = study, runner, frame
+        self._topics: dict[QObject, str] = {}
+        self.setObjectName(f"page-{self.id}")
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        inner = QWidget()
+        inner.setObjectName("pageBody")
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(32, 28, 32, 24)
+        column.setSpacing(0)
+        self.title = Heading(words.say(f"app.{self.id}.title"), size="title")
+        self.title.setObjectName("title")
+        self.subtitle = Prose(words.say(f"app.{self.id}.subtitle"), tone="quiet")
+        self.subtitle.setObjectName("subtitle")
+        self.busy = Busy()
+        self.body = QVBoxLayout()
+        self.body.setSpacing(16)
+        column.addWidget(self.title)
+        column.addSpacing(6)
+        column.addWidget(self.subtitle)
+        column.addSpacing(16)
+        column.addWidget(self.busy)
+        column.addLayout(self.body, 1)
+        self.setWidget(inner)
+        self._column = column
+        self.setAccessibleName(self.title.text())
+        self.build()
+
+    def build(self) -> None:
+        """Make the widgets, once."""
+
+    def enter(self) -> None:
+        """Show the study as it is; called whenever the page is shown and whenever the study changed."""
+
+    def opened(self) -> None:
+        """Called once each time the page is opened, after `enter`: start what has to be computed."""
+
+    def leave(self) -> None:
+        """Called when another page is opened."""
+
+    def explain(self, topic: str) -> Explanation:
+        """Return what the right-hand side says about a topic; "" is the page itself."""
+        base = f"app.{self.id}.help.{topic}" if topic else f"app.{self.id}.help"
+        if words.has(f"{base}.what"):
+            from app.widgets.panel import three
+
+            return three(base)
+        parts = []
+        number = 1
+        while words.has(f"{base}.part{number}.body"):
+            heading = f"{base}.part{number}.heading"
+            parts.append(
+                Part(words.say(heading) if words.has(heading) else "", words.say(f"{base}.part{number}.body"))
+            )
+            number += 1
+        title = words.say(f"{base}.title") if words.has(f"{base}.title") else ""
+        return Explanation(title or words.say("app.window.what_this_means"), tuple(parts))
+
+    def next_words(self) -> str:
+        """Return what the button for the next step says, or nothing for plain Next."""
+        return ""
+
+    def go_next(self) -> None:
+        """Do what the button for the next step says."""
+        self.frame.go_next()
+
+    def first_focus(self) -> QWidget | None:
+        """Return what gets the focus when the page opens."""
+        return None
+
+    def work(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        done: Callable[[Any], None],
+        doing: str,
+        failed: Callable[[Exception], None] | None = None,
+        cancelled: Callable[[], None] | None = None,
+        slot: str | None = None,
+        stoppable: bool = True,
+        **kwargs: Any,
+    ) -> int:
+        """Run an engine call off the interface thread, with the busy line; see `app.jobs`."""
+        place = slot if slot is not None else self.id
+
+        def finish(value: Any) -> None:
+            self.busy.end()
+            done(value)
+
+        def fail(error: Exception) -> None:
+            self.busy.end()
+            (failed or self.refuse)(error)
+
+        def stopped() -> None:
+            self.busy.end()
+            if cancelled is not None:
+                cancelled()
+
+        number = self.runner.start(
+            function,
+            *args,
+            done=finish,
+            failed=fail,
+            cancelled=stopped,
+            progressed=self.busy.step,
+            slot=place,
+            **kwargs,
+        )
+        self.busy.begin(doing, (lambda: self.runner.stop(place)) if stoppable else None)
+        return number
+
+    def refuse(self, error: Exception) -> None:
+        """Show an error: sentences for what a person can act on, a calm line for anything else."""
+        if isinstance(error, EngineError):
+            self.frame.notify(*words.explain(error))
+        else:
+            self.frame.unexpected(error)
+
+    def notify(self, what: str, do: str = "", *, tone: str = "care") -> None:
+        """Show a notice above the page."""
+        self.frame.notify(what, do, tone=tone)
+
+    def clear_notice(self) -> None:
+        """Hide the notice."""
+        self.frame.clear_notice()
+
+    def topic(self, widget: QWidget, topic: str) -> None:
+        """Have the right-hand side explain a topic while a widget has the focus or the pointer."""
+        self._topics[widget] = topic
+        widget.installEventFilter(self)
+
+    def show_explanation(self, explanation: Explanation) -> None:
+        """Show an explanation on the right at once."""
+        self.frame.show_explanation(explanation)
+
+    def refresh_explanation(self, topic: str = "") -> None:
+        """Ask `explain` again and show the answer."""
+        self.frame.show_explanation(self.explain(topic))
+
+    def set_margin(self, pixels: int) -> None:
+        """Set the air around the page: 32, less where there is little room."""
+        self._column.setContentsMargins(pixels, min(28, pixels), pixels, min(24, pixels))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        topic = self._topics.get(watched)
+        if topic is not None and event.type() in (QEvent.Type.Enter, QEvent.Type.FocusIn):
+            self.frame.topic_soon(self, topic, at_once=event.type() == QEvent.Type.FocusIn)
+        return super().eventFilter(watched, event)

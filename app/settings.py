@@ -1,0 +1,85 @@
+"""What the window remembers: look, language, size. Never a cell, and no recent file unless asked to."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+KNOWN = ("theme", "language", "width", "height", "maximised", "remember_files", "recent")
+MOST_RECENT = 5
+
+
+def config_folder() -> Path:
+    """Return where settings live; ``CUSTOS_HOME`` moves everything (tests, portable use)."""
+    if os.environ.get("CUSTOS_HOME"):
+        return Path(os.environ["CUSTOS_HOME"])
+    from platformdirs import user_config_path
+
+    return user_config_path("custos", appauthor=False)
+
+
+def data_folder() -> Path:
+    """Return where the draft of the plan lives."""
+    if os.environ.get("CUSTOS_HOME"):
+        return Path(os.environ["CUSTOS_HOME"])
+    from platformdirs import user_data_path
+
+    return user_data_path("custos", appauthor=False)
+
+
+class Settings:
+    """A small JSON file; one that cannot be read is taken as empty, one that cannot be written is let be."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.path = (folder if folder is not None else config_folder()) / "settings.json"
+        self._values = self._read()
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            tree = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return {name: tree[name] for name in KNOWN if name in tree} if isinstance(tree, Mapping) else {}
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a setting, or the default when it is absent or of another type."""
+        value = self._values.get(name, default)
+        return value if default is None or isinstance(value, type(default)) else default
+
+    def set(self, **values: Any) -> None:
+        """Keep settings."""
+        unknown = set(values) - set(KNOWN)
+        if unknown:
+            raise KeyError(unknown.pop())
+        if all(self._values.get(name) == value for name, value in values.items()):
+            return
+        self._values.update(values)
+        try:
+            write_aside(self.path, json.dumps(self._values, indent=2) + "\n")
+        except OSError:
+            return
+
+    def recent(self) -> tuple[str, ...]:
+        """Return plans opened lately; empty unless the person asked for the list."""
+        return tuple(map(str, self.get("recent", []))) if self.get("remember_files", False) else ()
+
+    def remember(self, path: str) -> None:
+        """Put a plan on top of the list, if there is to be one."""
+        if self.get("remember_files", False):
+            others = [entry for entry in self.recent() if entry != path]
+            self.set(recent=[path, *others][:MOST_RECENT])
+
+    def keep_list(self, wanted: bool) -> None:
+        """Turn the list of recent plans on, or off and empty."""
+        self.set(remember_files=wanted, recent=self.get("recent", []) if wanted else [])
+
+
+def write_aside(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(path.name + ".part")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(path)

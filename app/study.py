@@ -1,0 +1,230 @@
+"""Study: the one mutable object of the window. No Qt.
+
+It holds the immutable Plan, replaces it on every edit, and keeps results beside the fingerprint of the inputs
+that made them, so that nothing stale can be shown::
+
+    study.decide(method="statistics.counts")           # any fields of Plan
+    study.decide_part("purpose", title="Readmissions") # fields of plan.purpose or plan.price
+    study.decide_parameters(columns=["age"])           # keys of plan.parameters; None takes one away
+
+    plan = study.plan                                  # the plan that a job starts with …
+    runner.start(work, plan, done=lambda value: study.store("forecast", value, plan))
+    study.result("forecast")                           # … None as soon as one of its inputs has changed
+
+    study.listen(callback)                             # callback(names of what changed)
+
+`RESULTS` says which decisions each result depends on. To add one, add a line there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Any
+
+from app.flow import ROWS_PER_PERSON, State
+from engine.errors import EngineError
+from engine.methods.parameters import Problem
+from engine.methods.protocol import MAIN
+from engine.release.plan import Plan
+from engine.table.schema import Role
+
+_JSON = Callable[[Mapping[str, Any]], Any]
+
+
+def _parts(*names: str) -> _JSON:
+    return lambda tree: [tree[name] for name in names]
+
+
+def _grouping(tree: Mapping[str, Any]) -> Any:
+    """What group sizes depend on: the rows, and which columns identify people or say who they are."""
+    marked = [
+        (source, column["name"], column["role"], column["kind"], column.get("missing"))
+        for source, schema in tree["schemas"].items()
+        for column in schema["columns"]
+        if column["role"] in (Role.IDENTIFYING, Role.PERSON_KEY, Role.PLACE, Role.TIME)
+    ]
+    return [tree["files"], tree["preparation"], marked]
+
+
+_REQUEST = ("method", "method_version", "schemas", "parameters", "declared_sizes", "budget")
+_LEDGER = (*_REQUEST, "files", "preparation", "holding", "holding_budget", "continues")
+
+RESULTS: Mapping[str, _JSON] = {
+    "raw": _parts("files"),  # the table as it was read
+    "table": _parts("files", "preparation"),  # … and as it was prepared
+    "suggestions": _parts("files", "preparation"),
+    "summaries": _parts("files", "preparation"),  # internal figures of columns, for the right-hand side
+    "group_sizes": _grouping,
+    "what_if": _grouping,  # group sizes with one column more; the key is its name
+    "matches": _parts("files", "preparation", "schemas"),  # which registers share people with this table
+    "price": _parts("price", "budget"),
+    "forecast": _parts(*_REQUEST),
+    "ledger": _parts(*_LEDGER),
+    "bundle": lambda tree: tree,  # every decision
+}
+
+
+def fingerprint(name: str, plan: Plan) -> str:
+    """Return the SHA-256 of what a result depends on."""
+    return _digest(RESULTS[name](plan.to_json()))
+
+
+def _digest(value: Any) -> str:
+    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+class Study:
+    """Plan, open questions, and the results that hold for them."""
+
+    def __init__(self, plan: Plan | None = None) -> None:
+        self._plan = plan if plan is not None else Plan()
+        self._open: frozenset[str] = frozenset()
+        self._results: dict[tuple[str, str], tuple[str, Any]] = {}
+        self._prints: dict[str, str] = {}
+        self._problems: tuple[str, tuple[Problem, ...]] = ("", ())
+        self._listeners: list[Callable[[frozenset[str]], None]] = []
+        self.known_holdings: frozenset[str] = frozenset()
+        self.saved_at: datetime | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """Every decision so far."""
+        return self._plan
+
+    @property
+    def open_questions(self) -> frozenset[str]:
+        """What the custodian has yet to decide: ``"column:NAME"``, ``"rows_per_person"``."""
+        return self._open
+
+    @property
+    def table(self) -> Any:
+        """The prepared table, or None."""
+        return self.result("table")
+
+    @property
+    def state(self) -> State:
+        """What the flow may know."""
+        preview = self.result("ledger")
+        return State(
+            plan=self._plan,
+            results=frozenset(name for name, _ in self._results),
+            open_questions=self._open,
+            problems=self.problems(),
+            refused=getattr(preview, "refusal", None) is not None,
+            new_holding=bool(self._plan.holding) and self._plan.holding not in self.known_holdings,
+        )
+
+    def listen(self, callback: Callable[[frozenset[str]], None]) -> None:
+        """Have a function called after every change, with the names of what changed."""
+        self._listeners.append(callback)
+
+    def decide(self, **changes: Any) -> None:
+        """Replace fields of the plan; drop exactly the results whose inputs changed."""
+        before = self._plan
+        after = replace(before, **changes)
+        changed = {
+            part.name for part in fields(Plan) if getattr(before, part.name) != getattr(after, part.name)
+        }
+        if not changed:
+            return
+        self._plan = after
+        self._tell(changed | self._drop_stale())
+
+    def decide_part(self, part: str, **changes: Any) -> None:
+        """Replace fields of ``plan.purpose`` or ``plan.price``."""
+        self.decide(**{part: replace(getattr(self._plan, part), **changes)})
+
+    def decide_parameters(self, **changes: Any) -> None:
+        """Fill in parameters of the method; None empties one."""
+        merged = {**self._plan.parameters, **changes}
+        self.decide(parameters={name: value for name, value in merged.items() if value is not None})
+
+    def answer(self, *questions: str) -> None:
+        """Take questions from the open ones."""
+        self._ask(self._open - frozenset(questions))
+
+    def ask(self, *questions: str) -> None:
+        """Add open questions."""
+        self._ask(self._open | frozenset(questions))
+
+    def replace_questions(self, questions: frozenset[str]) -> None:
+        """Set all open questions at once, after a file was read."""
+        self._ask(questions)
+
+    def open_plan(self, plan: Plan, questions: frozenset[str] = frozenset()) -> None:
+        """Start again from a plan that was saved; nothing is kept of the former one."""
+        self._plan, self._open = plan, questions
+        self._results.clear()
+        self._prints.clear()
+        self._tell({part.name for part in fields(Plan)} | set(RESULTS) | {"open_questions"})
+
+    def store(self, name: str, value: Any, plan: Plan, *, key: str = "") -> bool:
+        """Keep a result that was computed for a plan; say whether it was still wanted.
+
+        A result whose inputs have changed since is refused: nothing stale is ever shown.
+        """
+        if fingerprint(name, plan) != self._current(name):
+            return False
+        self._results[(name, key)] = (self._current(name), value)
+        self._tell({name})
+        return True
+
+    def result(self, name: str, key: str = "") -> Any:
+        """Return a result that holds for the plan as it is now, or None."""
+        made_for, value = self._results.get((name, key), ("", None))
+        return value if made_for and made_for == self._current(name) else None
+
+    def forget(self, name: str) -> None:
+        """Drop a result whose inputs outside the plan changed, the ledger for instance."""
+        for entry in [entry for entry in self._results if entry[0] == name]:
+            del self._results[entry]
+        self._tell({name})
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Return why the chosen method cannot run yet, from declarations only."""
+        if not self._plan.method or MAIN not in self._plan.schemas:
+            return ()
+        made_for = _digest(_parts(*_REQUEST)(self._plan.to_json()))
+        if self._problems[0] != made_for:
+            self._problems = (made_for, _problems(self._plan))
+        return self._problems[1]
+
+    def _current(self, name: str) -> str:
+        if name not in self._prints:
+            self._prints[name] = fingerprint(name, self._plan)
+        return self._prints[name]
+
+    def _drop_stale(self) -> set[str]:
+        self._prints.clear()
+        stale = [
+            entry for entry, (made_for, _) in self._results.items() if made_for != self._current(entry[0])
+        ]
+        for entry in stale:
+            del self._results[entry]
+        return {name for name, _ in stale}
+
+    def _ask(self, questions: frozenset[str]) -> None:
+        if questions != self._open:
+            self._open = questions
+            self._tell({"open_questions"})
+
+    def _tell(self, names: set[str]) -> None:
+        for callback in list(self._listeners):
+            callback(frozenset(names))
+
+
+def _problems(plan: Plan) -> tuple[Problem, ...]:
+    from engine.methods.catalogue import method  # on first use: the methods bring numpy and pandas along
+
+    try:
+        return tuple(method(plan.method).problems(plan.request))
+    except EngineError as error:
+        return (Problem(error.code, error.values),)
+
+
+__all__ = ["RESULTS", "ROWS_PER_PERSON", "Study", "fingerprint"]

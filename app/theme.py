@@ -1,0 +1,196 @@
+"""Colour, type and space: one set of tokens, light and dark, and the style sheet made from them.
+
+    theme.tokens().accent            the colour that is right now
+    theme.changed.connect(repaint)   light ↔ dark
+    theme.text_font(13, 600), theme.mono_font(12)
+
+Widgets never name a colour: they take a token, or are styled by ``resources/style/window.qss``, in which
+``@accent`` stands for the token of that name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, replace
+from importlib.resources import as_file, files
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
+from PySide6.QtWidgets import QApplication
+
+MODES = ("system", "light", "dark")
+SPACE = (4, 8, 12, 16, 24, 32)
+TEXT_FAMILY, MONO_FAMILY = "Inter", "DejaVu Sans Mono"
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Colours as ``#RRGGBB``."""
+
+    background: str
+    surface: str
+    line: str
+    text: str
+    quiet: str
+    accent: str
+    accent_soft: str
+    accent_hover: str
+    on_accent: str
+    care: str
+    care_soft: str
+    wrong: str
+    wrong_soft: str
+    is_dark: bool = False
+
+    def colour(self, name: str) -> QColor:
+        """Return a token as a colour of Qt."""
+        return QColor(getattr(self, name))
+
+
+LIGHT = Tokens(
+    background="#F6F5F2",
+    surface="#FFFFFF",
+    line="#E3E0DA",
+    text="#1F2430",
+    quiet="#5C6370",
+    accent="#0F6B6B",
+    accent_soft="#E2F0EF",
+    accent_hover="#0B5757",
+    on_accent="#FFFFFF",
+    care="#8A5000",
+    care_soft="#FFF3DC",
+    wrong="#A3261E",
+    wrong_soft="#FBE9E7",
+)
+DARK = replace(
+    LIGHT,
+    background="#16191E",
+    surface="#1E2229",
+    line="#313743",
+    text="#ECEFF4",
+    quiet="#A5ADBA",
+    accent="#5CC4BF",
+    accent_soft="#1D3436",
+    accent_hover="#7AD3CE",
+    on_accent="#12201F",
+    care="#F0B45C",
+    care_soft="#3A2E1A",
+    wrong="#F2857D",
+    wrong_soft="#3A2120",
+    is_dark=True,
+)
+
+
+class Theme(QObject):
+    """The tokens in use; follows the system unless the person chose."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._mode = "system"
+        self._tokens = LIGHT
+
+    @property
+    def mode(self) -> str:
+        """``system``, ``light`` or ``dark``."""
+        return self._mode
+
+    def tokens(self) -> Tokens:
+        """Return the colours in use."""
+        return self._tokens
+
+    def choose(self, mode: str) -> None:
+        """Follow the system, or stay light or dark."""
+        self._mode = mode if mode in MODES else "system"
+        self.refresh()
+
+    def follow_system(self) -> None:
+        """Listen to the desktop's own choice."""
+        QApplication.styleHints().colorSchemeChanged.connect(lambda scheme: self.refresh())
+
+    def refresh(self) -> None:
+        """Take the tokens that are right now and style the application with them."""
+        dark = self._mode == "dark"
+        if self._mode == "system":
+            dark = QApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        self._tokens = DARK if dark else LIGHT
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.setPalette(palette(self._tokens))
+            application.setStyleSheet(style_sheet(self._tokens))
+        self.changed.emit()
+
+
+theme = Theme()
+
+
+def style_sheet(tokens: Tokens) -> str:
+    """Return the style sheet with every ``@token`` filled in."""
+    written = (files("resources") / "style" / "window.qss").read_text(encoding="utf-8")
+    values = asdict(tokens)
+    values["icons"] = icon_folder()
+    values["shade"] = "dark" if tokens.is_dark else "light"
+    return re.sub(r"@([a-z_]+)", lambda match: str(values[match.group(1)]), written)
+
+
+def icon_folder() -> str:
+    """Return the folder of the icons as the style sheet wants it."""
+    return str(files("resources") / "icons").replace("\\", "/")
+
+
+def palette(tokens: Tokens) -> QPalette:
+    """Return the colours for what no style sheet reaches: placeholders, selections, links, disabled text."""
+    made = QPalette()
+    role = QPalette.ColorRole
+    for target, name in (
+        (role.Window, "background"),
+        (role.Base, "surface"),
+        (role.AlternateBase, "background"),
+        (role.Button, "surface"),
+        (role.WindowText, "text"),
+        (role.Text, "text"),
+        (role.ButtonText, "text"),
+        (role.ToolTipBase, "surface"),
+        (role.ToolTipText, "text"),
+        (role.PlaceholderText, "quiet"),
+        (role.Highlight, "accent_soft"),
+        (role.HighlightedText, "text"),
+        (role.Link, "accent"),
+        (role.LinkVisited, "accent"),
+        (role.Accent, "accent"),
+    ):
+        made.setColor(target, tokens.colour(name))
+    for target in (role.WindowText, role.Text, role.ButtonText):
+        made.setColor(QPalette.ColorGroup.Disabled, target, tokens.colour("quiet"))
+    return made
+
+
+def load_fonts() -> None:
+    """Register the fonts that ship with the program; no font of the system is needed."""
+    with as_file(files("resources") / "fonts") as folder:
+        for entry in sorted(folder.iterdir()):
+            if entry.suffix in (".otf", ".ttf"):
+                QFontDatabase.addApplicationFont(str(entry))
+
+
+def text_font(pixels: int = 13, weight: int = 400) -> QFont:
+    """Return the text face; figures are tabular so that columns of numbers align."""
+    font = QFont(TEXT_FAMILY)
+    font.setPixelSize(pixels)
+    font.setWeight(QFont.Weight(weight))
+    font.setFeature(QFont.Tag("tnum"), 1)
+    font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    return font
+
+
+def mono_font(pixels: int = 12) -> QFont:
+    """Return the face of column names and codes."""
+    font = QFont(MONO_FAMILY)
+    font.setPixelSize(pixels)
+    return font
+
+
+def has_real_font() -> bool:
+    """Say whether letters will be drawn; without any font Qt draws empty boxes and says nothing."""
+    return QFontInfo(text_font()).family() != ""

@@ -1,0 +1,69 @@
+"""Text for reading: wrapped, with air between the lines, spoken as it is written."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from app import words
+from app.theme import text_font
+
+
+class Prose(QLabel):
+    """A paragraph or several (blank line between); ``**word**`` is strong.
+
+    Parameters
+    ----------
+    tone
+        ``""``, ``"quiet"``, ``"care"`` or ``"wrong"``: the colour, by the style sheet.
+    """
+
+    def __init__(
+        self, sentence: str = "", *, tone: str = "", pixels: int = 13, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setWordWrap(True)
+        self.setFont(text_font(pixels))
+        self.setProperty("tone", tone)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        self.say(sentence)
+
+    def say(self, sentence: str) -> None:
+        """Show another text."""
+        self._plain = sentence.replace("**", "")
+        self.setText(words.paragraphs(sentence))
+        self.setAccessibleName(self._plain)
+
+    def plain(self) -> str:
+        """Return the text without marks."""
+        return self._plain
+
+
+class Heading(QLabel):
+    """One line in a heavier face: ``title`` 22, ``side`` 15, ``card`` 13."""
+
+    SIZES: ClassVar = {
+        "title": (22, 700),
+        "side": (15, 600),
+        "card": (13, 600),
+        "small": (12, 600),
+        "key": (25, 700),
+    }
+
+    def __init__(
+        self,
+        sentence: str = "",
+        *,
+        size: str = "title",
+        tone: str = "",
+        mono: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(sentence, parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setFont(text_font(*self.SIZES[size]))
+        self.setWordWrap(True)
+        self.setProperty("tone", tone)

@@ -1,0 +1,374 @@
+"""The frame: steps on the left, page in the middle, "what this means" on the right, Back and Next below.
+
+Pages are made on first use: ``app/pages/ID.py`` with ``PAGE``. The window listens to the study; after every
+change the page in view is asked to `enter` again and the footer says when the plan was saved.
+"""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QCursor, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import draft, flow, log, words
+from app.jobs import JobRunner
+from app.pages.base import Page
+from app.settings import Settings
+from app.study import Study
+from app.theme import MODES, text_font, theme
+from app.widgets.notice import Notice
+from app.widgets.panel import Explanation, Panel
+from app.widgets.prose import Prose
+from app.widgets.step_list import StepList
+
+SIDE, NARROW_SIDE = 196, 68
+PANEL_BELOW, SIDE_BELOW = 1060, 860  # widths under which the panel folds away, and the steps lose their names
+SAVE_AFTER = 700  # milliseconds without an edit
+
+
+class Window(QWidget):
+    """The one window of the program."""
+
+    def __init__(
+        self, study: Study | None = None, settings: Settings | None = None, data: Path | None = None
+    ) -> None:
+        super().__init__()
+        self.setObjectName("window")
+        self.setWindowTitle(words.say("app.window.name"))
+        self.setMinimumSize(660, 440)
+        self.study = study if study is not None else Study()
+        self.settings = settings if settings is not None else Settings()
+        self.data = data
+        self.runner = JobRunner(self)
+        self.pages: dict[str, Page] = {}
+        self.step = ""
+        self._refreshing = self._again = self._panel_open = False
+        self._pending: tuple[Page, str] | None = None
+        self._topic_timer = self._single_shot(160, self._topic_now)
+        self._save_timer = self._single_shot(SAVE_AFTER, self.save_draft)
+        self._build()
+        self._keys()
+        self.study.listen(self._study_changed)
+        self.go("start")
+
+    # --- what pages may ask ------------------------------------------------------------------------
+
+    def notify(self, what: str, do: str = "", *, tone: str = "wrong") -> None:
+        """Show a notice above the page."""
+        self.notice.show_notice(what, do, tone=tone)
+
+    def clear_notice(self) -> None:
+        """Hide the notice."""
+        self.notice.clear()
+
+    def unexpected(self, error: BaseException) -> None:
+        """Show a calm line for an error that nobody foresaw; log its place, never its text."""
+        log.keep(error, folder=self.data)
+        self.notify(words.say("app.window.unexpected.what"), words.say("app.window.unexpected.do"))
+
+    def show_explanation(self, explanation: Explanation) -> None:
+        """Show an explanation on the right."""
+        self._topic_timer.stop()
+        self.panel.show_explanation(explanation)
+
+    def topic_soon(self, page: Page, topic: str, *, at_once: bool) -> None:
+        """Explain a topic: at once for the keyboard, after a rest of the pointer."""
+        self._pending = (page, topic)
+        if at_once:
+            self._topic_now()
+        else:
+            self._topic_timer.start()
+
+    def page(self, step: str) -> Page:
+        """Return the screen of a step, made on first use."""
+        if step not in self.pages:
+            module = importlib.import_module(f"app.pages.{step}")
+            made: Page = module.PAGE(self.study, self.runner, self)
+            self.pages[step] = made
+            self.stack.addWidget(made)
+            made.set_margin(self._margin())
+        return self.pages[step]
+
+    def go(self, step: str) -> None:
+        """Open a step if the flow allows it; otherwise say what is missing first."""
+        if not flow.reachable(step, self.study.state):
+            missing = flow.furthest(self.study.state)
+            reason = flow.why_not(missing, self.study.state)
+            if reason is not None:
+                self.notify(words.label(reason), tone="care")
+            if missing == self.step:
+                return
+            step = missing
+        elif step != self.step:
+            self.clear_notice()
+        if self.step:
+            self.page(self.step).leave()
+        page = self.page(step)
+        self.step = step
+        self.stack.setCurrentWidget(page)
+        page.verticalScrollBar().setValue(0)
+        self.refresh()
+        self.show_explanation(page.explain(""))
+        page.opened()
+        target = page.first_focus()
+        if target is not None and self.isVisible():
+            target.setFocus(Qt.FocusReason.TabFocusReason)
+        self.setWindowTitle(f"{page.title.text()} · {words.say('app.window.name')}")
+
+    def go_next(self) -> None:
+        """Open the following step, or say what is missing from this one."""
+        reason = flow.why_not(self.step, self.study.state)
+        after = flow.following(self.step)
+        if reason is not None:
+            self.notify(words.label(reason), tone="care")
+        elif after is not None:
+            self.go(after)
+
+    def go_back(self) -> None:
+        """Open the step before."""
+        before = flow.preceding(self.step)
+        if before is not None:
+            self.go(before)
+
+    def update_frame(self) -> None:
+        """Show where we are: steps, Back, Next, saved."""
+        state = self.study.state
+        everything = {*flow.STEPS, *flow.BESIDE}
+        done = {step for step in flow.STEPS if flow.reachable(step, state) and flow.complete(step, state)}
+        current = flow.STEPS.index(self.step) if self.step in flow.STEPS else len(flow.STEPS)
+        # A step that asks nothing is done once it has been passed.
+        if current == 0:
+            done.discard("start")
+        self.steps.update_steps(self.step, done, {step for step in everything if flow.reachable(step, state)})
+        page = self.page(self.step)
+        self.back.setVisible(flow.preceding(self.step) is not None)
+        after = flow.following(self.step)
+        self.next.setVisible(after is not None or bool(page.next_words()))
+        self.next.setText(page.next_words() or words.say("app.window.next"))
+        waiting = flow.why_not(self.step, state)
+        self.next.setProperty("waiting", waiting is not None and not page.next_words())
+        self.next.style().unpolish(self.next)
+        self.next.style().polish(self.next)
+        self.next.setToolTip(words.label(waiting) if waiting is not None else "")
+        if self.study.saved_at is not None:
+            self.saved.setText(words.say("app.window.saved", time=f"{self.study.saved_at:%H:%M}"))
+
+    def refresh(self) -> None:
+        """Have the page in view and the frame show the study as it is."""
+        if self._refreshing:
+            self._again = True
+            return
+        self._refreshing = True
+        try:
+            for _ in range(3):  # a page that edits while it enters is asked again, but not without end
+                self._again = False
+                self.page(self.step).enter()
+                if not self._again:
+                    break
+            self.update_frame()
+        finally:
+            self._refreshing = False
+
+    def save_draft(self) -> None:
+        """Keep the plan, without rows."""
+        self._save_timer.stop()
+        try:
+            draft.save(self.study.plan, self.study.open_questions, folder=self.data)
+        except OSError:
+            self.saved.setText(words.say("app.window.not_saved"))
+            return
+        self.study.saved_at = datetime.now()
+        self.update_frame()
+
+    # --- making the frame --------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self._build_side())
+        row.addWidget(self._build_middle(), 1)
+        self.panel = Panel(self)
+        row.addWidget(self.panel)
+        self._row = row
+
+    def _build_side(self) -> QWidget:
+        self.side = QFrame()
+        self.side.setObjectName("side")
+        self.side.setFixedWidth(SIDE)
+        column = QVBoxLayout(self.side)
+        column.setContentsMargins(16, 26, 16, 20)
+        column.setSpacing(0)
+        self.name = QLabel(words.say("app.window.name"))
+        self.name.setFont(text_font(18, 700))
+        self.name.setIndent(8)
+        column.addWidget(self.name)
+        column.addSpacing(26)
+        self.steps = StepList(flow.STEPS)
+        self.steps.chosen.connect(self.go)
+        column.addWidget(self.steps)
+        column.addStretch(1)
+        self.look = QPushButton()
+        self.look.setObjectName("look")
+        self.look.setProperty("look", "link")
+        self.look.clicked.connect(self._next_look)
+        theme.changed.connect(self._name_look)
+        self._name_look()
+        column.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addSpacing(8)
+        self.offline = Prose(words.say("app.window.offline"), tone="quiet", pixels=12)
+        self.offline.setContentsMargins(8, 0, 0, 0)
+        column.addWidget(self.offline)
+        return self.side
+
+    def _build_middle(self) -> QWidget:
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.notice = Notice()
+        self._notice_place = QWidget()
+        place = QVBoxLayout(self._notice_place)
+        place.setContentsMargins(32, 16, 32, 0)
+        place.addWidget(self.notice)
+        column.addWidget(self._notice_place)
+        self.stack = QStackedWidget()
+        column.addWidget(self.stack, 1)
+        column.addWidget(self._build_footer())
+        return middle
+
+    def _build_footer(self) -> QWidget:
+        footer = QFrame()
+        footer.setObjectName("footer")
+        row = QHBoxLayout(footer)
+        row.setContentsMargins(32, 14, 32, 14)
+        row.setSpacing(16)
+        self.back = QPushButton(words.say("app.window.back"))
+        self.back.setObjectName("back")
+        self.back.clicked.connect(self.go_back)
+        self.why = QPushButton(words.say("app.window.what_this_means"))
+        self.why.setObjectName("why")
+        self.why.setProperty("look", "link")
+        self.why.setCheckable(True)
+        self.why.toggled.connect(self._fold_panel)
+        self.saved = QLabel()
+        self.saved.setObjectName("saved")
+        self.saved.setProperty("tone", "quiet")
+        self.saved.setFont(text_font(12))
+        self.next = QPushButton(words.say("app.window.next"))
+        self.next.setObjectName("next")
+        self.next.setProperty("look", "primary")
+        self.next.clicked.connect(lambda checked=False: self.page(self.step).go_next())
+        row.addWidget(self.back)
+        row.addWidget(self.why)
+        row.addStretch(1)
+        row.addWidget(self.saved)
+        row.addWidget(self.next)
+        return footer
+
+    def _keys(self) -> None:
+        for sequence, act in (
+            ("Alt+Right", lambda: self.page(self.step).go_next()),
+            ("Ctrl+Return", lambda: self.page(self.step).go_next()),
+            ("Alt+Left", self.go_back),
+            ("F1", self._show_panel),
+            ("Ctrl+S", self.save_draft),
+        ):
+            QShortcut(QKeySequence(sequence), self).activated.connect(act)
+
+    # --- what happens ------------------------------------------------------------------------------
+
+    def _study_changed(self, names: frozenset[str]) -> None:
+        if names & {"open_questions"} or names - {"open_questions"}:
+            self._save_timer.start()
+        self.refresh()
+
+    def _topic_now(self) -> None:
+        self._topic_timer.stop()
+        if self._pending is not None and self._pending[0] is self.stack.currentWidget():
+            page, topic = self._pending
+            self.panel.show_explanation(page.explain(topic))
+        self._pending = None
+
+    def _next_look(self) -> None:
+        theme.choose(MODES[(MODES.index(theme.mode) + 1) % len(MODES)])
+        self.settings.set(theme=theme.mode)
+
+    def _name_look(self) -> None:
+        self.look.setText(words.say(f"app.window.look_{theme.mode}"))
+        self.look.setAccessibleName(words.say("app.window.look_name", look=self.look.text()))
+
+    def _margin(self) -> int:
+        return 32 if self.width() >= SIDE_BELOW else 20
+
+    def _show_panel(self) -> None:
+        if self.width() < PANEL_BELOW:
+            self.why.setChecked(not self.why.isChecked())
+        self.panel.verticalScrollBar().setValue(0)
+
+    def _fold_panel(self, wanted: bool) -> None:
+        self._panel_open = wanted
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Fold the panel over the page, and the steps to circles, where there is little room."""
+        folded, narrow = self.width() < PANEL_BELOW, self.width() < SIDE_BELOW
+        self.side.setFixedWidth(NARROW_SIDE if narrow else SIDE)
+        self.steps.set_narrow(narrow)
+        for part in (self.name, self.look, self.offline):
+            part.setVisible(not narrow)
+        self.saved.setVisible(not narrow)
+        self.why.setVisible(folded)
+        if folded and self._row.indexOf(self.panel) >= 0:
+            self._row.removeWidget(self.panel)
+        elif not folded and self._row.indexOf(self.panel) < 0:
+            self._row.addWidget(self.panel)
+        self.panel.setVisible(not folded or self._panel_open)
+        if folded:
+            width = self.panel.width()
+            self.panel.setGeometry(
+                QRect(QPoint(self.width() - width, 0), QPoint(self.width(), self.height() - 68))
+            )
+            self.panel.raise_()
+        for page in self.pages.values():
+            page.set_margin(self._margin())
+
+    def _single_shot(self, milliseconds: int, act: object) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(milliseconds)
+        timer.timeout.connect(act)
+        return timer
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self._save_timer.isActive():
+            self.save_draft()
+        if not self.isMaximized():
+            self.settings.set(width=self.width(), height=self.height())
+        self.settings.set(maximised=self.isMaximized())
+        QApplication.setOverrideCursor(QCursor(Qt.CursorShape.WaitCursor))
+        with suppress(RuntimeError):
+            self.runner.shutdown(5000)
+        QApplication.restoreOverrideCursor()
+        super().closeEvent(event)

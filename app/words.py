@@ -1,0 +1,60 @@
+"""Every word of the window: ids of ``resources/texts/LANG/app/`` in the language chosen at start.
+
+>>> say("app.window.next")
+'Next'
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from engine import texts
+from engine.errors import EngineError
+from engine.methods.parameters import Problem
+from engine.views import Label, Text
+
+_language = texts.FALLBACK
+
+
+def choose_language(language: str) -> None:
+    """Use a language from now on; one without texts gives English."""
+    global _language
+    _language = language if language in texts.languages() else texts.FALLBACK
+
+
+def language() -> str:
+    """Return the language in use."""
+    return _language
+
+
+def say(text_id: str, **values: Any) -> str:
+    """Return the sentence of an id with its values filled in."""
+    return texts.text(text_id, language=_language, **values)
+
+
+def has(text_id: str) -> bool:
+    """Say whether there is a text of this id."""
+    return texts.has(text_id, language=_language) or texts.has(text_id)
+
+
+def label(value: Label) -> str:
+    """Return a `Text` as its sentence and the custodian's own words as they are."""
+    return say(value.id, **value.values) if isinstance(value, Text) else value
+
+
+def explain(error: EngineError | Problem) -> tuple[str, str]:
+    """Return what happened and what to do about an error or a problem."""
+    return texts.sentences(error.code, error.values, language=_language)
+
+
+def paragraphs(sentence: str) -> str:
+    """Return plain text as HTML that `Prose` shows with air between the lines; ``**word**`` is strong."""
+    pieces = escape(sentence).split("**")
+    strong = "".join(piece if index % 2 == 0 else f"<b>{piece}</b>" for index, piece in enumerate(pieces))
+    blocks = strong.split("\n\n")
+    last = len(blocks) - 1
+    return "".join(
+        f'<p style="margin:0 0 {0 if index == last else 8}px 0; line-height:145%">{block}</p>'
+        for index, block in enumerate(blocks)
+    )
