@@ -16,7 +16,7 @@ import numpy as np
 
 from engine.privacy.accuracy import gaussian_probabilities
 
-_MOST_STEPS = 3  # squared L2 sensitivity up to which every shift is made of single steps
+MOST_STEPS = 3  # squared L2 sensitivity up to which every shift is made of single steps
 _LARGEST_TABLE = 3000.0
 _SLACK = 1e-9  # relative; far above the rounding of the sums below
 
@@ -71,7 +71,7 @@ def discrete_delta(*, scale: float, epsilon: float, squared_sensitivity: int) ->
 
     Source: Canonne, Kamath and Steinke (2020), theorem 7 (S = 1), theorem 14 and corollary 13 (longer).
     """
-    if squared_sensitivity > _MOST_STEPS or scale > _LARGEST_TABLE:
+    if squared_sensitivity > MOST_STEPS or scale > _LARGEST_TABLE:
         return concentrated_delta(rho=squared_sensitivity / (2 * scale * scale), epsilon=epsilon)
     half = gaussian_probabilities(Fraction(scale) ** 2)
     one = np.concatenate([half[:0:-1], half])
