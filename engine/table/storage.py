@@ -19,6 +19,7 @@ from engine.table.patterns import MISSING_CODES, NUMBER, date_order_of
 
 LARGEST_EXACT = 2**53
 _SNIFFED = 500
+_LONG_CELL = 200
 _NUMBER_PATTERN = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 _FORMULA = r"^\s*(=|@|[+-][A-Za-z(])"
 
@@ -82,7 +83,8 @@ def store(text: pa.Array, name: str, *, options: ReadOptions, file: str = "") ->
     elif not number_like and sum(date_order_of(value) is not None for value in sniffed) * 2 >= len(sniffed):
         text = _date_misfits(text, name, options, file, found)
     _missing_codes(text, name, file, found)
-    _formulas(text, sniffed, name, file, found)
+    _formulas(text, name, file, found)
+    _many_lines(text, name, file, found)
     return Stored(as_text(text), found)
 
 
@@ -288,11 +290,21 @@ def _missing_codes(text: pa.Array, name: str, file: str, found: list[Finding]) -
         found.append(Finding("table.missing_code", file, name, item["counts"], more={"code": code}))
 
 
-def _formulas(text: pa.Array, sniffed: list[str], name: str, file: str, found: list[Finding]) -> None:
+def _formulas(text: pa.Array, name: str, file: str, found: list[Finding]) -> None:
     mask = pc.match_substring_regex(text, _FORMULA)
     count = pc.sum(mask).as_py() or 0
     if count:
         found.append(Finding("table.formula_like", file, name, count, rows_of(mask)))
+
+
+def _many_lines(text: pa.Array, name: str, file: str, found: list[Finding]) -> None:
+    """Report cells that look as if a quotation mark without partner had swallowed rows."""
+    if pc.max(pc.binary_length(text)).as_py() < _LONG_CELL:
+        return
+    mask = pc.greater(pc.count_substring_regex(text, r"\r\n|\n|\r"), 100)
+    count = pc.sum(mask).as_py() or 0
+    if count:
+        found.append(Finding("table.cell_with_many_lines", file, name, count, rows_of(mask)))
 
 
 def as_text(text: pa.Array) -> pd.Series:
