@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,7 @@ MOST_RECENT = 5
 
 
 def config_folder() -> Path:
-    """Return where settings live; ``CUSTOS_HOME`` moves everything (tests, portable use)."""
-    if os.environ.get("CUSTOS_HOME"):
-        return Path(os.environ["CUSTOS_HOME"])
+    """Return where settings live."""
     from platformdirs import user_config_path
 
     return user_config_path("custos", appauthor=False)
@@ -23,8 +20,6 @@ def config_folder() -> Path:
 
 def data_folder() -> Path:
     """Return where the draft of the plan lives."""
-    if os.environ.get("CUSTOS_HOME"):
-        return Path(os.environ["CUSTOS_HOME"])
     from platformdirs import user_data_path
 
     return user_data_path("custos", appauthor=False)

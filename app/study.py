@@ -23,6 +23,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from app.flow import ROWS_PER_PERSON, State
@@ -88,7 +89,8 @@ class Study:
         self._prints: dict[str, str] = {}
         self._problems: tuple[str, tuple[Problem, ...]] = ("", ())
         self._listeners: list[Callable[[frozenset[str]], None]] = []
-        self.known_holdings: frozenset[str] = frozenset()
+        self.ledger_path: Path | None = None  # None: where the ledger lies unless one is named
+        self.known_holdings: frozenset[str] = frozenset()  # names of the registers in the ledger
         self.saved_at: datetime | None = None
 
     @property

@@ -1,0 +1,131 @@
+"""Fixtures: no network, no dialogs, own settings, nothing outlives a test, no stall."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+if not os.environ.get("DISPLAY"):
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, QMessageBox
+
+from app.application import make_application
+from app.jobs import JobRunner
+from app.settings import Settings
+from app.theme import theme
+from app.window import Window
+
+STALL = 0.100  # seconds: what a person notices
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make every attempt to reach another computer fail."""
+    import socket
+
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise AssertionError("the window tried to reach the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket.socket, "connect_ex", refuse)
+
+
+@pytest.fixture(autouse=True)
+def no_dialogs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turn a modal dialog, which would hang the run, into a failure."""
+
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise AssertionError("a modal dialog was opened")
+
+    monkeypatch.setattr(QDialog, "exec", refuse)
+    for name in ("information", "warning", "critical", "question"):
+        monkeypatch.setattr(QMessageBox, name, refuse)
+    for name in ("getOpenFileName", "getOpenFileNames", "getSaveFileName", "getExistingDirectory"):
+        monkeypatch.setattr(QFileDialog, name, refuse)
+    for name in ("getText", "getInt", "getItem"):
+        monkeypatch.setattr(QInputDialog, name, refuse)
+
+
+@pytest.fixture(autouse=True)
+def isolated_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Give every test folders of its own for settings, drafts and the ledger."""
+    home = tmp_path / "home"
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(home / name.lower()))
+    monkeypatch.setenv("HOME", str(home))
+    return home
+
+
+@pytest.fixture(autouse=True)
+def fail_on_logging(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail when anything is logged at warning or above."""
+    with caplog.at_level(logging.WARNING):
+        yield
+    found = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert not found, [(record.name, record.levelname, record.msg) for record in found]
+
+
+@pytest.fixture(scope="session")
+def qapp(tmp_path_factory: pytest.TempPathFactory) -> QApplication:
+    """Return the application as the program makes it."""
+    return make_application(["custos"], Settings(tmp_path_factory.mktemp("settings")), look="light")
+
+
+@pytest.fixture
+def runner(qapp: QApplication) -> Iterator[JobRunner]:
+    """Return a job runner, and fail if its thread outlives the test."""
+    made = JobRunner()
+    yield made
+    assert made.shutdown(5000), "a job outlived the test"
+
+
+@pytest.fixture
+def window(qtbot: object, qapp: QApplication, tmp_path: Path) -> Iterator[Window]:
+    """Return an open window with an empty study; its jobs must end with the test."""
+    theme.choose("light")
+    made = Window(settings=Settings(tmp_path / "settings"), data=tmp_path / "data")
+    made.study.ledger_path = tmp_path / "ledger.sqlite"
+    made.resize(1366, 768)
+    made.show()
+    yield made
+    made.close()
+    assert made.runner.shutdown(5000), "a job outlived the test"
+    made.deleteLater()
+
+
+class Watchdog:
+    """Measures the longest time in which the interface did not answer: a timer of 10 ms that should tick."""
+
+    def __init__(self) -> None:
+        self.worst = 0.0
+        self._last = time.perf_counter()
+        self._timer = QTimer()
+        self._timer.setInterval(10)
+        self._timer.timeout.connect(self._tick)
+
+    def _tick(self) -> None:
+        now = time.perf_counter()
+        self.worst = max(self.worst, now - self._last - 0.010)
+        self._last = now
+
+    @contextmanager
+    def watching(self) -> Iterator[Watchdog]:
+        """Watch a piece of a test."""
+        self.worst, self._last = 0.0, time.perf_counter()
+        self._timer.start()
+        yield self
+        self._timer.stop()
+
+
+@pytest.fixture
+def watchdog(qapp: QApplication) -> Watchdog:
+    """Return a watchdog; assert ``watchdog.worst < STALL`` after the piece."""
+    return Watchdog()

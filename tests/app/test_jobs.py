@@ -1,0 +1,144 @@
+"""Jobs: fast, slow, failing, stopped, replaced, forgotten, closed while running."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from app.jobs import JobRunner
+from engine.errors import InputRefused
+from engine.progress import SILENT, Progress
+
+
+def steps(count: int = 1000, seconds: float = 0.005, *, progress: Progress = SILENT) -> int:
+    for index in range(count):
+        progress.step(index / count, "table.read")
+        time.sleep(seconds)
+    return count
+
+
+class Heard:
+    """Collects what a job says, and in which thread."""
+
+    def __init__(self) -> None:
+        self.news: list[tuple[str, Any]] = []
+        self.threads: set[int] = set()
+
+    def handlers(self) -> dict[str, Any]:
+        def note(kind: str) -> Any:
+            def hear(*values: Any) -> None:
+                self.threads.add(threading.get_ident())
+                self.news.append((kind, values))
+
+            return hear
+
+        return {kind: note(kind) for kind in ("done", "failed", "cancelled", "progressed")}
+
+    def kinds(self) -> list[str]:
+        return [kind for kind, _ in self.news if kind != "progressed"]
+
+
+def test_a_fast_job_is_heard_every_time(runner: JobRunner, qtbot: Any) -> None:
+    for turn in range(50):
+        heard = Heard()
+        runner.start(lambda turn=turn: turn, **heard.handlers())
+        qtbot.waitUntil(lambda heard=heard: bool(heard.kinds()), timeout=2000)
+        assert heard.news == [("done", (turn,))]
+        assert heard.threads == {threading.get_ident()}
+
+
+def test_progress_reaches_the_interface_thread(runner: JobRunner, qtbot: Any) -> None:
+    heard = Heard()
+    runner.start(steps, 40, **heard.handlers())
+    qtbot.waitUntil(lambda: heard.kinds() == ["done"], timeout=5000)
+    shares = [values[0] for kind, values in heard.news if kind == "progressed"]
+    assert shares == sorted(shares) and len(shares) >= 2
+    assert heard.threads == {threading.get_ident()}
+
+
+def test_a_failing_job_hands_over_its_error(runner: JobRunner, qtbot: Any) -> None:
+    def refuse() -> None:
+        raise InputRefused("table.empty_file", file="people.csv")
+
+    heard = Heard()
+    runner.start(refuse, **heard.handlers())
+    qtbot.waitUntil(lambda: heard.kinds() == ["failed"], timeout=2000)
+    assert heard.news[0][1][0].code == "table.empty_file"
+    assert not runner.busy()
+
+
+def test_cancel_frees_the_screen_at_once(runner: JobRunner, qtbot: Any) -> None:
+    heard = Heard()
+    runner.start(steps, **heard.handlers())
+    qtbot.waitUntil(lambda: bool(heard.news), timeout=2000)
+    runner.cancel()
+    assert heard.kinds() == ["cancelled"] and not runner.busy()
+    qtbot.wait(60)
+    assert heard.kinds() == ["cancelled"]
+
+
+def test_stop_is_heard_when_the_work_really_ended(runner: JobRunner, qtbot: Any) -> None:
+    ended = threading.Event()
+
+    def work(*, progress: Progress = SILENT) -> None:
+        try:
+            steps(progress=progress)
+        finally:
+            time.sleep(0.05)
+            ended.set()
+
+    heard = Heard()
+    runner.start(work, **heard.handlers())
+    qtbot.waitUntil(lambda: bool(heard.news), timeout=2000)
+    runner.stop()
+    assert heard.kinds() == [] and runner.busy()
+    qtbot.waitUntil(lambda: heard.kinds() == ["cancelled"], timeout=2000)
+    assert ended.is_set()
+
+
+def test_a_new_job_takes_the_place_of_the_old_one_of_its_slot(runner: JobRunner, qtbot: Any) -> None:
+    first, second, other = Heard(), Heard(), Heard()
+    runner.start(steps, slot="a", **first.handlers())
+    runner.start(steps, 3, slot="b", **other.handlers())
+    runner.start(steps, 2, slot="a", **second.handlers())
+    qtbot.waitUntil(lambda: other.kinds() == ["done"] and second.kinds() == ["done"], timeout=5000)
+    assert first.kinds() == ["cancelled"]
+
+
+def test_a_job_may_start_the_next_one(runner: JobRunner, qtbot: Any) -> None:
+    last = Heard()
+    runner.start(lambda: 1, done=lambda value: runner.start(lambda: value + 1, **last.handlers()))
+    qtbot.waitUntil(lambda: last.kinds() == ["done"], timeout=2000)
+    assert last.news == [("done", (2,))]
+
+
+def test_closing_while_it_runs_ends_the_thread(qapp: Any, qtbot: Any) -> None:
+    runner, heard = JobRunner(), Heard()
+    runner.start(steps, **heard.handlers())
+    qtbot.waitUntil(lambda: bool(heard.news), timeout=2000)
+    assert runner.shutdown(2000)
+    qtbot.wait(30)
+    assert heard.kinds() == []
+
+
+def test_work_does_not_hold_the_interface_up(runner: JobRunner, qtbot: Any, watchdog: Any) -> None:
+    def python_loop() -> int:
+        return sum(index * index for index in range(3_000_000))
+
+    heard = Heard()
+    with watchdog.watching():
+        runner.start(python_loop, **heard.handlers())
+        qtbot.waitUntil(lambda: heard.kinds() == ["done"], timeout=20_000)
+    assert watchdog.worst < 0.100
+
+
+@pytest.mark.parametrize("name", ["done", "failed", "cancelled", "progressed"])
+def test_no_handler_is_needed(runner: JobRunner, qtbot: Any, name: str) -> None:
+    heard = Heard()
+    handlers = heard.handlers()
+    del handlers[name]
+    runner.start(steps, 2, 0.0, **handlers)
+    qtbot.waitUntil(lambda: not runner.busy(), timeout=2000)
