@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
@@ -24,7 +25,7 @@ class ParameterKind(StrEnum):
     TEXT = "text"
     COLUMN = "column"  # a name
     COLUMNS = "columns"  # names, in their order
-    EDGES = "edges"  # increasing numbers
+    EDGES = "edges"  # increasing numbers, or increasing days as "2021-12-31"
     SHARES = "shares"  # numbers that sum to 1
     CONDITION = "condition"
     HIERARCHY = "hierarchy"
@@ -201,10 +202,27 @@ def _check_columns(parameter: Parameter, value: Any, schema: Schema) -> Problem 
     return next(filter(None, problems), None) or _outside(parameter, len(value))
 
 
+def edge_of(value: Any) -> Fraction | None:
+    """Return an edge as an exact number, a day as its number since 1 January 1970; None where it is neither.
+
+    Examples
+    --------
+    >>> edge_of("1/2"), edge_of("1970-01-03"), edge_of("soon")
+    (Fraction(1, 2), Fraction(2, 1), None)
+    """
+    number = _number(value)
+    if number is not None or not isinstance(value, str):
+        return number
+    try:
+        return Fraction((date.fromisoformat(value.strip()) - date(1970, 1, 1)).days)
+    except ValueError:
+        return None
+
+
 def _check_edges(parameter: Parameter, value: Any, schema: Schema) -> Problem | None:
     if not isinstance(value, list | tuple):
         return _wrong(parameter, "not_a_list")
-    edges = [_number(item) for item in value]
+    edges = [edge_of(item) for item in value]
     if any(edge is None for edge in edges):
         return _wrong(parameter, "not_a_number")
     if any(left >= right for left, right in pairwise(edges)):  # type: ignore[operator]

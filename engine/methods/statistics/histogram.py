@@ -1,0 +1,90 @@
+"""How many people lie between declared edges of a number or a date, in groups if wanted."""
+
+from __future__ import annotations
+
+from engine.methods.parameters import Parameter, ParameterKind, Problem, edge_of
+from engine.methods.protocol import Reference, Request
+from engine.methods.statistics.cells import Cells, Extra, LevelAxis, level_problems, size_problems
+from engine.methods.statistics.counts import (
+    EXTRA_CELLS,
+    LEVEL_KINDS,
+    NO_NEGATIVES,
+    NOISE,
+    TOTALS,
+    CountsMethod,
+)
+from engine.methods.statistics.edges import EdgeAxis, Outside, written_edges
+from engine.table.schema import Kind
+
+
+class Histogram(CountsMethod):
+    """Counts between declared edges.
+
+    Notes
+    -----
+    The edges are declared, so a row is in at most one interval and the mechanism is that of the counts.
+    Edges taken from the rows (equal frequencies, rounded extremes) would need a budget of their own; they
+    are not offered.
+    """
+
+    id = "statistics.histogram"
+    source = Reference(
+        "Dwork, McSherry, Nissim, Smith: Calibrating noise to sensitivity in private data analysis (2006)",
+        "example 3, histograms",
+        "doi:10.1007/11681878_14",
+    )
+    parameters = (
+        Parameter("column", ParameterKind.COLUMN, column_kinds=(Kind.INTEGER, Kind.NUMBER, Kind.DATE)),
+        Parameter("edges", ParameterKind.EDGES, minimum=2, maximum=1001),
+        Parameter("outside", ParameterKind.CHOICE, default=Outside.SEPARATE.value, choices=tuple(Outside)),
+        Parameter(
+            "by",
+            ParameterKind.COLUMNS,
+            default=[],
+            optional=True,
+            maximum=3,
+            column_kinds=LEVEL_KINDS,
+            needs_domain=True,
+        ),
+        EXTRA_CELLS,
+        NOISE,
+        NO_NEGATIVES,
+        TOTALS,
+    )
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        by = [request.schema.column(name) for name in self.names(request)]
+        found = self.edge_problems(request)
+        if request.parameters["column"] in self.names(request):
+            found.append(Problem(f"{self.id}.column_twice", {}, "by"))
+        found += level_problems(by, parameter="by")
+        found = found or size_problems(self.cells(request), method=self.id, parameter="edges")
+        return found + self.noise_problems(request)
+
+    def edge_problems(self, request: Request) -> list[Problem]:
+        """Say when edges are days and the column numbers, or the other way round."""
+        is_date = request.schema.column(request.parameters["column"]).kind is Kind.DATE
+        days = [str(edge).strip()[4:5] == "-" for edge in request.parameters["edges"]]
+        if is_date and not all(days):
+            return [Problem(f"{self.id}.edges_not_days", {}, "edges")]
+        if not is_date and any(days):
+            return [Problem(f"{self.id}.edges_not_numbers", {}, "edges")]
+        return []
+
+    def names(self, request: Request) -> list[str]:
+        """Return the columns to group by."""
+        return list(self.set_value(request, "by") or [])  # type: ignore[call-overload]
+
+    def cells(self, request: Request) -> Cells:
+        extra = Extra(str(self.set_value(request, "extra_cells")))
+        edges = request.parameters["edges"]
+        exact = tuple(edge for edge in map(edge_of, edges) if edge is not None)
+        between = EdgeAxis(
+            request.schema.column(request.parameters["column"]),
+            written_edges(edges),
+            exact,
+            Outside(str(self.set_value(request, "outside"))),
+            missing=extra is not Extra.LEFT_OUT,
+        )
+        groups = (LevelAxis(request.schema.column(name), extra) for name in self.names(request))
+        return Cells((*groups, between))
