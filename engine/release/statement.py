@@ -6,11 +6,17 @@ The same statement stands on the budget screen, in the evidence and in both repo
 from __future__ import annotations
 
 import math
+from dataclasses import asdict, fields, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.privacy.guarantee import Event, Guarantee, Kind, Mechanism, Neighbours
 from engine.privacy.guarantee import Noise as NoiseKind
+from engine.table.schema import written
+
+if TYPE_CHECKING:
+    from engine.privacy.price.cost import Cost
+    from engine.release.plan import Price
 
 WARNING_LEVEL = math.log(3)
 PRIOR = 0.5
@@ -98,7 +104,7 @@ def at_risk(guarantee: Guarantee, *, read_at: Fraction | None = None) -> dict[st
 
     assert guarantee.epsilon is not None and guarantee.events is not None
     full = guarantee.epsilon
-    at = read_at if read_at is not None and 0 < read_at else full / 2
+    at = read_at if read_at is not None and read_at > 0 else full / 2
     parts = mechanisms(guarantee.events)
     loss = composed(parts)
     alone = len(parts) == 1 and parts[0].count == 1
@@ -116,6 +122,67 @@ def at_risk(guarantee: Guarantee, *, read_at: Fraction | None = None) -> dict[st
         "certified": {"delta": loss.delta(at)},
         "above_ln3": float(full) > WARNING_LEVEL,
     }
+
+
+def price_statement(guarantee: Guarantee, price: Price) -> dict[str, Any]:
+    """Return what the release would cost in compensation, in every form, with the constants that made it.
+
+    Returns
+    -------
+    dict
+        Empty while people or compensation are not said. Else ``constants``, ``budget`` (the price at ε
+        itself), the cheapest readings of privacy at risk (``published``, ``exact``, ``exact_two_sided``),
+        ``expected``, and ``affordable`` (the largest ε that a stated budget covers).
+
+    Notes
+    -----
+    Compensation alone (GDPR Art. 82). Fines and the cost of an incident are repeated as they were said and
+    never added. Source: Dandekar 2019, section 8.4.2, with corrected limits.
+    """
+    from engine.privacy.at_risk.composition import composed
+    from engine.privacy.price import reading
+
+    cost = cost_of(price)
+    if cost is None or guarantee.epsilon is None or guarantee.events is None:
+        return {}
+    parts = mechanisms(guarantee.events)
+    loss = composed(parts)
+    curves = [reading.exact_curve(loss), reading.exact_curve(loss, two_sided=True)]
+    if len(parts) == 1 and parts[0].count == 1 and "laplace" in parts[0].noise.value:
+        curves.insert(0, reading.published_curve(guarantee.epsilon))
+    readings = {curve.name: asdict(reading.cheapest(cost, curve)) for curve in curves}
+    return {
+        "constants": {part.name: plain(getattr(price, part.name)) for part in fields(price)},
+        "epsilon": float(guarantee.epsilon),
+        "liability": cost.liability,
+        "budget": cost.at(float(guarantee.epsilon)),
+        "c_halved": replace(cost, c=cost.c / 2).at(float(guarantee.epsilon)),
+        "c_doubled": replace(cost, c=cost.c * 2).at(float(guarantee.epsilon)),
+        "published": readings.get("published"),
+        "exact": readings["exact"],
+        "exact_two_sided": readings["exact_two_sided"],
+        "expected": reading.expected(cost, loss),
+        "affordable": None if price.budget is None else finite(cost.epsilon_for(price.budget)),
+    }
+
+
+def cost_of(price: Price) -> Cost | None:
+    """Return the cost curve of what was said about money, or None while too little was said."""
+    from engine.privacy.price.cost import Cost
+
+    if price.people is None or price.compensation is None:
+        return None
+    return Cost(price.people, price.compensation, price.curvature, price.minimum)
+
+
+def finite(value: float) -> float | None:
+    """Return a number, or None where it is infinite and JSON has no word for it."""
+    return value if math.isfinite(value) else None
+
+
+def plain(value: Any) -> Any:
+    """Return an exact number of a plan as its JSON value, anything else as it is."""
+    return written(value) if isinstance(value, Fraction) else value
 
 
 def mechanisms(event: Event) -> tuple[Mechanism, ...]:

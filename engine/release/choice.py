@@ -1,0 +1,169 @@
+"""Four linked views of one privacy level: money, what could be learnt, accuracy, privacy at risk.
+
+The screen moves any of them and the others follow: everything here is formulas over declarations, fast enough
+to be called while a slider moves. Nothing reads a row.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from engine.methods.catalogue import method as find_method
+from engine.methods.protocol import Budget, ErrorForecast, Forecast
+from engine.methods.solve import epsilon_for_error
+from engine.privacy.guarantee import Guarantee, Neighbours
+from engine.release.plan import Plan
+from engine.release.statement import (
+    cost_of,
+    posterior,
+    price_statement,
+    privacy_statement,
+    value_epsilon,
+)
+
+SMALLEST, LARGEST = Fraction(1, 1000), Fraction(20)
+DIGITS = 3
+
+
+@dataclass(frozen=True)
+class Window:
+    """The privacy levels that accuracy and money allow. ``reason`` says which has to give when it is empty."""
+
+    lower: Fraction | None
+    upper: Fraction | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One privacy level in all its views.
+
+    ``price`` is empty while people or compensation are not said; ``errors`` while the method cannot tell.
+    """
+
+    epsilon: Fraction
+    guarantee: Guarantee
+    statement: dict[str, Any]
+    price: dict[str, Any]
+    forecast: Forecast
+    window: Window
+
+    @property
+    def worst_error(self) -> ErrorForecast | None:
+        """The largest of the forecast errors: what the accuracy card shows."""
+        return max(self.forecast.errors, key=lambda error: error.limit, default=None)
+
+
+def choice(plan: Plan) -> Choice:
+    """Return every view of the plan's privacy level.
+
+    Parameters
+    ----------
+    plan
+        With a method whose parameters hold together and a budget.
+
+    Raises
+    ------
+    InputRefused
+        The plan has no valid budget, or its method a problem.
+    """
+    from engine.release.run import check
+
+    checked = check(plan)
+    assert plan.budget is not None
+    return Choice(
+        plan.budget.epsilon,
+        checked.guarantee,
+        privacy_statement(checked.guarantee, read_at=plan.price.bound),
+        price_statement(checked.guarantee, plan.price),
+        checked.method.forecast(checked.request),
+        window(plan),
+    )
+
+
+def with_epsilon(plan: Plan, epsilon: Fraction) -> Plan:
+    """Return the plan with another privacy level, kept in the range of the screen."""
+    budget = plan.budget if plan.budget is not None else Budget(epsilon)
+    return replace(plan, budget=replace(budget, epsilon=min(max(epsilon, SMALLEST), LARGEST)))
+
+
+def epsilon_for_money(plan: Plan, amount: Fraction) -> Fraction | None:
+    """Return the largest privacy level whose price stays within an amount, rounded down; None without a price.
+
+    Examples
+    --------
+    >>> from engine.release.plan import Price
+    >>> plan = Plan(price=Price(people=4259, compensation=Fraction(500)))
+    >>> epsilon_for_money(plan, Fraction(400_000))
+    Fraction(299, 500)
+    """
+    cost = cost_of(plan.price)
+    if cost is None or amount <= 0:
+        return None
+    found = cost.epsilon_for(amount)
+    return LARGEST if math.isinf(found) else _rounded_down(found) or None
+
+
+def epsilon_for_posterior(plan: Plan, sure: float, *, prior: float = 0.5) -> Fraction | None:
+    """Return the largest privacy level at which someone ``prior`` sure becomes at most ``sure``.
+
+    About presence under add/remove, about a value under replace-one.
+    """
+    if not prior < sure < 1:
+        return None
+    return _rounded_down(math.log(sure / (1 - sure)) - math.log(prior / (1 - prior))) or None
+
+
+def epsilon_for_limit(plan: Plan, limit: float) -> Fraction | None:
+    """Return the smallest privacy level at which 95 of 100 releases are within a limit, rounded up.
+
+    For the largest error that the method forecasts; None where no level reaches it.
+    """
+    method = find_method(plan.method)
+    request = with_epsilon(plan, plan.budget.epsilon if plan.budget else Fraction(1)).request
+    found = epsilon_for_error(method, request, size=None, limit=limit)
+    return None if found is None or found > LARGEST else _rounded_up(float(found))
+
+
+def window(plan: Plan) -> Window:
+    """Return the privacy levels that a money budget and a largest error leave; each may be unsaid."""
+    lower = upper = None
+    if plan.price.largest_error is not None:
+        lower = epsilon_for_limit(plan, float(plan.price.largest_error))
+        if lower is None:
+            return Window(None, None, "error")
+    if plan.price.budget is not None and cost_of(plan.price) is not None:
+        upper = epsilon_for_money(plan, plan.price.budget)
+        if upper is None:
+            return Window(None, None, "money")
+    if lower is not None and upper is not None and lower > upper:
+        return Window(lower, upper, "both")
+    return Window(lower, upper)
+
+
+def worst_value(plan: Plan) -> float | None:
+    """Return how sure someone 50 % sure about a value of a known person becomes at most."""
+    if plan.budget is None:
+        return None
+    return posterior(value_epsilon(float(plan.budget.epsilon), Neighbours(plan.budget.neighbours)))
+
+
+def _rounded_down(value: float) -> Fraction:
+    """Three significant digits, never above the value: a level that costs no more than was allowed."""
+    return _rounded(value, math.floor)
+
+
+def _rounded_up(value: float) -> Fraction:
+    return _rounded(value, math.ceil)
+
+
+def _rounded(value: float, towards: Any) -> Fraction:
+    if value <= 0:
+        return Fraction(0)
+    unit = Fraction(10) ** (math.floor(math.log10(value)) - DIGITS + 1)
+    # Half a millionth of a step against values that are whole steps but for their last bit.
+    nudge = 1e-9 if towards is math.floor else -1e-9
+    return Fraction(towards(value / float(unit) * (1 + nudge))) * unit
