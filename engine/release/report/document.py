@@ -1,0 +1,153 @@
+"""A report as data: what stands on it, in which order. No HTML, no page, no sentence.
+
+The writers (`html`, `pdf`) turn the same document into a file; they know no method and no evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.views import Cell, Label, NumberView, Text, View
+
+
+@dataclass(frozen=True)
+class Row:
+    """A named value. ``three`` is the id below which ``what``, ``how`` and ``change`` of a number stand.
+
+    ``code`` sets the value in the type of codes and column names, with every character distinct.
+    """
+
+    label: Label
+    value: Cell
+    three: Text | None = None
+    code: bool = False
+    note: Text | None = None
+
+
+@dataclass(frozen=True)
+class KeyValues:
+    """Named values, one under the other; ``title`` may be empty."""
+
+    title: Label
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Key numbers side by side, each with the text that says what it is."""
+
+    numbers: tuple[NumberView, ...]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence that must not be overlooked. ``care`` marks an assumption or a warning."""
+
+    text: Text
+    care: bool = False
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """Short sentences as a list."""
+
+    items: tuple[Text, ...]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading within a section."""
+
+    text: Label
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """Lines to sign on, each with the role of who signs."""
+
+    lines: tuple[Label, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A number with what it is, how it was computed and what would change it."""
+
+    label: Label
+    value: Cell
+    three: Text
+
+
+@dataclass(frozen=True)
+class Explanations:
+    """The three texts of every number that the document shows."""
+
+    items: tuple[Explanation, ...]
+
+
+Part = Text | View | KeyValues | Numbers | Statement | Bullets | Heading | Signatures | Explanations
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading with what stands below it."""
+
+    heading: Label
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A whole report.
+
+    Parameters
+    ----------
+    title, subtitle
+        What the release is called, and what kind of document this is.
+    audience
+        One or two words for every page: whether the document stays or may leave.
+    stays
+        Whether the document holds anything that may not leave.
+    bundle_id, made_at
+        Random name of the bundle; ISO date and time with offset. Both are printed on every page or file.
+    cover
+        The label: what stands on the first page, alone.
+    sections
+        Everything else, numbered by the writers.
+    """
+
+    title: Label
+    subtitle: Label
+    audience: Label
+    stays: bool
+    bundle_id: str
+    made_at: str
+    cover: tuple[Part, ...]
+    sections: tuple[Section, ...]
+
+    def parts(self) -> Iterator[Part]:
+        """Give every part in reading order."""
+        yield from self.cover
+        for section in self.sections:
+            yield from section.parts
+
+
+def explanations(parts: Iterator[Part] | tuple[Part, ...]) -> tuple[Explanation, ...]:
+    """Return what must be explained: every number with three texts, once, in reading order."""
+    found: dict[tuple[str, str], Explanation] = {}
+    for part in parts:
+        for item in _numbers(part):
+            found.setdefault((item.three.id, repr(item.value)), item)
+    return tuple(found.values())
+
+
+def _numbers(part: Part) -> Iterator[Explanation]:
+    if isinstance(part, NumberView):
+        yield Explanation(part.title, part.value, part.three)
+    elif isinstance(part, Numbers):
+        for number in part.numbers:
+            yield Explanation(number.title, number.value, number.three)
+    elif isinstance(part, KeyValues):
+        for row in part.rows:
+            if row.three is not None:
+                yield Explanation(row.label, row.value, row.three)

@@ -1,0 +1,266 @@
+"""A document as one HTML file: no script, nothing fetched, light and dark, every drawing with its numbers."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from engine import texts
+from engine.release.report import figures
+from engine.release.report.document import (
+    Bullets,
+    Document,
+    Explanations,
+    Heading,
+    KeyValues,
+    Numbers,
+    Part,
+    Row,
+    Section,
+    Signatures,
+    Statement,
+)
+from engine.release.report.theme import DARK, LIGHT, Theme, resource
+from engine.release.report.words import cell, explained, is_number, note, number_columns, shortened, word
+from engine.views import NumberView, TableView, Text, TextView, View, as_table
+
+FIGURE_SPACE, POINT_SPACE = "\u2007", "\u2008"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+SHADED = ("heatmap", "matrix")
+
+
+def render(document: Document, *, evidence: bytes, language: str = "en") -> bytes:
+    """Return a document as the bytes of an HTML file, UTF-8, the same from the same input.
+
+    Parameters
+    ----------
+    document
+        What stands in it.
+    evidence
+        Behind a link for saving, inside the file.
+    language
+        Of the words, and of the file's language mark.
+    """
+    return _Writer(language).document(document, evidence).encode()
+
+
+class _Writer:
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._figures = 0
+        self._writers: dict[type, Callable[[Any], str]] = {
+            Text: lambda part: f"<p>{self._word(part)}</p>",
+            Heading: lambda part: f"<h3>{self._word(part.text)}</h3>",
+            KeyValues: self._key_values,
+            Numbers: self._numbers,
+            Statement: self._statement,
+            Bullets: lambda part: _list(self._word(item) for item in part.items),
+            Signatures: self._signatures,
+            Explanations: lambda part: self._table(explained(part, self._language)),
+            NumberView: lambda part: self._numbers(Numbers((part,))),
+            TableView: self._table,
+            TextView: self._text_view,
+        }
+
+    def _word(self, label: Any) -> str:
+        return escape(word(label, self._language))
+
+    def _text(self, text_id: str, **values: Any) -> str:
+        return escape(texts.text(text_id, language=self._language, **values))
+
+    def document(self, document: Document, evidence: bytes) -> str:
+        title = self._word(document.title)
+        saved = base64.b64encode(evidence).decode()
+        body = [
+            f'<p class="kind">{self._word(document.subtitle)}</p>',
+            f'<p class="audience{" stays" if document.stays else ""}">{self._word(document.audience)}</p>',
+            f"<h1>{title}</h1>",
+            *(self._part(part) for part in document.cover),
+            self._contents(document.sections),
+            *(self._section(number, section) for number, section in enumerate(document.sections, 1)),
+        ]
+        foot = [
+            self._text("report.footer.bundle", bundle=document.bundle_id),
+            self._word(document.audience),
+            self._text("report.footer.made", made_at=document.made_at),
+            '<a download="evidence.json" href="data:application/json;base64,'
+            f'{saved}">{self._text("report.footer.save")}</a>',
+        ]
+        return "\n".join(
+            [
+                "<!DOCTYPE html>",
+                f'<html lang="{escape(self._language)}">',
+                "<head>",
+                '<meta charset="utf-8">',
+                '<meta name="viewport" content="width=device-width, initial-scale=1">',
+                f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+                '<meta name="color-scheme" content="light dark">',
+                f"<title>{title}</title>",
+                f"<style>\n{_style()}</style>",
+                "</head>",
+                "<body>",
+                "<main>",
+                *body,
+                "</main>",
+                f"<footer>{' · '.join(foot)}</footer>",
+                "</body>",
+                "</html>",
+                "",
+            ]
+        )
+
+    def _contents(self, sections: tuple[Section, ...]) -> str:
+        links = (
+            f'<a href="#s{n}">{n}&ensp;{self._word(one.heading)}</a>' for n, one in enumerate(sections, 1)
+        )
+        name = self._text("report.footer.contents")
+        return f'<nav aria-label="{name}"><h2>{name}</h2>{_list(links)}</nav>'
+
+    def _section(self, number: int, section: Section) -> str:
+        parts = "\n".join(self._part(part) for part in section.parts)
+        heading = f'<h2 id="h{number}">{number}&ensp;{self._word(section.heading)}</h2>'
+        return f'<section id="s{number}" aria-labelledby="h{number}">\n{heading}\n{parts}\n</section>'
+
+    def _part(self, part: Part) -> str:
+        writer = self._writers.get(type(part))
+        return self._figure(part) if writer is None else writer(part)  # type: ignore[arg-type]
+
+    # Values
+
+    def _key_values(self, part: KeyValues) -> str:
+        heading = f"<h3>{self._word(part.title)}</h3>" if part.title else ""
+        return heading + f'<dl class="pairs">{"".join(self._row(row) for row in part.rows)}</dl>'
+
+    def _row(self, row: Row) -> str:
+        value = escape(cell(row.value, self._language))
+        shown = f"<code>{value}</code>" if row.code else f"<b>{value}</b>" if is_number(row.value) else value
+        more = f'<p class="note">{self._word(row.note)}</p>' if row.note is not None else ""
+        return f"<div><dt>{self._word(row.label)}</dt><dd>{shown}{more}</dd></div>"
+
+    def _numbers(self, part: Numbers) -> str:
+        return f'<div class="numbers">{"".join(self._number(number) for number in part.numbers)}</div>'
+
+    def _number(self, number: NumberView) -> str:
+        value = " ".join(piece for piece in (cell(number.value, self._language), number.unit) if piece)
+        what = self._word(Text(f"{number.three.id}.what", number.three.values))
+        return (
+            f'<div class="card"><p class="name">{self._word(number.title)}</p>'
+            f'<p class="key">{escape(value)}</p><p class="note">{what}</p></div>'
+        )
+
+    def _statement(self, part: Statement) -> str:
+        return f'<p class="statement{" care" if part.care else ""}">{self._word(part.text)}</p>'
+
+    def _signatures(self, part: Signatures) -> str:
+        return f'<div class="signatures">{"".join(f"<p>{self._word(line)}</p>" for line in part.lines)}</div>'
+
+    def _text_view(self, view: TextView) -> str:
+        heading = f"<h3>{self._word(view.title)}</h3>" if view.title else ""
+        return heading + "".join(f"<p>{self._word(text)}</p>" for text in view.paragraphs)
+
+    # Tables and drawings
+
+    def _table(self, table: TableView) -> str:
+        table, cut = shortened(table)
+        heading = f"<h3>{self._word(table.title)}</h3>" if table.title else ""
+        notes = "".join(f'<p class="note">{self._word(text)}</p>' for text in (*note(table), *cut))
+        return heading + (self._grid(table) if table.headings else "") + notes
+
+    def _grid(self, table: TableView) -> str:
+        numeric = number_columns(table)
+        columns = list(zip(numeric, table.headings, strict=True))
+        head = "".join(f'<th scope="col"{_right(right)}>{self._word(name)}</th>' for right, name in columns)
+        pads = [
+            max((_decimals(cell(row[column], self._language)) for row in table.rows), default=0)
+            if right
+            else 0
+            for column, right in enumerate(numeric)
+        ]
+        body = []
+        for row in table.rows:
+            cells = [self._cell(value, column, numeric, pads) for column, value in enumerate(row)]
+            body.append(f"<tr>{''.join(cells)}</tr>")
+        label = f' aria-label="{self._word(table.title)}"' if table.title else ""
+        return (
+            f'<div class="scroll"><table{label}><thead><tr>{head}</tr></thead>'
+            f"<tbody>{''.join(body)}</tbody></table></div>"
+        )
+
+    def _cell(self, value: Any, column: int, numeric: tuple[bool, ...], pads: list[int]) -> str:
+        words = cell(value, self._language)
+        if column == 0 and not numeric[0]:
+            return f'<th scope="row">{escape(words)}</th>'
+        if not numeric[column]:
+            return f"<td>{escape(words)}</td>"
+        missing = pads[column] - _decimals(words)
+        pad = (POINT_SPACE if "." not in words and missing else "") + FIGURE_SPACE * (
+            missing - (1 if "." not in words and missing else 0)
+        )
+        return f"<td{_right(True)}>{escape(words)}{pad}</td>"
+
+    def _figure(self, view: View) -> str:
+        axis = figures.limits(view)
+        drawings = "".join(self._drawing(piece, axis) for piece in figures.split(view))
+        numbers, cut = shortened(as_table(view))
+        notes = "".join(f'<p class="note">{self._word(text)}</p>' for text in (*note(view), *cut))
+        return (
+            f"<figure><figcaption>{self._word(view.title)}</figcaption>{drawings}{notes}"
+            f"<details><summary>{self._text('report.footer.numbers')}</summary>"
+            f"{self._grid(numbers)}</details></figure>"
+        )
+
+    def _drawing(self, view: View, axis: tuple[float, float] | None) -> str:
+        """Return a drawing whose colours follow the page; shaded grids are drawn once for each theme."""
+        name = self._text(f"report.kinds.{view.kind}", title=word(view.title, self._language))
+        if view.kind in SHADED:
+            return self._svg(view, LIGHT, axis, name, "light") + self._svg(view, DARK, axis, name, "dark")
+        return self._svg(view, LIGHT, axis, name, "")
+
+    def _svg(self, view: View, theme: Theme, axis: tuple[float, float] | None, name: str, only: str) -> str:
+        self._figures += 1
+        figure = figures.draw(view, theme=theme, language=self._language, axis_limits=axis)
+        drawn = _own_names(figures.svg(figure), f"f{self._figures}-")
+        opening, rest = drawn.split(">", 1)
+        box = re.search(r'viewBox="[^"]*"', opening)
+        assert box is not None
+        drawn = f'<svg {box.group()} role="img" aria-label="{name}" class="drawing {only}">{rest}'
+        return drawn if only else _follow_theme(drawn)
+
+
+def _list(items: Any) -> str:
+    return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
+
+
+def _right(numeric: bool) -> str:
+    return ' class="number"' if numeric else ""
+
+
+def _decimals(words: str) -> int:
+    """Count the letters from the decimal point on."""
+    return len(words) - words.index(".") if "." in words else 0
+
+
+def _own_names(drawn: str, prefix: str) -> str:
+    """Give every name inside a drawing a prefix, so that two drawings in one file never share one."""
+    drawn = re.sub(r"<metadata>.*?</metadata>", "", drawn, flags=re.DOTALL)
+    drawn = re.sub(r"<!--.*?-->", "", drawn, flags=re.DOTALL)
+    drawn = drawn.replace("xlink:href=", "href=")
+    drawn = re.sub(r'\bid="', f'id="{prefix}', drawn)
+    return re.sub(r'(href="#|url\(#)', rf"\g<1>{prefix}", drawn)
+
+
+def _follow_theme(drawn: str) -> str:
+    """Write the colours of the light theme as the names that the style sheet gives both themes."""
+    for name, colour in LIGHT.tokens().items():
+        drawn = re.sub(re.escape(colour), f"var(--{name})", drawn, flags=re.IGNORECASE)
+    return drawn
+
+
+def _style() -> str:
+    light = "".join(f"--{name}:{colour};" for name, colour in LIGHT.tokens().items())
+    dark = "".join(f"--{name}:{colour};" for name, colour in DARK.tokens().items())
+    sheet = resource("report", "report.css").read_text(encoding="utf-8")
+    return f":root{{{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{sheet}"

@@ -1,0 +1,107 @@
+"""Labels and cells as words of a language: the one place where the writers get their strings from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from engine import texts
+from engine.release.report.document import Explanations
+from engine.views import Cell, Label, TableView, Text, View, as_table
+
+DASH = "–"
+MOST_ROWS = 1000
+MOST_DESCRIBED = 40
+
+
+def word(label: Label, language: str) -> str:
+    """Return a label as people read it; control characters become spaces."""
+    if isinstance(label, Text):
+        values = {name: _value(value, language) for name, value in label.values.items()}
+        label = texts.text(label.id, language=language, **values)
+    return "".join(
+        " " if ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 or 0xD800 <= ord(letter) < 0xE000 else letter
+        for letter in label
+    )
+
+
+def _value(value: object, language: str) -> object:
+    """Let a text name another text: ``{unit}`` may be a `Text`; a list is joined by commas."""
+    if isinstance(value, Text):
+        return word(value, language)
+    if isinstance(value, list | tuple):
+        return ", ".join(str(_value(item, language)) for item in value)
+    return value
+
+
+def cell(value: Cell | Fraction, language: str) -> str:
+    """Return a cell as people read it: a dash for nothing, numbers with separated thousands."""
+    if value is None:
+        return DASH
+    if isinstance(value, bool):
+        return word(Text("report.words.yes" if value else "report.words.no"), language)
+    if isinstance(value, int | float | Fraction):
+        return texts.number(value).replace("-", "−", 1) if value < 0 else texts.number(value)
+    return word(value, language)
+
+
+def is_number(value: object) -> bool:
+    """Say whether a cell is set as a number, to the right."""
+    return isinstance(value, int | float | Fraction) and not isinstance(value, bool)
+
+
+def number_columns(table: TableView) -> tuple[bool, ...]:
+    """Say of each column whether it holds numbers and nothing else."""
+    found = []
+    for column in range(len(table.headings)):
+        cells = [row[column] for row in table.rows if column < len(row) and row[column] is not None]
+        found.append(bool(cells) and all(is_number(cell) for cell in cells))
+    return tuple(found)
+
+
+def three(text: Text, language: str) -> tuple[str, str, str]:
+    """Return what a number is, how it was computed and what would change it."""
+    what, how, change = (
+        word(Text(f"{text.id}.{name}", text.values), language) for name in ("what", "how", "change")
+    )
+    return what, how, change
+
+
+def note(view: View) -> tuple[Text, ...]:
+    """Return the note of a view, if it has one."""
+    found = getattr(view, "note", None)
+    return () if found is None else (found,)
+
+
+def shortened(table: TableView) -> tuple[TableView, tuple[Text, ...]]:
+    """Return at most `MOST_ROWS` rows of a table, and a sentence where some were left out."""
+    if len(table.rows) <= MOST_ROWS:
+        return table, ()
+    cut = Text("report.words.shortened", {"shown": MOST_ROWS, "rows": len(table.rows)})
+    return replace(table, rows=table.rows[:MOST_ROWS]), (cut,)
+
+
+def description(view: View, language: str) -> str:
+    """Return what a drawing shows, in words and numbers, for those who cannot see it."""
+    table = as_table(view)
+    heads = [word(heading, language) for heading in table.headings]
+    rows = []
+    for row in table.rows[:MOST_DESCRIBED]:
+        rows.append(
+            ", ".join(
+                f"{head} {cell(value, language)}".strip() for head, value in zip(heads, row, strict=True)
+            )
+        )
+    more = Text("report.words.more_numbers", {"rows": len(table.rows)})
+    numbers = "; ".join(rows) + ("; " + word(more, language) if len(table.rows) > MOST_DESCRIBED else "")
+    return f"{word(Text(f'report.kinds.{view.kind}', {'title': view.title}), language)} {numbers}".strip()
+
+
+def explained(part: Explanations, language: str) -> TableView:
+    """Return every number with its three texts as a table."""
+    rows = tuple(
+        (f"{word(item.label, language)}: {cell(item.value, language)}", *three(item.three, language))
+        for item in part.items
+    )
+    names = ("number", "what", "how", "change")
+    return TableView("", tuple(Text(f"report.explained.{name}") for name in names), rows)
