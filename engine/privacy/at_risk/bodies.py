@@ -1,0 +1,135 @@
+"""The parts of privacy losses that are not listed atom by atom; see `engine.privacy.at_risk.loss.Body`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from engine.privacy.at_risk.loss import Array
+
+
+@dataclass(frozen=True)
+class Between:
+    """Laplace, output between the two answers: density ¼ e^{−(ε0−l)/2} on (−ε0, ε0)."""
+
+    high: float
+
+    @property
+    def low(self) -> float:
+        return -self.high
+
+    def below(self, x: Array) -> Array:
+        at = np.clip(x, self.low, self.high)
+        return np.asarray(0.5 * (np.exp((at - self.high) / 2) - math.exp(-self.high)))
+
+    def below_other(self, x: Array) -> Array:
+        at = np.clip(x, self.low, self.high)
+        return np.asarray(0.5 * -np.expm1(-(self.high + at) / 2))
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """Discrete Laplace with many atoms between −ε0 and ε0: (s − 2j) steps has mass ∝ q^j, 0 < j < D."""
+
+    exact: Fraction
+    size: int
+
+    @property
+    def high(self) -> float:
+        return float(self.exact)
+
+    @property
+    def low(self) -> float:
+        return -float(self.exact)
+
+    def _first(self, x: Array) -> Array:
+        """Return the smallest j in 1 … D with (D − 2j) steps ≤ x."""
+        steps = x * (1 + np.sign(x) * 4e-15) / (float(self.exact) / self.size)
+        return np.clip(np.ceil((self.size - steps) / 2), 1, self.size)
+
+    def below(self, x: Array) -> Array:
+        step = float(self.exact) / self.size
+        at = np.exp(-step * self._first(x)) - math.exp(-float(self.exact))
+        return np.asarray(at / (1 + math.exp(-step)))
+
+    def below_other(self, x: Array) -> Array:
+        # Under Q the atom j has the mass that D − j has under P.
+        step = float(self.exact) / self.size
+        at = math.exp(-step) - np.exp(-step * (self.size - self._first(x) + 1))
+        return np.asarray(np.maximum(0.0, at) / (1 + math.exp(-step)))
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Gaussian: normal with mean μ under P and −μ under Q, variance 2μ."""
+
+    mean: float
+
+    @property
+    def low(self) -> float:
+        return self.mean - 12 * math.sqrt(2 * self.mean)
+
+    @property
+    def high(self) -> float:
+        return self.mean + 12 * math.sqrt(2 * self.mean)
+
+    def below(self, x: Array) -> Array:
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr((x - self.mean) / math.sqrt(2 * self.mean)))
+
+    def below_other(self, x: Array) -> Array:
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr((x + self.mean) / math.sqrt(2 * self.mean)))
+
+
+@dataclass(frozen=True)
+class RoundedNormal:
+    """Discrete Gaussian of large scale: the normal distribution cut at half-integers of the noise."""
+
+    width: float
+    size: int
+
+    @property
+    def low(self) -> float:
+        return (self.size**2 - 24 * self.size * self.width) / (2 * self.width**2)
+
+    @property
+    def high(self) -> float:
+        return (self.size**2 + 24 * self.size * self.width) / (2 * self.width**2)
+
+    def _noise(self, x: Array) -> Array:
+        return np.asarray(np.floor((x * self.width**2) / self.size - self.size / 2 + 1e-9) + 0.5)
+
+    def below(self, x: Array) -> Array:
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr(self._noise(x) / self.width))
+
+    def below_other(self, x: Array) -> Array:
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr((self._noise(x) + self.size) / self.width))
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """The dominating loss of the exponential mechanism: density ∝ e^{l/2} on (−ε0, ε0)."""
+
+    high: float
+
+    @property
+    def low(self) -> float:
+        return -self.high
+
+    def below(self, x: Array) -> Array:
+        at = np.clip(x, self.low, self.high)
+        return np.asarray(1 - np.expm1((at - self.high) / 2) / math.expm1(-self.high))
+
+    def below_other(self, x: Array) -> Array:
+        at = np.clip(x, self.low, self.high)
+        return np.asarray(np.expm1(-(self.high + at) / 2) / math.expm1(-self.high))

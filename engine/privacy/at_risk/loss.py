@@ -1,0 +1,200 @@
+"""The distribution of the privacy loss of one mechanism, whatever the mechanism is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.privacy.at_risk.inputs import Number, level, share
+from engine.privacy.at_risk.inverse import Inverse
+
+Array = NDArray[np.float64]
+NO_ATOMS: Array = np.zeros(0)
+
+
+class Body(Protocol):
+    """The part of a loss that is not listed atom by atom.
+
+    ``below(x)`` is its mass at losses ≤ x under P (the data as they are); ``below_other(x)`` the same under
+    Q (the neighbouring data), that is ∫ e^{−l} dP(l). Both take and return arrays. Almost all of the body
+    lies between ``low`` and ``high``.
+    """
+
+    @property
+    def low(self) -> float: ...
+
+    @property
+    def high(self) -> float: ...
+
+    def below(self, x: Array) -> Array: ...
+
+    def below_other(self, x: Array) -> Array: ...
+
+
+@dataclass(frozen=True, eq=False)
+class PrivacyLoss:
+    """The privacy loss ln(P(output)/Q(output)) of worst neighbours, output drawn from P.
+
+    Parameters
+    ----------
+    mechanism
+        The accountant's word for it, for instance ``"discrete_laplace"``.
+    losses, masses
+        Atoms: values in ascending order and their probabilities under P.
+    body
+        The rest, or None.
+    largest
+        The privacy level ε0 of the mechanism, infinite for Gaussian noise.
+    anchor, step
+        Exact lattices: multiples of ``anchor`` hold the heavy atoms, multiples of ``step`` every value (None:
+        there is no such lattice). Composition keeps them on its grid.
+    one_sided, two_sided
+        Worst case over *all* neighbours where that is not the pair of this distribution: for the exponential
+        mechanism every ε has a worst pair of its own, and on a lattice closer neighbours can avoid [−ε, ε]
+        better than the farthest.
+
+    Notes
+    -----
+    Atoms and body together have mass 1 under P and dominate every pair of neighbours for δ(ε). The
+    distribution does not say what an attacker learns from other sources.
+
+    Examples
+    --------
+    >>> from engine.privacy.at_risk.mechanisms import laplace
+    >>> loss = laplace(epsilon0=1)
+    >>> round(loss.confidence(0.6), 6), round(loss.delta(0.6), 6)
+    (0.409365, 0.181269)
+    """
+
+    mechanism: str
+    losses: Array
+    masses: Array
+    body: Body | None
+    largest: float
+    anchor: Fraction | None = None
+    step: Fraction | None = None
+    one_sided: Callable[[float], float] | None = field(default=None, repr=False)
+    two_sided: Callable[[float], float] | None = field(default=None, repr=False)
+
+    def confidence(self, epsilon: Number) -> float:
+        """Return P(loss ≤ ε) for worst neighbours; 1 from ε0 on."""
+        at = level(epsilon, name="epsilon")
+        if at >= self.largest:
+            return 1.0
+        return self.one_sided(at) if self.one_sided else float(self.below(np.array([at]))[0])
+
+    def confidence_two_sided(self, epsilon: Number) -> float:
+        """Return P(|loss| ≤ ε) for worst neighbours; 1 from ε0 on."""
+        at = level(epsilon, name="epsilon")
+        if at >= self.largest:
+            return 1.0
+        if self.two_sided:
+            return self.two_sided(at)
+        just_below = np.nextafter(-at, -math.inf)
+        below = self.below(np.array([just_below, at]))
+        return max(0.0, float(below[1] - below[0]))
+
+    def delta(self, epsilon: Number) -> float:
+        """Return the smallest δ for which the mechanism is (ε, δ)-differentially private."""
+        at = level(epsilon, name="epsilon")
+        if at >= self.largest:
+            return 0.0
+        return float(self.deltas(np.array([at]))[0])
+
+    def below(self, x: Array) -> Array:
+        """Return P(loss ≤ x) of this distribution at every x."""
+        total = np.concatenate(([0.0], np.cumsum(self.masses)))[_ranks(self.losses, x)]
+        return np.minimum(1.0, total if self.body is None else total + self.body.below(x))
+
+    def below_other(self, x: Array) -> Array:
+        """Return Q(loss ≤ x) at every x: the same event under the neighbouring data."""
+        tilted = self.masses * np.exp(-self.losses)
+        total = np.concatenate(([0.0], np.cumsum(tilted)))[_ranks(self.losses, x)]
+        return np.minimum(1.0, total if self.body is None else total + self.body.below_other(x))
+
+    def deltas(self, x: Array) -> Array:
+        """Return P(loss > x) − e^x Q(loss > x) at every x, also below zero."""
+        above = self.losses[:, None] > x[None, :] if self.losses.size <= 64 else None
+        if above is not None:
+            # Few atoms: every term is positive, so small δ keep their digits.
+            gaps = np.where(above, x[None, :] - self.losses[:, None], 0.0)
+            total = self.masses @ -np.expm1(gaps)
+        else:
+            tilted = self.masses * np.exp(-self.losses)
+            over = np.concatenate((np.cumsum(self.masses[::-1])[::-1], [0.0]))
+            over_other = np.concatenate((np.cumsum(tilted[::-1])[::-1], [0.0]))
+            ranks = _ranks(self.losses, x)
+            total = over[ranks] - np.exp(x) * over_other[ranks]
+        if self.body is not None:
+            end = np.array([math.inf])
+            mass, other = self.body.below(end) - self.body.below(x), self.body.below_other(end)
+            total = total + mass - np.exp(x) * (other - self.body.below_other(x))
+        return np.clip(total, 0.0, 1.0)
+
+    def epsilon_for_confidence(self, confidence: Number, *, two_sided: bool = False) -> Inverse:
+        """Return the smallest ε with at least this confidence, and whether only the atom at ε0 has it."""
+        wanted = float(share(confidence, name="confidence"))
+        reached = self.confidence_two_sided if two_sided else self.confidence
+        smallest = 1e-9
+        if reached(smallest) >= wanted:
+            return Inverse(0.0, False)
+        upper = self.largest * (1 - 1e-12)
+        if math.isinf(upper):
+            upper = 1.0
+            while reached(upper) < wanted:
+                upper *= 2
+        elif reached(upper) < wanted:
+            return Inverse(self.largest, True)
+        return Inverse(_bisect(lambda x: reached(x) >= wanted, smallest, upper), False)
+
+    def epsilon_for_delta(self, delta: Number) -> float:
+        """Return the smallest ε for which the mechanism is (ε, δ)-differentially private."""
+        wanted = float(share(delta, name="delta"))
+        if self.deltas(np.zeros(1))[0] <= wanted:
+            return 0.0
+        upper = self.largest
+        if math.isinf(upper):
+            upper = 1.0
+            while self.delta(upper) > wanted:
+                upper *= 2
+        return _bisect(lambda x: self.delta(x) <= wanted, 1e-12, upper)
+
+    def expectation(self, function: Callable[[Array], Array]) -> float:
+        """Return E[function(loss)] over this distribution; ``function`` takes and returns arrays."""
+        total = float(self.masses @ function(self.losses)) if self.losses.size else 0.0
+        if self.body is None:
+            return total
+        # Split at zero, where functions of |loss| have a kink.
+        edges = [self.body.low, *([0.0] if self.body.low < 0 < self.body.high else []), self.body.high]
+        for low, high in pairwise(edges):
+            grid = np.linspace(low, high, 40_001)
+            masses = np.diff(self.body.below(grid))
+            # Simpson's weights of each cell, with the mass of the cell in place of its width.
+            values, middles = function(grid), function((grid[1:] + grid[:-1]) / 2)
+            total += float(masses @ ((values[1:] + values[:-1] + 4 * middles) / 6))
+        return total
+
+
+def _ranks(atoms: Array, x: Array) -> NDArray[np.intp]:
+    """Return how many atoms lie at or below each x; atoms that differ by rounding alone count as equal."""
+    return np.searchsorted(atoms, x * (1 + np.sign(x) * 4e-15), side="right")
+
+
+def _bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the smallest x in (low, high] from which on ``holds``, to 15 digits."""
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high) or high - low < 1e-15 * high:
+            break
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    return high

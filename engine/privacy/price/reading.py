@@ -1,0 +1,218 @@
+"""The price of one release read at a level ε below its own ε0.
+
+Nothing here changes the noise of a release: ε only chooses where one bound on the same release is read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.privacy.at_risk import published as _published
+from engine.privacy.at_risk.inputs import Number, level
+from engine.privacy.at_risk.loss import PrivacyLoss
+from engine.privacy.price.cost import Cost
+
+Array = NDArray[np.float64]
+PLATEAUS = 20_000
+"""A confidence with at most so many steps is searched step by step, otherwise as a smooth curve."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A confidence as a function of ε, by name.
+
+    Parameters
+    ----------
+    name
+        ``"published"``, ``"exact"`` or ``"exact_two_sided"``.
+    epsilon0
+        The mechanism's own level, from which on the confidence is 1; infinite for Gaussian noise.
+    at
+        Confidence at every ε of an array.
+    steps
+        The values of ε at which the confidence jumps, or None where it is continuous.
+    """
+
+    name: str
+    epsilon0: float
+    at: Callable[[Array], Array]
+    steps: Array | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The cheapest place to read the bound.
+
+    Parameters
+    ----------
+    epsilon
+        Where the at-risk price is smallest; 0 when it falls all the way.
+    confidence
+        The confidence there.
+    budget
+        E_par at ``epsilon``, for all people together.
+    saving
+        How much less than E_dp(ε0) that is. It is a difference between two readings of one release.
+    """
+
+    epsilon: float
+    confidence: float
+    budget: float
+    saving: float
+
+
+def published_curve(epsilon0: Number, *, dimensions: int = 1) -> Curve:
+    """Return the published confidence (theorem 3) as a curve.
+
+    Examples
+    --------
+    >>> published_curve(1).at(np.array([0.6])).round(6).tolist()
+    [0.713769]
+    """
+    full = level(epsilon0, name="epsilon0")
+    return Curve("published", full, lambda x: _published.confidences(x, epsilon0=full, dimensions=dimensions))
+
+
+def exact_curve(loss: PrivacyLoss, *, two_sided: bool = False) -> Curve:
+    """Return the exact confidence of a mechanism's privacy loss as a curve.
+
+    Examples
+    --------
+    >>> from engine.privacy.at_risk.mechanisms import laplace
+    >>> exact_curve(laplace(epsilon0=1)).at(np.array([0.6])).round(6).tolist()
+    [0.409365]
+    """
+    one = loss.confidence_two_sided if two_sided else loss.confidence
+    steps = None
+    if loss.body is None and loss.losses.size <= PLATEAUS:
+        steps = np.unique(np.abs(loss.losses))
+        if loss.step is not None:
+            # Closer neighbours have losses on the same lattice, also between those of the farthest.
+            whole = math.floor(loss.losses.max() / float(loss.step) + 1e-9)
+            if whole <= PLATEAUS:
+                steps = float(loss.step) * np.arange(1, whole + 1)
+    return Curve(
+        "exact_two_sided" if two_sided else "exact",
+        loss.largest,
+        lambda x: np.array([one(float(e)) for e in x]),
+        None if steps is None else steps[steps > 0],
+    )
+
+
+def price(cost: Cost, curve: Curve, epsilons: Array) -> Array:
+    """Return E_par(ε; ε0) = conf(ε) E_dp(ε) + (1 − conf(ε)) E_dp(ε0) at every ε in (0, ε0].
+
+    Parameters
+    ----------
+    cost
+        The cost curve.
+    curve
+        Which confidence is used.
+    epsilons
+        Array of levels.
+
+    Notes
+    -----
+    Convex only for small ε0: beyond about 1.2 it is merely unimodal for the published confidence.
+
+    Source: Dandekar 2019, section 8.4.2.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> cost = Cost(people=100, compensation=Fraction(5500))
+    >>> paid = price(cost, published_curve(0.5), np.array([0.274115]))
+    >>> paid.round(2).tolist()
+    [37805.86]
+    """
+    shares = curve.at(epsilons)
+    return np.asarray(shares * cost.curve(epsilons) + (1 - shares) * cost.at(curve.epsilon0))
+
+
+def cheapest(cost: Cost, curve: Curve) -> Reading:
+    """Return where E_par is smallest.
+
+    Parameters
+    ----------
+    cost, curve
+        As in `price`.
+
+    Returns
+    -------
+    Reading
+        Found on a grid, then between its neighbours; on a lattice, by looking at every step.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> found = cheapest(Cost(people=100, compensation=Fraction(5500)), published_curve(0.5))
+    >>> round(found.epsilon, 6), round(found.budget, 2), round(found.saving, 2)
+    (0.274115, 37805.86, 36628.55)
+    """
+    full = cost.at(curve.epsilon0)
+    grid = _candidates(cost, curve)
+    paid = price(cost, curve, grid)
+    best = int(np.argmin(paid))
+    at, least = float(grid[best]), float(paid[best])
+    if curve.steps is None:
+        from scipy.optimize import minimize_scalar
+
+        low, high = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
+        # 1 from ε0 on: the open end is never the minimum unless nothing is saved.
+        found = minimize_scalar(
+            lambda x: float(price(cost, curve, np.array([x]))[0]),
+            bounds=(float(low), float(min(high, np.nextafter(curve.epsilon0, 0)))),
+            method="bounded",
+            options={"xatol": 1e-11 * at},
+        )
+        if found.fun < least:
+            at, least = float(found.x), float(found.fun)
+    just_above_zero = _price_at_zero(cost, curve)
+    if just_above_zero < least or (just_above_zero == least and at > 0):
+        at, least = 0.0, just_above_zero
+    if least >= full:
+        return Reading(curve.epsilon0, 1.0, full, 0.0)
+    share = float(curve.at(np.array([max(at, 1e-12)]))[0])
+    return Reading(at, share, least, full - least)
+
+
+def expected(cost: Cost, loss: PrivacyLoss) -> float:
+    """Return the plain expectation of the price over the realised loss, E[E_dp(|loss|)].
+
+    Parameters
+    ----------
+    cost
+        The cost curve.
+    loss
+        Of the mechanism; for the exponential mechanism that of its dominating distribution.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from engine.privacy.at_risk.mechanisms import laplace
+    >>> round(expected(Cost(people=100, compensation=Fraction(5500)), laplace(epsilon0=0.5)), 2)
+    63894.0
+    """
+    return loss.expectation(lambda x: cost.curve(np.abs(x)))
+
+
+def _candidates(cost: Cost, curve: Curve) -> Array:
+    if curve.steps is not None:
+        # Between steps the price rises with ε, so each piece is cheapest where it begins.
+        inside = curve.steps[curve.steps < curve.epsilon0 * (1 - 1e-12)]
+        return inside if inside.size else np.array([min(curve.epsilon0, 1e6)])
+    # Where the price flattens out depends on c, where the confidence does on ε0; the grid covers both.
+    end = curve.epsilon0 if math.isfinite(curve.epsilon0) else 1e4
+    start = min(1e-4 * end, float(cost.c) / 700)
+    start = max(start, 1e-11)
+    grid = np.concatenate((np.geomspace(start, end, 600), np.linspace(end / 600, end, 600)))
+    return np.unique(grid[grid < end])
+
+
+def _price_at_zero(cost: Cost, curve: Curve) -> float:
+    return float(price(cost, curve, np.array([1e-12]))[0])

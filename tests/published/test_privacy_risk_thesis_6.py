@@ -1,0 +1,103 @@
+"""Section 8.4.2 of "Privacy risk of releasing data and models": what a breach costs."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from engine.privacy.at_risk.mechanisms import laplace
+from engine.privacy.price.cost import Cost
+from engine.privacy.price.reading import cheapest, exact_curve, expected, price, published_curve
+from engine.privacy.price.window import laplace_accuracy, window
+
+HOSPITAL = Cost(people=100, compensation=Fraction(5500))
+
+
+@pytest.mark.parametrize(
+    ("epsilon0", "epsilon", "full", "read"),
+    [
+        (0.5, 0.274115, 74_434.41, 37_805.86),
+        (0.6, 0.309317, 103_881.58, 55_417.49),
+        (0.7, 0.341165, 131_808.07, 72_968.57),
+    ],
+)
+def test_worked_examples(epsilon0, epsilon, full, read):
+    found = cheapest(HOSPITAL, published_curve(epsilon0))
+    assert HOSPITAL.at(epsilon0) == pytest.approx(full, abs=0.005)
+    assert found.epsilon == pytest.approx(epsilon, abs=1.1e-6)
+    assert found.budget == pytest.approx(read, abs=0.005)
+    assert found.saving == pytest.approx(full - read, abs=0.01)
+
+
+def test_minimum_solves_the_printed_equation():
+    # 1/ε − ln(1 − (1 − e^ε)/ε²) = 1/ε0 for c = 1, k = 1.
+    def printed(e):
+        return 1 / e - np.log(1 - (1 - np.exp(e)) / e**2) - 2
+
+    root = brentq(printed, 0.05, 0.5)
+    assert cheapest(HOSPITAL, published_curve(0.5)).epsilon == pytest.approx(root, abs=1e-7)
+
+
+def test_exact_and_expected_prices():
+    loss = laplace(epsilon0=0.5)
+    one, two = cheapest(HOSPITAL, exact_curve(loss)), cheapest(HOSPITAL, exact_curve(loss, two_sided=True))
+    assert one.epsilon == pytest.approx(0.155622, abs=5e-7)
+    # Stated as 30,955.35, the difference of the two rounded prices; unrounded it is 30,955.3435.
+    assert one.saving == pytest.approx(30_955.3435, abs=5e-4)
+    assert round(HOSPITAL.at(0.5), 2) - round(one.budget, 2) == pytest.approx(30_955.35, abs=1e-6)
+    assert two.epsilon == pytest.approx(0.285839, abs=5e-7)
+    assert two.saving == pytest.approx(6_455.45, abs=0.005)
+    assert expected(HOSPITAL, loss) == pytest.approx(63_894.00, abs=0.005)
+
+
+def test_window_of_a_budget():
+    found = window(HOSPITAL, published_curve(1), budget=150_000)
+    assert (found.lower, found.upper) == pytest.approx((0.180647, 0.723616), abs=5e-7)
+    for end in (found.lower, found.upper):
+        assert price(HOSPITAL, published_curve(1), np.array([end]))[0] == pytest.approx(150_000, abs=1e-4)
+
+
+def test_accuracy_of_a_count_depends_on_epsilon0():
+    assert laplace_accuracy(0.5, max_error=2).reached
+    assert not laplace_accuracy(0.4999, max_error=2).reached
+    refused = window(
+        HOSPITAL, published_curve(0.4), budget=150_000, accuracy=laplace_accuracy(0.4, max_error=2)
+    )
+    assert refused.reason == "max_error" and refused.epsilon0_needed == 0.5
+
+
+def test_price_is_convex_only_for_small_epsilon0():
+    def convex(epsilon0):
+        grid = np.linspace(0.02, 0.999, 3000) * epsilon0
+        return bool((np.diff(price(HOSPITAL, published_curve(epsilon0), grid), 2) > -1e-6).all())
+
+    assert convex(0.5) and convex(1.0)
+    assert not convex(1.5) and not convex(3)
+
+
+def test_price_is_unimodal_up_to_10():
+    for epsilon0 in (1.2, 2, 5, 10):
+        grid = np.geomspace(0.02, 0.9999 * epsilon0, 4000)
+        slopes = np.sign(np.diff(price(HOSPITAL, published_curve(epsilon0), grid)))
+        slopes = slopes[slopes != 0]
+        assert np.count_nonzero(np.diff(slopes)) <= 1
+
+
+def test_printed_minimum_exceeds_the_liability_and_the_corrected_one_does_not():
+    printed = Cost(people=1, compensation=Fraction(100), minimum=Fraction(20), printed_minimum=True)
+    corrected = Cost(people=1, compensation=Fraction(100), minimum=Fraction(20))
+    assert printed.at(1e9) == pytest.approx(120) and corrected.at(1e9) == pytest.approx(100)
+    assert printed.at(0) == corrected.at(0) == 20
+
+
+@pytest.mark.parametrize(
+    ("share", "half", "one", "two"),
+    [(0.01, 0.11, 0.22, 0.43), (0.25, 0.36, 0.72, 1.44), (0.75, 1.74, 3.48, 6.95), (0.99, 49.75, 99.5, 199)],
+)
+def test_level_that_a_share_of_the_liability_buys(share, half, one, two):
+    found = [
+        Cost(people=100, compensation=Fraction(5500), c=Fraction(c)).epsilon_for(550_000 * share)
+        for c in ("0.5", "1", "2")
+    ]
+    assert found == pytest.approx((half, one, two), abs=0.0051)
