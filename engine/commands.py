@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -110,12 +111,12 @@ def inspect_command(options: argparse.Namespace) -> Answer:
 
 def risk_command(options: argparse.Namespace) -> Answer:
     """Return what a table could disclose by the group sizes of its identifying attributes. Internal."""
-    from engine.risk.group_sizes import summary
+    from engine.risk.group_sizes import group_sizes
     from engine.table.readers import read_table
 
     schema = _schema(Path(options.schema))
     table = read_table(Path(options.file), schema=schema)
-    return {"audience": "internal", "group_sizes": summary(table, schema)}, 0
+    return {"audience": "internal", "group_sizes": asdict(group_sizes(table, schema))}, 0
 
 
 def plan_new_command(options: argparse.Namespace) -> Answer:

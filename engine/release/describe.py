@@ -21,7 +21,7 @@ from engine.release.evidence import InternalEvidence, PublicEvidence, dumps, int
 from engine.release.plan import Plan
 from engine.release.reading import Held, person_codes
 from engine.release.statement import price_statement, privacy_statement
-from engine.risk.group_sizes import summary as group_sizes
+from engine.risk.group_sizes import group_sizes
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
 
@@ -173,7 +173,7 @@ def _internal(made: Made) -> InternalEvidence:
         plan=plan.to_json(),
         input=rows,
         findings=tuple(finding.to_json() for finding in held.table.findings),
-        group_sizes=group_sizes(held.table, held.schema),
+        group_sizes=asdict(group_sizes(held.table, held.schema)),
         price=price_statement(made.release.guarantee, plan.price),
         holding={
             "name": made.holding.name,

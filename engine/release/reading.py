@@ -22,6 +22,7 @@ from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import Plan
 from engine.table import preparation
+from engine.table.coding import text_of, texts_of
 from engine.table.options import ReadOptions
 from engine.table.readers import read_table
 from engine.table.schema import Role, Schema
@@ -114,6 +115,16 @@ def person_codes(keys: pd.Series, missing: tuple[str, ...] = ()) -> npt.NDArray[
         absent |= keys.astype("str").isin(missing)
     codes, _ = pd.factorize(keys.where(~absent))
     return np.asarray(codes, dtype=np.int64)
+
+
+def person_keys(table: Table, schema: Schema) -> list[str]:
+    """Return each person's key once, as text; none where no person key is marked. For the ledger's digests."""
+    key = schema.person_key
+    if key is None:
+        return []
+    absent = {text_of(code) for code in key.missing} | {""}
+    keys = texts_of(table.rows()[key.name].dropna().unique())
+    return [person for person in keys if person not in absent]
 
 
 def _made(plan: Plan, name: str) -> bool:

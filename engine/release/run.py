@@ -22,7 +22,7 @@ from engine.release.bundle import INTERNAL, RELEASE, Bundle
 from engine.release.describe import Checked, Made
 from engine.release.plan import Plan
 from engine.release.reading import Held
-from engine.table import fingerprint
+from engine.table.fingerprint import fingerprint
 from engine.table.table import Table
 
 Door = Callable[[Callable[[], None]], Noise]
@@ -120,12 +120,10 @@ def run_through(
 
 def _reserve(plan: Plan, ledger: Ledger, guarantee: Guarantee, held: Held) -> tuple[Holding, str]:
     holding = charge.holding_of(plan, ledger, guarantee)
-    marks = fingerprint.marks(held.table, held.schema)
-    digests = ledger.person_digests(marks.people)
-    ledger.attach(
-        holding.id, marks.fingerprint, digests, list(held.table.names), reason=charge.new_holding_reason(plan)
-    )
-    return holding, charge.reserve(plan, ledger, guarantee, holding, marks.fingerprint)
+    mark = fingerprint(held.table)
+    people = ledger.person_digests(reading.person_keys(held.table, held.schema))
+    ledger.attach(holding.id, mark, people, list(held.table.names), reason=charge.new_holding_reason(plan))
+    return holding, charge.reserve(plan, ledger, guarantee, holding, mark)
 
 
 def _released(checked: Checked, table: Table, noise: Noise, progress: Progress) -> Release:
