@@ -40,12 +40,8 @@ from engine.privacy.sampled_sensitivity.populations import (
     TablePopulation,
     fit_gaussian_copula,
 )
-from engine.privacy.sampled_sensitivity.ridge import (
-    RidgeQuery,
-    RidgeSensitivityBounds,
-    ridge_sensitivity_bounds,
-    unit_rows,
-)
+from engine.privacy.sampled_sensitivity.ridge import RidgeQuery, unit_rows
+from engine.privacy.sampled_sensitivity.ridge_bounds import RidgeSensitivityBounds, ridge_sensitivity_bounds
 
 __all__ = [
     "BothConfidence",

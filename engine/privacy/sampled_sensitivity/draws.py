@@ -12,10 +12,12 @@ from engine.errors import InputRefused
 from engine.privacy.sampled_sensitivity.populations import AREA, Population, TablePopulation
 from engine.progress import Progress
 
-# Records per piece of work: half a megabyte of row numbers, so that Stop is heard within milliseconds.
-RECORDS_AT_ONCE = 65_536
+# Records per piece of work: two megabytes of row numbers, so that Stop is heard within milliseconds.
+RECORDS_AT_ONCE = 262_144
 
 Answers = tuple[NDArray[np.float64], NDArray[np.float64]]
+# Row numbers of the common records, (some pairs, records − 1), and of the differing ones, (some pairs, 2).
+Positions = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @runtime_checkable
@@ -36,21 +38,23 @@ class PairQuery(Protocol):
 
 def position_chunks(
     population: TablePopulation, *, pairs: int, records: int, generator: np.random.Generator
-) -> Iterator[NDArray[np.int64]]:
-    """Yield row numbers of shape (some pairs, records + 1); the last two are the differing records."""
+) -> Iterator[Positions]:
+    """Yield row numbers of some pairs at a time: the one draw behind every way of answering."""
     at_once = max(1, RECORDS_AT_ONCE // (records + 1))
     for start in range(0, pairs, at_once):
         count = min(at_once, pairs - start)
-        yield population.positions((count, records + 1), generator=generator)
+        common = population.positions((count, records - 1), generator=generator)
+        yield common, population.positions((count, 2), generator=generator)
 
 
 def record_chunks(
     population: Population, *, pairs: int, records: int, generator: np.random.Generator
 ) -> Iterator[NDArray[Any]]:
-    """Yield records of shape (some pairs, records + 1, columns), drawn as `position_chunks` draws them."""
+    """Yield records of shape (some pairs, records + 1, columns); the last two are the differing ones."""
     if isinstance(population, TablePopulation):
-        for positions in position_chunks(population, pairs=pairs, records=records, generator=generator):
-            yield population.rows.take(positions, axis=0)
+        for common, ends in position_chunks(population, pairs=pairs, records=records, generator=generator):
+            for together, apart in zip(common, ends, strict=True):
+                yield population.rows.take(np.concatenate([together, apart]), axis=0)[None]
         return
     at_once = max(1, RECORDS_AT_ONCE // (records + 1))
     for start in range(0, pairs, at_once):
