@@ -118,7 +118,7 @@ def person_codes(keys: pd.Series, missing: tuple[str, ...] = ()) -> npt.NDArray[
 
 
 def person_keys(table: Table, schema: Schema) -> list[str]:
-    """Return each person's key once, as text; none where no person key is marked. For the ledger's digests."""
+    """Return each person's key once, as text; none where no person key is marked."""
     key = schema.person_key
     if key is None:
         return []
