@@ -264,6 +264,11 @@ class Ledger(Register):
         with self._transaction() as db:
             return entries.one(db, entry)
 
+    def find(self, entry: str) -> Entry | None:
+        """Return one entry, or None when this ledger has none of that id."""
+        with self._transaction() as db:
+            return next((one for one in entries.of_holding(db, None) if one.id == entry), None)
+
     def entries(self, holding: str | None = None) -> list[Entry]:
         """Return the entries of a holding, or of all, in the order of their reservation."""
         with self._transaction() as db:
@@ -278,13 +283,17 @@ class Ledger(Register):
         with self._transaction() as db:
             return entries.status(db, holdings.find(db, holding), compose)
 
-    def to_json(self, compose: Compose | None = None) -> dict[str, Any]:
-        """Return holdings and releases as JSON values, fractions as ``"p/q"``; no key, no digests."""
+    def to_json(self, compose: Mapping[str, Compose] | None = None) -> dict[str, Any]:
+        """Return holdings and releases as JSON values, fractions as ``"p/q"``; no key, no digests.
+
+        ``compose`` gives the accountant of each holding by its id; where there is none, ε and δ are added up.
+        """
+        accountants = compose or {}
         with self._transaction() as db:
             head = journal.head(db)
             listed = [
                 holding_to_json(
-                    entries.status(db, holding, compose),
+                    entries.status(db, holding, accountants.get(holding.id)),
                     entries.of_holding(db, holding.id),
                     holdings.tables(db, holding.id),
                 )

@@ -297,6 +297,25 @@ def test_the_listing_says_what_left_and_keeps_the_secrets(ledger, holding, reser
     assert ledger._key().hex() not in text
 
 
+def test_the_listing_takes_the_accountant_of_each_holding(ledger, holding, reserve):
+    reserve("0.25")
+    reserve("0.5")
+
+    def largest(guarantees):
+        return max(Fraction(one["epsilon"]) for one in guarantees), Fraction(0)
+
+    (listed,) = ledger.to_json({holding: largest})["holdings"]
+    assert (listed["totals"], listed["spent"]["epsilon"]) == ("composed", "1/2")
+    (listed,) = ledger.to_json({"another": largest})["holdings"]
+    assert (listed["totals"], listed["spent"]["epsilon"]) == ("added", "3/4")
+
+
+def test_an_entry_is_found_or_not(ledger, holding, reserve):
+    entry = reserve("0.25")
+    assert ledger.find(entry) == ledger.entry(entry)
+    assert ledger.find("r0") is None
+
+
 def test_a_release_reads_only_tables_of_its_holding(ledger, holding, reserve):
     with refused("not_attached"):
         reserve("0.1", tables=["unknown"])
