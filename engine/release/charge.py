@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from engine.errors import InputRefused
-from engine.ledger import Holding, Ledger, Preview
+from engine.ledger import Holding, Ledger, Match, Preview
 from engine.privacy import accounting
 from engine.privacy.guarantee import Guarantee, Kind, Neighbours
 from engine.release.plan import Plan
@@ -74,6 +74,20 @@ def holding_of(plan: Plan, ledger: Ledger, guarantee: Guarantee) -> Holding:
         delta=plan.holding_budget.delta,
         money=plan.price.budget,
     )
+
+
+def refuse_known(plan: Plan, ledger: Ledger, matches: Sequence[Match]) -> None:
+    """Refuse to make a new register for people whom another one already knows, unless a reason was given.
+
+    Raises
+    ------
+    InputRefused
+        ``charge.known``: names the register and what the table shares with it.
+    """
+    if known_holding(plan, ledger) is not None or new_holding_reason(plan) or not matches:
+        return
+    first = matches[0]
+    raise InputRefused("charge.known", holding=first.holding.name, shared=first.people_shared)
 
 
 def new_holding_reason(plan: Plan) -> str:

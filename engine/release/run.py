@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
-from engine.errors import InputRefused
+from engine.errors import EngineError, InputRefused
 from engine.ledger import Holding, Ledger
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import MAIN, Context, Release
@@ -119,9 +120,11 @@ def run_through(
 
 
 def _reserve(plan: Plan, ledger: Ledger, guarantee: Guarantee, held: Held) -> tuple[Holding, str]:
-    holding = charge.holding_of(plan, ledger, guarantee)
     mark = fingerprint(held.table)
     people = ledger.person_digests(reading.person_keys(held.table, held.schema))
+    # A table that belongs to a known register is refused before a new one is made in vain.
+    charge.refuse_known(plan, ledger, ledger.match(mark, people, list(held.table.names)))
+    holding = charge.holding_of(plan, ledger, guarantee)
     ledger.attach(holding.id, mark, people, list(held.table.names), reason=charge.new_holding_reason(plan))
     return holding, charge.reserve(plan, ledger, guarantee, holding, mark)
 
@@ -152,9 +155,10 @@ def _complete(ledger: Ledger, entry: str, out: Path, sums: tuple[str, str]) -> N
 
 
 def _close(ledger: Ledger, entry: str) -> None:
-    """Free what was only reserved; what saw noise stays spent."""
-    state = ledger.entry(entry).state
-    if state == "reserved":
-        ledger.free(entry)
-    elif state == "spent":
-        ledger.fail(entry)
+    """Free what was only reserved; what saw noise stays spent. A ledger that fails here stays as it is."""
+    with suppress(EngineError):
+        state = ledger.entry(entry).state
+        if state == "reserved":
+            ledger.free(entry)
+        elif state == "spent":
+            ledger.fail(entry)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import EngineError, InputRefused, VerificationFailed
+from engine.ledger import Ledger
 from engine.release.bundle import INTERNAL, RELEASE, SUMS
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\\\x00-\x1f]+)")
@@ -43,7 +44,7 @@ class Verification:
         return not self.problems
 
 
-def verify(folder: Path, *, ledger: Any = None) -> Verification:
+def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
     """Check a bundle's sums, its evidence, the evidence inside its reports and, with a ledger, the entry.
 
     Parameters
@@ -138,17 +139,23 @@ def _check_reports(name: str, part: Path) -> list[EngineError]:
     ]
 
 
-def _check_ledger(parts: Mapping[str, Path], ledger: Any) -> list[EngineError]:
-    problems: list[EngineError] = list(ledger.verify_chain())
-    tree = _evidence(next(iter(parts.values()))) or {}
-    entry_id = str(tree.get("ledger", {}).get("entry", ""))
+def _check_ledger(parts: Mapping[str, Path], ledger: Ledger) -> list[EngineError]:
+    try:
+        ledger.verify_chain()
+    except VerificationFailed as error:
+        return [error]
+    recorded = (_evidence(next(iter(parts.values()))) or {}).get("ledger", {})
+    entry_id, head = str(recorded.get("entry", "")), recorded.get("head", {})
     entry = ledger.find(entry_id)
     if entry is None or not entry.release_sums:
-        return [*problems, VerificationFailed("bundle.entry_unknown", entry=entry_id)]
-    recorded = {RELEASE: entry.release_sums, INTERNAL: entry.internal_sums}
+        return [VerificationFailed("bundle.entry_unknown", entry=entry_id)]
+    problems: list[EngineError] = []
+    if not ledger.continues(int(head.get("sequence", -1)), str(head.get("hash", ""))):
+        problems.append(VerificationFailed("bundle.other_ledger", entry=entry_id))
+    sums = {RELEASE: entry.release_sums, INTERNAL: entry.internal_sums}
     for name, part in parts.items():
-        wanted = recorded[INTERNAL if (_evidence(part) or {}).get("audience") == "internal" else RELEASE]
-        if _sha256(part / SUMS) != wanted:
+        is_internal = (_evidence(part) or {}).get("audience") == "internal"
+        if _sha256(part / SUMS) != sums[INTERNAL if is_internal else RELEASE]:
             problems.append(VerificationFailed("bundle.entry_differs", file=f"{name}/{SUMS}", entry=entry_id))
     return problems
 
