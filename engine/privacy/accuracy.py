@@ -68,11 +68,9 @@ def laplace_below(scale: Fraction, limits: Floats) -> Floats:
     """
     b = float(scale)
     q = math.exp(-1 / b)
-    with np.errstate(over="ignore"):
-        steps = np.floor(limits)
-        upper = 1 - np.exp(-(np.maximum(steps, 0) + 1) / b) / (1 + q)
-        lower = np.exp(np.minimum(steps, 0) / b) / (1 + q)
-    return np.where(steps >= 0, upper, lower)
+    steps = np.floor(limits)
+    tail = np.exp(-np.abs(steps) / b) / (1 + q)
+    return np.where(steps >= 0, 1 - q * tail, tail)
 
 
 def laplace_nodes(scale: Fraction, *, most: int = 400) -> tuple[Floats, Floats]:

@@ -1,0 +1,72 @@
+"""How far one person can move the means of all groups together, from declarations alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+
+
+def means_sensitivity(
+    *, half_range: int, groups: int, rows: int, replace_one: bool, weighted: bool = False
+) -> int:
+    """Return the largest L1 distance between the rounded group means of neighbouring data sets.
+
+    Parameters
+    ----------
+    half_range
+        N, half the declared range in steps of the mean's own grid. An empty group has the middle as its mean.
+    groups
+        How many groups were declared.
+    rows
+        Cap on the rows of one person.
+    replace_one
+        Whether one person is exchanged for another (all of whose rows may be elsewhere).
+    weighted
+        Whether rows have weights. A heavy row can outweigh a group of light ones completely.
+
+    Returns
+    -------
+    int
+        An upper bound; attained for rows ≤ groups, and for one group.
+
+    Notes
+    -----
+    j rows added to a group of n others move its mean by at most 2N·j/(n+j), n ≥ 1, and by N if it was empty:
+    at most f(j) = 2N·j/(j+1) with f(1) = N. f is concave with f(0) = 0, so spreading the rows over the groups
+    is the worst case. Exchanging rows within one group moves its mean by at most 2N, which is as much as one
+    row taken from one group and one given to another. Rounding to whole steps rounds a distance up at most.
+    With weights, every group that is touched may move by 2N.
+
+    Examples
+    --------
+    >>> means_sensitivity(half_range=3, groups=6, rows=1, replace_one=False)
+    3
+    >>> means_sensitivity(half_range=3, groups=6, rows=1, replace_one=True)
+    6
+    """
+    n, m, g = half_range, rows, groups
+    if weighted:
+        return 2 * n * min(2 * m if replace_one else m, g)
+    if replace_one:
+        return 2 * n * min(m, g)
+    if m <= g:
+        return n * m
+    each, more = divmod(m, g)
+    real = Fraction(2 * n * each * (g - more), each + 1) + Fraction(2 * n * (each + 1) * more, each + 2)
+    return ceil(real) + g - 1
+
+
+def largest_step(minimum: Fraction, maximum: Fraction, *, digits: int) -> Fraction:
+    """Return the power of ten that divides a range into about 10^digits steps.
+
+    Examples
+    --------
+    >>> largest_step(Fraction(0), Fraction(14), digits=5)
+    Fraction(1, 10000)
+    """
+    step = Fraction(1)
+    while step * 10 ** (digits + 1) <= maximum - minimum:
+        step *= 10
+    while step * 10**digits > maximum - minimum:
+        step /= 10
+    return step
