@@ -43,7 +43,7 @@ def _parts(*names: str) -> _JSON:
 def _grouping(tree: Mapping[str, Any]) -> Any:
     """What group sizes depend on: the rows, and which columns identify people or say who they are."""
     marked = [
-        (source, column["name"], column["role"], column["kind"], column.get("missing"))
+        (source, column["name"], column["role"], column.get("missing"))
         for source, schema in tree["schemas"].items()
         for column in schema["columns"]
         if column["role"] in (Role.IDENTIFYING, Role.PERSON_KEY, Role.PLACE, Role.TIME)
@@ -55,6 +55,7 @@ _REQUEST = ("method", "method_version", "schemas", "parameters", "declared_sizes
 _LEDGER = (*_REQUEST, "files", "preparation", "holding", "holding_budget", "continues")
 
 RESULTS: Mapping[str, _JSON] = {
+    "detection": _parts("files"),  # what was found out about the file
     "raw": _parts("files"),  # the table as it was read
     "table": _parts("files", "preparation"),  # … and as it was prepared
     "suggestions": _parts("files", "preparation"),

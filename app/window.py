@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import draft, flow, log, words
+from app import draft, files, flow, log, words
 from app.jobs import JobRunner
 from app.pages.base import Page
 from app.settings import Settings
@@ -34,6 +34,9 @@ from app.widgets.notice import Notice
 from app.widgets.panel import Explanation, Panel
 from app.widgets.prose import Prose
 from app.widgets.step_list import StepList
+from engine.errors import EngineError
+from engine.methods.protocol import MAIN
+from engine.release.plan import FileReference, Plan
 
 SIDE, NARROW_SIDE = 196, 68
 PANEL_BELOW, SIDE_BELOW = 1060, 860  # widths under which the panel folds away, and the steps lose their names
@@ -92,6 +95,32 @@ class Window(QWidget):
             self._topic_now()
         else:
             self._topic_timer.start()
+
+    def open_file(self, path: str) -> None:
+        """Open a plan where it stopped, or a table at its first step."""
+        place = Path(path)
+        if place.suffix.lower() != ".json":
+            self.study.open_plan(Plan(files={MAIN: FileReference(str(place))}))
+            self.go("load")
+            return
+        try:
+            plan = files.open_plan(place)
+        except EngineError as error:
+            self.notify(*words.explain(error))
+            return
+        self.settings.remember(str(place))
+        self.study.open_plan(plan)
+        self.go(flow.furthest(self.study.state))
+
+    def save_plan(self, path: str) -> None:
+        """Write the plan where the person wants it."""
+        try:
+            files.save_plan(self.study.plan, Path(path))
+        except EngineError as error:
+            self.notify(*words.explain(error))
+            return
+        self.settings.remember(path)
+        self.notify(words.say("app.window.plan_saved", file=Path(path).name), tone="accent")
 
     def page(self, step: str) -> Page:
         """Return the screen of a step, made on first use."""
@@ -245,6 +274,8 @@ class Window(QWidget):
         place = QVBoxLayout(self._notice_place)
         place.setContentsMargins(32, 16, 32, 0)
         place.addWidget(self.notice)
+        self._notice_place.hide()
+        self.notice.shown.connect(self._notice_place.setVisible)
         column.addWidget(self._notice_place)
         self.stack = QStackedWidget()
         column.addWidget(self.stack, 1)

@@ -52,9 +52,10 @@ def paragraphs(sentence: str) -> str:
     """Return plain text as HTML that `Prose` shows with air between the lines; ``**word**`` is strong."""
     pieces = escape(sentence).split("**")
     strong = "".join(piece if index % 2 == 0 else f"<b>{piece}</b>" for index, piece in enumerate(pieces))
+    # 120 % of the face's own line (1.21 of its size for Inter) is 1.45 of its size.
     blocks = strong.split("\n\n")
     last = len(blocks) - 1
     return "".join(
-        f'<p style="margin:0 0 {0 if index == last else 8}px 0; line-height:145%">{block}</p>'
+        f'<p style="margin:0 0 {0 if index == last else 8}px 0; line-height:120%">{block}</p>'
         for index, block in enumerate(blocks)
     )

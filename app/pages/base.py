@@ -26,6 +26,7 @@ and compute nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from PySide6.QtCore import QEvent, QObject, Qt
@@ -33,6 +34,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
 from app.jobs import JobRunner
+from app.settings import Settings
 from app.study import Study
 from app.widgets.busy import Busy
 from app.widgets.panel import Explanation, Part
@@ -43,6 +45,11 @@ from engine.errors import EngineError
 class Frame(Protocol):
     """What a page may ask of the window."""
 
+    settings: Settings
+    data: Path | None  # where the draft lies; None: the user's data folder
+
+    def open_file(self, path: str) -> None: ...
+    def save_plan(self, path: str) -> None: ...
     def notify(self, what: str, do: str = "", *, tone: str = "wrong") -> None: ...
     def unexpected(self, error: BaseException) -> None: ...
     def clear_notice(self) -> None: ...
@@ -87,6 +94,8 @@ class Page(QScrollArea):
         column.addLayout(self.body, 1)
         self.setWidget(inner)
         self._column = column
+        self._margin = 32
+        self.verticalScrollBar().rangeChanged.connect(lambda low, high: self.set_margin(self._margin))
         self.setAccessibleName(self.title.text())
         self.build()
 
@@ -203,7 +212,11 @@ class Page(QScrollArea):
 
     def set_margin(self, pixels: int) -> None:
         """Set the air around the page: 32, less where there is little room."""
-        self._column.setContentsMargins(pixels, min(28, pixels), pixels, min(24, pixels))
+        self._margin = pixels
+        # The bar takes its room from the margin, so that nothing moves when it appears.
+        bar = self.verticalScrollBar()
+        right = pixels - (bar.sizeHint().width() if bar.maximum() > 0 else 0)
+        self._column.setContentsMargins(pixels, min(28, pixels), right, min(24, pixels))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         topic = self._topics.get(watched)

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app import draft, flow, words
 from app.pages.base import Page
+from app.widgets.cards import Card, row
+from app.widgets.panel import Explanation, Part
+from app.widgets.prose import Heading, Prose
+
+SAMPLE = "sample/diabetes_encounters.csv"
+
+
+def sample_path() -> Path:
+    """Return where the sample table is."""
+    return Path(str(files("resources") / SAMPLE))
 
 
 class StartPage(Page):
@@ -11,7 +28,136 @@ class StartPage(Page):
     id = "start"
 
     def build(self) -> None:
+        grid = QGridLayout()
+        grid.setSpacing(16)
+        for column in (0, 1):
+            grid.setColumnStretch(column, 1)
+        self.table = self._button("open_table", self._ask_table, look="primary")
+        self.sample = self._button("open_sample", lambda: self.frame.open_file(str(sample_path())))
+        self.plan = self._button("open_plan", self._ask_plan)
+        self.draft = self._button("open_draft", self._open_draft)
+        self.save = self._button("save_plan", self._ask_where)
+        self.releases = self._button("releases", lambda: self.frame.go("releases"))
+        grid.addWidget(self._card("table", self.table), 0, 0)
+        grid.addWidget(self._card("sample", self.sample), 0, 1)
+        grid.addWidget(self._card("plan", self.draft, self.plan, self.save), 1, 0)
+        grid.addWidget(self._card("releases", self.releases), 1, 1)
+        self.body.addLayout(grid)
+        self.body.addSpacing(4)
+        self.body.addWidget(self._asked())
         self.body.addStretch(1)
+
+    def _button(self, name: str, act: object, *, look: str = "") -> QPushButton:
+        button = QPushButton(words.say(f"app.start.{name}"))
+        button.setObjectName(name)
+        if look:
+            button.setProperty("look", look)
+        button.clicked.connect(lambda checked=False: act())  # type: ignore[operator]
+        return button
+
+    def _card(self, name: str, *buttons: QPushButton) -> Card:
+        card = Card()
+        card.body.setSpacing(6)
+        card.body.addWidget(Heading(words.say(f"app.start.{name}_heading"), size="side"))
+        card.body.addWidget(Prose(words.say(f"app.start.{name}_body"), tone="quiet"))
+        card.body.addStretch(1)
+        card.body.addSpacing(6)
+        card.body.addLayout(row(*buttons))
+        for button in buttons:
+            self.topic(button, name)
+        return card
+
+    def _asked(self) -> QWidget:
+        """The steps and the one question of each."""
+        part = QWidget()
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(10)
+        column.addWidget(Heading(words.say("app.start.asked_heading"), size="side"))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(7)
+        grid.setColumnMinimumWidth(0, 84)
+        grid.setColumnMinimumWidth(2, 84)
+        grid.setColumnStretch(1, 1)
+        grid.setColumnStretch(3, 1)
+        steps = flow.STEPS[1:]
+        half = (len(steps) + 1) // 2
+        for place, step in enumerate(steps):
+            line, side = place % half, 2 * (place // half)
+            name = QLabel(words.say(f"app.steps.{step}"))
+            name.setAlignment(Qt.AlignmentFlag.AlignTop)
+            question = Prose(words.say(f"app.start.asks.{step}"), tone="quiet")
+            grid.addWidget(name, line, side)
+            grid.addWidget(question, line, side + 1)
+        column.addLayout(grid)
+        return part
+
+    def enter(self) -> None:
+        has_plan = bool(self.study.plan.files)
+        self.draft.setVisible(not has_plan and draft.load(folder=self.frame.data) is not None)
+        self.save.setVisible(has_plan)
+
+    def first_focus(self) -> QWidget | None:
+        return self.table
+
+    def explain(self, topic: str) -> Explanation:
+        if topic == "plan":
+            return Explanation(
+                words.say("app.start.plan_heading"),
+                (
+                    Part(body=words.say("app.start.help.plan")),
+                    Part(widget=self._remembered()),
+                ),
+            )
+        return super().explain(topic)
+
+    def _remembered(self) -> QWidget:
+        """The list of recent plans, off unless asked for."""
+        part = QWidget()
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
+        box = QCheckBox(words.say("app.start.remember"))
+        box.setObjectName("remember")
+        box.setChecked(self.frame.settings.get("remember_files", False))
+        box.toggled.connect(self._keep_list)
+        column.addWidget(box)
+        for path in self.frame.settings.recent():
+            button = QPushButton(Path(path).name)
+            button.setProperty("look", "link")
+            button.setToolTip(path)
+            button.clicked.connect(lambda checked=False, path=path: self.frame.open_file(path))
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        return part
+
+    def _keep_list(self, wanted: bool) -> None:
+        self.frame.settings.keep_list(wanted)
+
+    def _open_draft(self) -> None:
+        found = draft.load(folder=self.frame.data)
+        if found is not None:
+            self.study.open_plan(*found)
+            self.frame.go(flow.furthest(self.study.state))
+
+    def _ask_table(self) -> None:
+        self._dialog("open_table", words.say("app.load.filter"), self.frame.open_file)
+
+    def _ask_plan(self) -> None:
+        self._dialog("open_plan", words.say("app.start.plan_filter"), self.frame.open_file)
+
+    def _ask_where(self) -> None:
+        self._dialog("save_plan", words.say("app.start.plan_filter"), self.frame.save_plan, save=True)
+
+    def _dialog(self, title: str, names: str, act: object, *, save: bool = False) -> None:
+        dialog = QFileDialog(self, words.say(f"app.start.{title}"), "", names)
+        if save:
+            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            dialog.setDefaultSuffix("json")
+        else:
+            dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(act)
+        dialog.open()
 
 
 PAGE = StartPage

@@ -13,7 +13,7 @@ from app.widgets.prose import Heading, Prose
 class Notice(QFrame):
     """Hidden until something has to be said. ``tone``: wrong, care or accent."""
 
-    closed = Signal()
+    shown = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,13 +46,13 @@ class Notice(QFrame):
             part.style().polish(part)
         self.setAccessibleName(f"{what} {do}".strip())
         self.show()
+        self.shown.emit(True)
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, f"{what} {do}".strip()))
 
     def clear(self) -> None:
         """Hide it."""
-        if self.isVisible():
-            self.hide()
-            self.closed.emit()
+        self.hide()
+        self.shown.emit(False)
 
     def words(self) -> str:
         """Return what it says, or nothing while hidden."""

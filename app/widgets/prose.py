@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
 from app.theme import text_font
@@ -28,7 +28,6 @@ class Prose(QLabel):
         self.setWordWrap(True)
         self.setFont(text_font(pixels))
         self.setProperty("tone", tone)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self.say(sentence)
 
     def say(self, sentence: str) -> None:

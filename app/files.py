@@ -1,0 +1,48 @@
+"""Plans on disk: paths in a plan are relative to it, in the window they are whole."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from app.settings import write_aside
+from engine.errors import InputRefused
+from engine.release.plan import FileReference, Plan
+
+
+def open_plan(path: Path) -> Plan:
+    """Read a plan; its files are found relative to it.
+
+    Raises
+    ------
+    InputRefused
+        ``plan.*``, see `engine.release.plan.Plan.read`.
+    """
+    plan = Plan.read(path)
+    return replace(
+        plan,
+        files={name: replace(file, path=str(path.parent / file.path)) for name, file in plan.files.items()},
+    )
+
+
+def save_plan(plan: Plan, path: Path) -> None:
+    """Write a plan so that it can be moved together with its files.
+
+    Raises
+    ------
+    InputRefused
+        ``plan.not_writable``.
+    """
+    files = {name: _relative(file, path.parent) for name, file in plan.files.items()}
+    try:
+        write_aside(path, replace(plan, files=files).dumps())
+    except OSError as error:
+        raise InputRefused("plan.not_writable", file=path.name, folder=str(path.parent)) from error
+
+
+def _relative(file: FileReference, folder: Path) -> FileReference:
+    try:
+        return replace(file, path=Path(os.path.relpath(file.path, folder)).as_posix())
+    except ValueError:  # another drive of Windows: no relative path leads there
+        return file

@@ -1,0 +1,212 @@
+"""Load: the file, how it was understood, its first rows, and the cells that did not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app import words
+from app.pages.base import Page
+from app.reading import Reading, read
+from app.widgets.cards import Card
+from app.widgets.findings import Findings
+from app.widgets.panel import Explanation, Part
+from app.widgets.preparation import PreparationSteps
+from app.widgets.prose import Heading, Prose
+from app.widgets.reading_options import ReadingOptions
+from app.widgets.table_view import DataTable
+from engine.methods.protocol import MAIN
+from engine.release.plan import FileReference
+
+
+class LoadPage(Page):
+    """The second screen."""
+
+    id = "load"
+
+    def build(self) -> None:
+        self.setAcceptDrops(True)
+        self._shown: Any = None
+        self.drop = self._build_drop()
+        self.body.addWidget(self.drop, 1)
+        self.loaded = QWidget()
+        column = QVBoxLayout(self.loaded)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(16)
+        self.options = ReadingOptions()
+        self.options.changed.connect(self._override)
+        for name, field in self.options.fields.items():
+            self.topic(field, f"option.{name}")
+        column.addWidget(self.options)
+        self.rows = DataTable(words.say("app.load.first_rows"))
+        self.rows.setObjectName("first_rows")
+        self.rows.setMinimumHeight(220)
+        self.topic(self.rows, "rows")
+        column.addWidget(self.rows, 1)
+        self.findings = Findings()
+        self.topic(self.findings, "findings")
+        column.addWidget(self.findings)
+        self.preparation = PreparationSteps()
+        self.preparation.changed.connect(self._prepare)
+        self.topic(self.preparation, "preparation")
+        column.addWidget(self.preparation)
+        self.body.addWidget(self.loaded, 1)
+
+    def _build_drop(self) -> QWidget:
+        card = Card()
+        card.setObjectName("drop")
+        card.setMinimumHeight(240)
+        card.body.addStretch(1)
+        heading = Heading(words.say("app.load.drop_heading"), size="side")
+        heading.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        card.body.addWidget(heading)
+        formats = Prose(words.say("app.load.formats"), tone="quiet")
+        formats.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        card.body.addWidget(formats)
+        card.body.addSpacing(8)
+        self.choose = QPushButton(words.say("app.load.choose"))
+        self.choose.setObjectName("choose")
+        self.choose.setProperty("look", "primary")
+        self.choose.clicked.connect(self._ask)
+        line = QHBoxLayout()
+        line.addStretch(1)
+        line.addWidget(self.choose)
+        line.addStretch(1)
+        card.body.addLayout(line)
+        card.body.addStretch(1)
+        return card
+
+    def enter(self) -> None:
+        raw = self.study.result("raw")
+        table = self.study.table
+        self.drop.setVisible(MAIN not in self.study.plan.files)
+        self.loaded.setVisible(raw is not None)
+        if raw is None:
+            self.subtitle.say(words.say("app.load.subtitle"))
+        if raw is None or table is None:
+            self._shown = None
+            return
+        if self._shown is not table:
+            self._shown = table
+            self._show(raw, table)
+        self.preparation.show_steps(self.study.plan.preparation, table.names)
+
+    def opened(self) -> None:
+        if MAIN in self.study.plan.files and self.study.table is None:
+            self._read()
+
+    def first_focus(self) -> QWidget | None:
+        return self.choose if self.study.table is None else None
+
+    def explain(self, topic: str) -> Explanation:
+        detection = self.study.result("detection")
+        if topic.startswith("option.") and detection is not None:
+            return self._explain_option(topic.removeprefix("option."), detection)
+        if not topic and self.study.table is not None:
+            return super().explain("loaded")
+        return super().explain(topic)
+
+    def open_path(self, path: str) -> None:
+        """Take another file; its columns keep what was said about columns of the same name."""
+        self.clear_notice()
+        self.study.decide(files={**self.study.plan.files, MAIN: FileReference(path)}, preparation=())
+        self._read()
+
+    def _read(self) -> None:
+        plan = self.study.plan
+        name = Path(plan.files[MAIN].path).name
+        self.work(
+            read,
+            plan,
+            raw=self.study.result("raw"),
+            detection=self.study.result("detection"),
+            doing=words.say("app.load.reading", file=name),
+            done=lambda reading: self._read_done(reading, plan),
+            failed=self._read_failed,
+            cancelled=self._give_up,
+        )
+
+    def _read_done(self, reading: Reading, plan: Any) -> None:
+        self.clear_notice()
+        self.study.store("detection", reading.detection, plan)
+        self.study.store("raw", reading.raw, plan)
+        self.study.store("table", reading.table, plan)
+        self.refresh_explanation()
+
+    def _read_failed(self, error: Exception) -> None:
+        self.refuse(error)
+        if self.study.result("raw") is None and not self.study.plan.files[MAIN].options:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Go back to no file, so that another can be chosen."""
+        if self.study.result("raw") is None:
+            others = {name: file for name, file in self.study.plan.files.items() if name != MAIN}
+            self.study.decide(files=others)
+
+    def _show(self, raw: Any, table: Any) -> None:
+        detection = self.study.result("detection")
+        path = Path(self.study.plan.files[MAIN].path)
+        self.subtitle.say(
+            words.say(
+                "app.load.subtitle_read",
+                file=path.name,
+                rows=table.n_rows,
+                columns=len(table.names),
+                format=words.say(f"app.load.format.{raw.options.format}"),
+            )
+        )
+        self.options.show_options(self.study.plan.files[MAIN].options, raw.options, detection)
+        marked = frozenset(
+            (row, finding.column) for finding in raw.findings if finding.column for row in finding.rows
+        )
+        self.rows.show_frame(table.rows(), marked if table is raw else frozenset())
+        self.findings.show_findings(raw.findings)
+
+    def _override(self, options: dict[str, Any]) -> None:
+        file = self.study.plan.files[MAIN]
+        self.study.decide(
+            files={**self.study.plan.files, MAIN: FileReference(file.path, options)},
+        )
+        self._read()
+
+    def _prepare(self, steps: tuple[Any, ...]) -> None:
+        self.study.decide(preparation=steps)
+        self._read()
+
+    def _explain_option(self, name: str, detection: Any) -> Explanation:
+        parts = [Part(body=words.say(f"app.load.option.{name}.help"))]
+        code, values = detection.reasons.get(name, ("", {}))
+        for place in (f"errors.table.reason.{code}", f"app.load.reason.{code}"):
+            if code and words.has(place):
+                parts.append(Part(words.say("app.load.why_found"), words.say(place, **values)))
+                break
+        return Explanation(words.say(f"app.load.option.{name}.label"), tuple(parts))
+
+    def _ask(self) -> None:
+        dialog = QFileDialog(self, words.say("app.load.choose"), "", words.say("app.load.filter"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.open_path)
+        dialog.open()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if len(_paths(event)) == 1:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        found = _paths(event)
+        if len(found) == 1:
+            event.acceptProposedAction()
+            self.open_path(found[0])
+
+
+def _paths(event: QDropEvent) -> list[str]:
+    return [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+
+
+PAGE = LoadPage

@@ -1,0 +1,65 @@
+"""Cards: a surface with an edge; a key number with its sentence."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.widgets.prose import Heading, Prose
+
+
+class Card(QFrame):
+    """A surface with an edge; put things into ``self.body``."""
+
+    def __init__(self, heading: str = "", *, tone: str = "quiet", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "true")
+        self.body = QVBoxLayout(self)
+        self.body.setContentsMargins(16, 16, 16, 16)
+        self.body.setSpacing(8)
+        self.heading = Heading(heading, size="card", tone=tone)
+        self.heading.setVisible(bool(heading))
+        self.body.addWidget(self.heading)
+
+
+class NumberCard(Card):
+    """One answer: what it is about, the number, a sentence. The keyboard reaches it, for its three texts."""
+
+    def __init__(self, heading: str, *, parent: QWidget | None = None) -> None:
+        super().__init__(heading, parent=parent)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.number = Heading(size="key")
+        self.number.setWordWrap(False)
+        self.sentence = Prose()
+        self.body.addWidget(self.number)
+        self.body.addWidget(self.sentence)
+        self.body.addStretch(1)
+
+    def show_number(self, number: str, sentence: str = "", *, tone: str = "") -> None:
+        """Show a number and its sentence; ``tone`` is "", accent, care or wrong."""
+        self.number.setText(number)
+        self.number.setProperty("tone", tone)
+        self.number.style().unpolish(self.number)
+        self.number.style().polish(self.number)
+        self.sentence.say(sentence)
+        self.setAccessibleName(f"{self.heading.text()}: {number}. {self.sentence.plain()}")
+
+
+class Rule(QFrame):
+    """A line of one pixel."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("rule", "true")
+        self.setFixedHeight(1)
+
+
+def row(*widgets: QWidget, spacing: int = 10, stretch: bool = True) -> QHBoxLayout:
+    """Return widgets side by side, with the free room after them."""
+    made = QHBoxLayout()
+    made.setSpacing(spacing)
+    for widget in widgets:
+        made.addWidget(widget)
+    if stretch:
+        made.addStretch(1)
+    return made

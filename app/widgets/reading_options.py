@@ -1,0 +1,167 @@
+"""How a file is read: what was found out, and fields to say otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+
+from app import words
+from app.theme import text_font
+from app.widgets.cards import Card
+
+FOUND = "found"
+CHOICES: Mapping[str, tuple[Any, ...]] = {
+    "delimiter": (",", ";", "\t", "|", " "),
+    "encoding": ("utf-8", "utf-8-sig", "utf-16", "cp1252", "iso-8859-15", "cp1250", "cp850", "mac_roman"),
+    "header": (True, False),
+    "decimal": (".", ","),
+    "quote": ('"', "'", ""),
+    "date_order": ("ymd", "dmy", "mdy"),
+    "sheet": (),
+}
+OF_TEXT = ("delimiter", "encoding", "header", "decimal", "quote", "date_order", "missing")
+OF_EXCEL = ("sheet", "header", "missing")
+NAMES = {
+    ",": "comma",
+    ";": "semicolon",
+    "\t": "tab",
+    "|": "bar",
+    " ": "blank",
+    ".": "point",
+    '"': "double_quote",
+    "'": "single_quote",
+    "": "nothing",
+    True: "yes",
+    False: "no",
+    "ymd": "ymd",
+    "dmy": "dmy",
+    "mdy": "mdy",
+}
+
+
+class ReadingOptions(Card):
+    """Emits ``changed`` with the options that the custodian gave; what is left out is found out."""
+
+    changed = Signal(dict)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(words.say("app.load.how"), parent=parent)
+        self._given: dict[str, Any] = {}
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(16)
+        self._grid.setVerticalSpacing(4)
+        for column in range(4):
+            self._grid.setColumnStretch(column, 1)
+        self.body.addLayout(self._grid)
+        self.fields: dict[str, QWidget] = {}
+        self._labels: dict[str, QLabel] = {}
+        for name in CHOICES:
+            field = QComboBox()
+            field.activated.connect(lambda place, name=name: self._chosen(name))
+            self._add(name, field)
+        missing = QLineEdit()
+        missing.setPlaceholderText(words.say("app.load.option.missing.placeholder"))
+        missing.editingFinished.connect(self._missing_edited)
+        self._add("missing", missing)
+        self._offers = QHBoxLayout()
+        self._offers.setSpacing(8)
+        self.body.addLayout(self._offers)
+
+    def _add(self, name: str, field: QWidget) -> None:
+        label = QLabel(words.say(f"app.load.option.{name}.label"))
+        label.setFont(text_font(12))
+        label.setProperty("tone", "quiet")
+        label.setBuddy(field)
+        field.setObjectName(f"option_{name}")
+        field.setAccessibleName(label.text())
+        field.setMinimumWidth(90)
+        self.fields[name], self._labels[name] = field, label
+
+    def show_options(self, given: Mapping[str, Any], used: Any, detection: Any) -> None:
+        """Show what is used; ``given`` is what the custodian said."""
+        self._given = dict(given)
+        wanted = {"text": OF_TEXT, "excel": OF_EXCEL}.get(used.format, ("missing",))
+        for place, name in enumerate(wanted):
+            line, column = 2 * (place // 4), place % 4
+            self._grid.addWidget(self._labels[name], line, column)
+            self._grid.addWidget(self.fields[name], line + 1, column)
+            if place // 4:
+                self._grid.setRowMinimumHeight(line, 22)
+        for name in self.fields:
+            self.fields[name].setVisible(name in wanted)
+            self._labels[name].setVisible(name in wanted)
+        for name in CHOICES:
+            choices = getattr(detection, "sheets", ()) if name == "sheet" else CHOICES[name]
+            self._fill(name, choices, getattr(used, name))
+        missing = self.fields["missing"]
+        assert isinstance(missing, QLineEdit)
+        with QSignalBlocker(missing):
+            missing.setText("  ".join(given.get("missing", ())))
+        self._offer(getattr(detection, "missing", ()))
+
+    def _fill(self, name: str, choices: tuple[Any, ...], used: Any) -> None:
+        field = self.fields[name]
+        assert isinstance(field, QComboBox)
+        with QSignalBlocker(field):
+            field.clear()
+            field.addItem(words.say("app.load.found", value=_named(used)), FOUND)
+            for choice in choices:
+                field.addItem(_named(choice), choice)
+            given = self._given.get(name, FOUND)
+            place = next((place for place in range(field.count()) if field.itemData(place) == given), 0)
+            field.setCurrentIndex(place)
+
+    def _offer(self, codes: tuple[str, ...]) -> None:
+        """Offer the codes that look like missing values, one button each."""
+        while (item := self._offers.takeAt(0)) is not None:
+            if item.widget() is not None:
+                item.widget().deleteLater()
+        accepted = tuple(self._given.get("missing", ()))
+        if not codes and not accepted:
+            return
+        label = QLabel(words.say("app.load.offers"))
+        label.setProperty("tone", "quiet")
+        self._offers.addWidget(label)
+        for code in dict.fromkeys((*codes, *accepted)):
+            button = QPushButton(words.say("app.load.is_missing", code=code))
+            button.setProperty("look", "chip")
+            button.setCheckable(True)
+            button.setChecked(code in accepted)
+            button.clicked.connect(lambda checked, code=code: self._accept(code, checked))
+            self._offers.addWidget(button)
+        self._offers.addStretch(1)
+
+    def _accept(self, code: str, wanted: bool) -> None:
+        codes = [entry for entry in self._given.get("missing", ()) if entry != code]
+        self._give("missing", [*codes, code] if wanted else codes)
+
+    def _missing_edited(self) -> None:
+        field = self.fields["missing"]
+        assert isinstance(field, QLineEdit)
+        codes = field.text().split()
+        if codes != list(self._given.get("missing", ())):
+            self._give("missing", codes)
+
+    def _chosen(self, name: str) -> None:
+        field = self.fields[name]
+        assert isinstance(field, QComboBox)
+        value = field.currentData(Qt.ItemDataRole.UserRole)
+        if value != self._given.get(name, FOUND):
+            self._give(name, value)
+
+    def _give(self, name: str, value: Any) -> None:
+        options = {key: entry for key, entry in self._given.items() if key != name}
+        if value != FOUND and value != []:
+            options[name] = value
+        self._given = options
+        self.changed.emit(options)
+
+
+def _named(value: Any) -> str:
+    if value is None:
+        return words.say("app.load.value.none")
+    name = NAMES.get(value)
+    return words.say(f"app.load.value.{name}") if name else str(value)

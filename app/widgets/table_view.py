@@ -1,0 +1,221 @@
+"""Tables on screen: rows of a frame, or rows of texts; lines between rows only; every cell is spoken.
+
+view = DataTable(accessible_name)
+view.show_frame(frame, marked={(3, "age")})      # a pandas frame; private, never leaves the screen
+view.show_rows(headings, rows, numeric={1, 2})   # texts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRect, Qt
+from PySide6.QtGui import QPainter, QPen
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from app import words
+from app.theme import mono_font, text_font, theme
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+MARKED = Qt.ItemDataRole.UserRole + 1
+MISSING = Qt.ItemDataRole.UserRole + 2
+MOST_ROWS = 200
+
+
+class RowsModel(QAbstractTableModel):
+    """Read-only texts under headings."""
+
+    def __init__(
+        self, headings: Sequence[str], rows: Sequence[Sequence[str]], *, numeric: frozenset[int] = frozenset()
+    ) -> None:
+        super().__init__()
+        self.headings, self.rows, self.numeric = list(headings), [list(row) for row in rows], numeric
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self.headings)
+
+    def written(self, row: int, column: int) -> str:
+        """Return the text of a cell."""
+        return self.rows[row][column]
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        row, column = index.row(), index.column()
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.written(row, column)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{self.headings[column]}: {self.written(row, column)}"
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if column in self.numeric else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation == Qt.Orientation.Horizontal and role in (
+            Qt.ItemDataRole.DisplayRole,
+            Qt.ItemDataRole.AccessibleTextRole,
+        ):
+            return self.headings[section]
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if section in self.numeric else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+
+class FrameModel(RowsModel):
+    """The first rows of a frame; missing cells are a dash, cells that did not fit are marked."""
+
+    def __init__(self, frame: Any, marked: frozenset[tuple[int, str]] = frozenset()) -> None:
+        first = frame.head(MOST_ROWS)
+        numeric = frozenset(
+            place for place, kind in enumerate(first.dtypes) if getattr(kind, "kind", "O") in "iuf"
+        )
+        super().__init__([str(name) for name in first.columns], (), numeric=numeric)
+        self._missing = first.isna().to_numpy()
+        self._cells = first.astype("str").to_numpy()
+        self.marked = marked
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._cells)
+
+    def written(self, row: int, column: int) -> str:
+        return "—" if self._missing[row, column] else str(self._cells[row, column])
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == MARKED:
+            return (index.row() + 1, self.headings[index.column()]) in self.marked
+        if role == MISSING:
+            return bool(self._missing[index.row(), index.column()])
+        if role == Qt.ItemDataRole.AccessibleTextRole and self._missing[index.row(), index.column()]:
+            return words.say("app.window.cell_missing", column=self.headings[index.column()])
+        return super().data(index, role)
+
+
+class LinesDelegate(QStyledItemDelegate):
+    """Paints a cell: selection as a soft band, a line below each row, marked cells in the care colour."""
+
+    padding = 12
+
+    def __init__(self, parent: QWidget | None = None, *, mono: frozenset[int] = frozenset()) -> None:
+        super().__init__(parent)
+        self.mono = mono
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        self.paint_ground(painter, option, index)
+        self.paint_text(painter, option.rect, index, str(index.data() or ""))
+
+    def paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint everything behind the text."""
+        tokens = theme.tokens()
+        from PySide6.QtWidgets import QStyle
+
+        if index.data(MARKED):
+            painter.fillRect(option.rect, tokens.colour("care_soft"))
+        elif option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, tokens.colour("accent_soft"))
+        painter.setPen(QPen(tokens.colour("line"), 1))
+        painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(tokens.colour("accent"), 1))
+            painter.drawRect(option.rect.adjusted(0, 0, -1, -2))
+
+    def paint_text(
+        self,
+        painter: QPainter,
+        rect: QRect,
+        index: Index,
+        written: str,
+        *,
+        colour: str = "text",
+        wrap: bool = False,
+    ) -> None:
+        """Paint a text within the padding of a cell."""
+        tokens = theme.tokens()
+        painter.setFont(mono_font() if index.column() in self.mono else text_font())
+        quiet = index.data(MISSING)
+        painter.setPen(tokens.colour("quiet" if quiet else "care" if index.data(MARKED) else colour))
+        align = index.data(Qt.ItemDataRole.TextAlignmentRole)
+        flags = int(
+            align if align is not None else Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        )
+        place = rect.adjusted(self.padding, 2, -self.padding, -2)
+        if wrap:
+            painter.drawText(place, flags | int(Qt.TextFlag.TextWordWrap), written)
+        else:
+            cut = painter.fontMetrics().elidedText(written, Qt.TextElideMode.ElideRight, place.width())
+            painter.drawText(place, flags, cut)
+
+
+class DataTable(QTableView):
+    """A calm table: no grid, no corner, whole rows selected, columns as wide as they need up to a limit."""
+
+    def __init__(
+        self, name: str, parent: QWidget | None = None, *, mono: frozenset[int] = frozenset()
+    ) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setItemDelegate(LinesDelegate(self, mono=mono))
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setTabKeyNavigation(False)
+        self.setCornerButtonEnabled(False)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(34)
+        self.horizontalHeader().setHighlightSections(False)
+        self.horizontalHeader().setDefaultAlignment(
+            Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        )
+        self.horizontalHeader().setFixedHeight(36)
+        self._kept: QAbstractTableModel | None = None
+
+    def keep(self, model: QAbstractTableModel) -> None:
+        """Show a model, which lives as long as the view does."""
+        self.setModel(model)
+        self._kept = model
+
+    def show_frame(self, frame: Any, marked: frozenset[tuple[int, str]] = frozenset()) -> None:
+        """Show the first rows of a frame."""
+        self.keep(FrameModel(frame, marked))
+        self.fit_columns()
+
+    def show_rows(
+        self, headings: Sequence[str], rows: Sequence[Sequence[str]], *, numeric: frozenset[int] = frozenset()
+    ) -> None:
+        """Show texts under headings."""
+        self.keep(RowsModel(headings, rows, numeric=numeric))
+        self.fit_columns()
+
+    def fit_columns(self, narrowest: int = 72, widest: int = 260) -> None:
+        """Make columns as wide as what they hold, within limits."""
+        model, header = self.model(), self.horizontalHeader()
+        heads, cells = text_font(12, 600), text_font()
+        from PySide6.QtGui import QFontMetrics
+
+        head_width, cell_width = QFontMetrics(heads), QFontMetrics(cells)
+        for column in range(model.columnCount()):
+            heading = str(model.headerData(column, Qt.Orientation.Horizontal))
+            width = head_width.horizontalAdvance(heading)
+            for place in range(min(model.rowCount(), 40)):
+                text = str(model.index(place, column).data() or "")
+                width = max(width, cell_width.horizontalAdvance(text))
+            header.resizeSection(column, max(narrowest, min(widest, width + 26)))
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
