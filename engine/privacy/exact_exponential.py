@@ -8,7 +8,7 @@ A uniform number U in [0, 1) is known by its first bits only: ``prefix`` says th
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,7 @@ def is_below(prefix: int, bits: int, gamma: Fraction) -> bool | None:
     return False if prefix >= high else None
 
 
+@lru_cache(maxsize=256)
 def word_threshold(gamma: Fraction) -> int:
     """Return ⌊2^32 · exp(−γ)⌋: a smaller word is below exp(−γ), a larger one is not, itself undecided."""
     bits = WORD_BITS
