@@ -68,7 +68,7 @@ def result_views(
     cells: Cells,
     *,
     value: str,
-    within: str,
+    within: str | None,
     bounds: tuple[float, float] | None = None,
 ) -> tuple[View, ...]:
     """Return the released table, and its bars with intervals where they can be read.
@@ -76,11 +76,10 @@ def result_views(
     Parameters
     ----------
     value, within
-        Names of the number to draw and of its 95 % limit, before `free_name`.
+        Names of the number to draw and of its 95 % limit, before `free_name`. Without a limit no bars.
     bounds
         Where the value was clamped; the intervals stop there too.
     """
-    value, within = free_name(value, cells.names), free_name(within, cells.names)
     shown = frame.head(MOST_ROWS)
     headings: tuple[Text | str, ...] = tuple(
         name if name in cells.names else Text(f"methods.{method}.numbers.{name.rstrip('_')}.label")
@@ -93,7 +92,8 @@ def result_views(
         else _note(method, "table")
     )
     views: list[View] = [TableView(Text(f"methods.{method}.views.table.title"), headings, rows, note)]
-    if 0 < len(frame) <= MOST_BARS:
+    if within is not None and 0 < len(frame) <= MOST_BARS:
+        value, within = free_name(value, cells.names), free_name(within, cells.names)
         values, limits = frame[value].astype(float), frame[within].astype(float)
         low, high = values - limits, values + limits
         if bounds is not None:

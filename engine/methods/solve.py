@@ -1,0 +1,118 @@
+"""Which budget an accuracy needs: the forecast read backwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from math import floor, log10
+
+from engine.methods.budget import LARGEST, SMALLEST
+from engine.methods.protocol import Budget, Method, Request
+
+_DIGITS = 3
+_TRIES = 40
+
+
+def epsilon_for_error(
+    method: Method, request: Request, *, size: int, limit: float, quantity: int = 0
+) -> Fraction | None:
+    """Return the smallest epsilon for which 95 of 100 errors stay below a limit.
+
+    Parameters
+    ----------
+    method, request
+        What is to be released. The request's own epsilon is ignored; its delta and neighbours are kept.
+    size
+        Size of the group that the limit is for.
+    limit
+        Largest error that is acceptable, in the units of the released number, above 0.
+    quantity
+        Which of the forecast's numbers for that size, the first by default.
+
+    Returns
+    -------
+    Fraction or None
+        Three significant digits, rounded up. None where no epsilon up to 10^12 reaches the limit.
+
+    Raises
+    ------
+    ValueError
+        The limit is not above 0.
+
+    Notes
+    -----
+    The forecast falls as epsilon rises. Errors are nearly proportional to 1/ε, so a proportional guess
+    brackets the answer in a few steps; the rest is bisection on three significant digits. Reads no row.
+
+    Examples
+    --------
+    >>> from engine.methods.catalogue import method
+    >>> from engine.table.schema import Column, Domain, Kind, Origin, Schema
+    >>> sex = Column("sex", kind=Kind.CATEGORY, domain=Domain(values=("f", "m")))
+    >>> sex = replace(sex, domain_origin=Origin.DECLARED)
+    >>> request = Request({"people": Schema((sex,))}, {"columns": ["sex"]})
+    >>> epsilon_for_error(method("statistics.counts"), request, size=20, limit=6)
+    Fraction(457, 1000)
+    """
+    if not limit > 0:
+        raise ValueError("a limit is above 0")
+    one_size = replace(request, declared_sizes=(size,))
+    known: dict[Fraction, bool] = {}
+
+    def error(epsilon: Fraction) -> float:
+        return _error(method, one_size, epsilon, quantity)
+
+    def enough(epsilon: Fraction) -> bool:
+        if epsilon not in known:
+            known[epsilon] = error(epsilon) <= limit
+        return known[epsilon]
+
+    low, high = _bracket(error, limit)
+    if high is None:
+        return None
+    first, last = _rank(low), _rank(high)
+    while last - first > 1:
+        middle = (first + last) // 2
+        first, last = (first, middle) if enough(_value(middle)) else (middle, last)
+    return _value(last)
+
+
+def _error(method: Method, request: Request, epsilon: Fraction, quantity: int) -> float:
+    delta = request.budget.delta if request.budget else Fraction(0)
+    budget = Budget(epsilon, delta) if request.budget is None else replace(request.budget, epsilon=epsilon)
+    errors = method.forecast(replace(request, budget=budget)).errors
+    fitting = [error for error in errors if error.group_size in (None, *request.declared_sizes)]
+    return fitting[quantity].limit
+
+
+def _bracket(error: Callable[[Fraction], float], limit: float) -> tuple[Fraction, Fraction | None]:
+    """Return an epsilon that is too small (or the smallest there is) and one that is enough."""
+    low, guess = SMALLEST, Fraction(1)
+    high: Fraction | None = None
+    for _ in range(_TRIES):
+        found = error(guess)
+        if found <= limit:
+            high = guess
+            factor = Fraction(9, 10) * Fraction(max(found, limit / 1000)) / Fraction(limit)
+        else:
+            low = guess
+            factor = Fraction(11, 10) * min(Fraction(1000), Fraction(found) / Fraction(limit))
+        wanted = min(max(guess * factor, SMALLEST), LARGEST)
+        wanted = _value(_rank(wanted))
+        if (high is not None and wanted <= low) or wanted == guess or (high is not None and high < 2 * low):
+            break
+        guess = wanted
+    return low, high
+
+
+def _rank(value: Fraction) -> int:
+    """Number the positive numbers of three significant digits; rounds up."""
+    power = floor(log10(value)) - _DIGITS + 1
+    digits = -((-value) // Fraction(10) ** power)
+    return power * 900 + digits - 100  # 1000 is the first of the next power
+
+
+def _value(rank: int) -> Fraction:
+    power, digits = divmod(rank, 900)
+    return (digits + 100) * Fraction(10) ** power
