@@ -1,0 +1,86 @@
+"""A small register of stays, a plan about it and a ledger of its own: where every release test starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from engine.ledger import Ledger
+from engine.methods.protocol import MAIN, Budget
+from engine.progress import SILENT
+from engine.release.bundle import Bundle
+from engine.release.plan import FileReference, Plan, Price, Purpose
+from engine.release.run import run_through
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from tests.noise_source import seeded_noise
+
+ROWS = """patient;sex;ward;stay
+P1;f;north;3
+P1;f;south;4
+P2;m;north;1
+P3;f;south;9
+P4;m;south;2
+P5;m;north;
+P6;x;north;5
+"""
+
+SECRETS = ("P1", "P2", "P3", "P4", "P5", "P6")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "stays.csv").write_text(ROWS)
+    return tmp_path
+
+
+@pytest.fixture
+def plan(folder: Path) -> Plan:
+    columns = (
+        Column("patient", Role.PERSON_KEY, Kind.TEXT),
+        Column("sex", Role.IDENTIFYING, Kind.CATEGORY, Domain(values=("f", "m")), Origin.DECLARED),
+        Column("ward", Role.OTHER, Kind.CATEGORY, Domain(values=("north", "south")), Origin.DECLARED),
+        Column(
+            "stay",
+            Role.SENSITIVE,
+            Kind.INTEGER,
+            Domain(minimum=Fraction(0), maximum=Fraction(30), step=Fraction(1)),
+            Origin.DECLARED,
+        ),
+    )
+    return Plan(
+        method="statistics.counts",
+        files={MAIN: FileReference("stays.csv")},
+        schemas={MAIN: Schema(columns, 1)},
+        parameters={"columns": ["sex", "ward"]},
+        budget=Budget(Fraction(1, 2)),
+        purpose=Purpose("Stays by sex and ward", "R-1", "University", "DUA 1", "2027-12-31", "DPO"),
+        price=Price(people=6, compensation=Fraction(500), budget=Fraction(1000)),
+        holding="Register of stays",
+        holding_budget=Budget(Fraction(2)),
+    )
+
+
+@pytest.fixture
+def ledger(folder: Path) -> Ledger:
+    return Ledger(folder / "ledger.sqlite")
+
+
+Runner = Callable[..., Bundle]
+
+
+@pytest.fixture
+def run(plan: Plan, folder: Path, ledger: Ledger) -> Runner:
+    """Run the plan, or a change of it, with seeded noise."""
+
+    def runner(
+        name: str = "bundle", *, seed: int = 1, progress=SILENT, door=None, **changes: object
+    ) -> Bundle:
+        changed = replace(plan, **changes)
+        open_door = door or (lambda spend: seeded_noise(seed, on_first_draw=spend))
+        return run_through(changed, folder / name, ledger, folder, "en", progress, open_door)
+
+    return runner

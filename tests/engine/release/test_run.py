@@ -1,0 +1,292 @@
+"""From plan to bundle: the order of ledger and noise, what stays after a failure, what the bundle holds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from engine.errors import Cancelled, InputRefused
+from engine.ledger import Ledger
+from engine.methods.catalogue import method
+from engine.methods.protocol import Budget
+from engine.privacy.guarantee import Neighbours
+from engine.progress import Progress
+from engine.release import bundle as bundle_module
+from engine.release import describe, reading
+from engine.release.plan import Plan
+from engine.release.preview import preview
+from engine.table.table import Table
+from tests.engine.release.conftest import SECRETS, Runner
+from tests.noise_source import seeded_noise
+
+
+def entries(ledger: Ledger) -> list[str]:
+    return [entry.state for entry in ledger.entries()]
+
+
+def test_a_run_leaves_a_complete_bundle(run: Runner, folder: Path, ledger: Ledger) -> None:
+    made = run()
+    names = {str(path.relative_to(made.folder)) for path in made.folder.rglob("*") if path.is_file()}
+    assert names == {
+        "release/counts.csv",
+        "release/data-dictionary.json",
+        "release/evidence.json",
+        "release/report-external.pdf",
+        "release/report-external.html",
+        "release/README.txt",
+        "release/SHA256SUMS",
+        "internal/evidence.json",
+        "internal/report-internal.pdf",
+        "internal/report-internal.html",
+        "internal/SHA256SUMS",
+    }
+    assert entries(ledger) == ["complete"]
+    entry = ledger.entry(made.entry)
+    assert (entry.release_sums, entry.internal_sums) == (made.release_sums, made.internal_sums)
+    assert entry.epsilon == Fraction(1, 2)
+
+
+def test_every_declared_cell_is_there(run: Runner) -> None:
+    frame = pd.read_csv(run().folder / "release" / "counts.csv")
+    declared = {(sex, ward) for sex in ("f", "m") for ward in ("north", "south")}
+    assert declared <= set(zip(frame["sex"], frame["ward"], strict=True))
+
+
+def test_with_a_large_budget_the_counts_are_those_of_one_row_a_person(run: Runner) -> None:
+    made = run(budget=Budget(Fraction(1000)), holding_budget=Budget(Fraction(1000)))
+    frame = pd.read_csv(made.folder / "release" / "counts.csv")
+    assert frame["count"].sum() == 6
+    assert frame.loc[(frame["sex"] == "m") & (frame["ward"] == "north"), "count"].item() == 2
+
+
+def test_spending_is_on_record_before_the_first_noise(run: Runner, ledger: Ledger) -> None:
+    seen: list[list[str]] = []
+
+    def door(spend):
+        def first() -> None:
+            seen.append(entries(ledger))
+            spend()
+            seen.append(entries(ledger))
+
+        return seeded_noise(3, on_first_draw=first)
+
+    run(door=door)
+    assert seen == [["reserved"], ["spent"]]
+
+
+def test_stop_before_the_first_noise_leaves_nothing_and_frees(
+    run: Runner, folder: Path, ledger: Ledger
+) -> None:
+    stages: list[str] = []
+    progress = Progress(lambda share, stage: stages.append(stage), lambda: "run.reserving" in stages)
+    before = {path.name for path in folder.iterdir()}
+    with pytest.raises(Cancelled):
+        run(progress=progress)
+    assert {path.name for path in folder.iterdir()} == before
+    assert entries(ledger) in ([], ["freed"])
+    assert all(ledger.status(one.id).epsilon_spent == 0 for one in ledger.holdings())
+
+
+@pytest.mark.parametrize("stage", ["run.noise", "run.writing", "run.reports"])
+def test_stop_after_noise_leaves_nothing_but_stays_spent(
+    run: Runner, folder: Path, ledger: Ledger, stage: str
+) -> None:
+    stages: list[str] = []
+    progress = Progress(lambda share, now: stages.append(now), lambda: stage in stages)
+    with pytest.raises(Cancelled):
+        run(progress=progress)
+    assert not (folder / "bundle").exists()
+    assert not [path for path in folder.iterdir() if path.name.startswith(".custos")]
+    assert entries(ledger) == ["failed"]
+    assert ledger.status(ledger.holdings()[0].id).epsilon_spent == Fraction(1, 2)
+
+
+def test_a_full_disk_leaves_no_half_bundle(
+    run: Runner, folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(bundle_module.os, "fsync", full)
+    with pytest.raises(InputRefused) as refusal:
+        run()
+    assert refusal.value.code == "bundle.not_writable"
+    assert not (folder / "bundle").exists()
+    assert not [path for path in folder.iterdir() if path.name.startswith(".custos")]
+    assert entries(ledger) == ["failed"]
+
+
+def test_an_entry_that_cannot_be_completed_takes_its_bundle_away(
+    run: Runner, folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise InputRefused("ledger.locked")
+
+    monkeypatch.setattr(Ledger, "complete", refuse)
+    with pytest.raises(InputRefused):
+        run()
+    assert not (folder / "bundle").exists()
+    assert entries(ledger) == ["failed"]
+
+
+def test_the_ledger_refuses_what_is_over_budget(run: Runner, folder: Path, ledger: Ledger) -> None:
+    for number in range(4):
+        run(f"bundle-{number}")
+    with pytest.raises(InputRefused) as refusal:
+        run("bundle-5")
+    assert refusal.value.code == "ledger.over_budget"
+    assert not (folder / "bundle-5").exists()
+    assert entries(ledger) == ["complete"] * 4
+
+
+def test_replace_one_is_charged_as_it_is_declared(run: Runner, ledger: Ledger) -> None:
+    holding = Budget(Fraction(2), neighbours=Neighbours.REPLACE_ONE)
+    run(holding_budget=holding)
+    assert ledger.status(ledger.holdings()[0].id).epsilon_spent == 1
+
+
+def test_add_remove_cannot_be_proved_from_replace_one(run: Runner) -> None:
+    run()
+    with pytest.raises(InputRefused) as refusal:
+        run("second", budget=Budget(Fraction(1, 2), neighbours=Neighbours.REPLACE_ONE))
+    assert refusal.value.code == "accounting.neighbours"
+
+
+def test_the_same_table_under_another_name_needs_a_reason(run: Runner, ledger: Ledger) -> None:
+    run()
+    with pytest.raises(InputRefused) as refusal:
+        run("second", holding="Another register")
+    assert refusal.value.code == "charge.known"
+    assert len(ledger.holdings()) == 1
+    run("third", holding="Another register", decisions=({"decision": "new_holding", "reason": "a test"},))
+    assert len(ledger.holdings()) == 2
+
+
+def test_a_target_that_holds_something_is_never_written_over(
+    run: Runner, folder: Path, ledger: Ledger
+) -> None:
+    (folder / "bundle").mkdir()
+    (folder / "bundle" / "letter.txt").write_text("keep me")
+    with pytest.raises(InputRefused) as refusal:
+        run()
+    assert refusal.value.code == "bundle.exists"
+    assert (folder / "bundle" / "letter.txt").read_text() == "keep me"
+    assert entries(ledger) == []
+
+
+@pytest.mark.parametrize(
+    ("budget", "code"),
+    [
+        (None, "charge.no_epsilon"),
+        (Budget(Fraction(0)), "charge.bad_epsilon"),
+        (Budget(Fraction(-1)), "charge.bad_epsilon"),
+        (Budget(Fraction(1), Fraction(1)), "charge.bad_delta"),
+    ],
+)
+def test_a_budget_that_is_none_is_refused(
+    run: Runner, ledger: Ledger, budget: Budget | None, code: str
+) -> None:
+    with pytest.raises(InputRefused) as refusal:
+        run(budget=budget)
+    assert refusal.value.code == code
+    assert entries(ledger) == []
+
+
+def test_a_column_that_the_file_lacks_is_refused_before_anything_is_reserved(
+    run: Runner, folder: Path, ledger: Ledger
+) -> None:
+    (folder / "stays.csv").write_text("patient;sex;stay\nP1;f;3\n")
+    with pytest.raises(InputRefused) as refusal:
+        run()
+    assert (refusal.value.code, refusal.value.values["column"]) == ("reading.column_missing", "ward")
+    assert entries(ledger) == []
+
+
+def test_a_file_that_vanished_is_refused(run: Runner, folder: Path, ledger: Ledger) -> None:
+    (folder / "stays.csv").unlink()
+    with pytest.raises(InputRefused) as refusal:
+        run()
+    assert refusal.value.code == "reading.not_there"
+
+
+def test_a_poisoned_table_survives_everything_before_the_spend(
+    run: Runner, plan: Plan, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Problems, cost, forecast and preview of every method read no row; the run then does."""
+
+    def poison(self: Table) -> pd.DataFrame:
+        raise AssertionError("a private value was read")
+
+    monkeypatch.setattr(Table, "rows", poison)
+    found = method(plan.method)
+    assert found.problems(plan.request) == []
+    assert found.cost(plan.request).epsilon == Fraction(1, 2)
+    assert found.forecast(plan.request).errors
+    assert preview(plan, ledger).problems == ()
+    with pytest.raises(AssertionError, match="private value"):
+        run()
+
+
+def test_the_method_gets_no_row_before_the_entry_is_spent(
+    run: Runner, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states: list[list[str]] = []
+    counts = type(method("statistics.counts"))
+    original = counts.run
+
+    def watched(self, tables, request, context):
+        states.append(entries(ledger))
+        return original(self, tables, request, context)
+
+    monkeypatch.setattr(counts, "run", watched)
+    run()
+    assert states == [["spent"]]
+
+
+def test_nothing_private_is_in_the_release_folder(run: Runner, folder: Path) -> None:
+    made = run()
+    for path in (made.folder / "release").iterdir():
+        content = path.read_bytes()
+        for secret in SECRETS:
+            assert secret.encode() not in content or path.suffix == ".pdf", path.name
+    evidence = json.loads((made.folder / "release" / "evidence.json").read_text())
+    assert "internal" not in evidence
+    assert (
+        reading.file_hash(folder / "stays.csv") not in (made.folder / "release" / "evidence.json").read_text()
+    )
+
+
+def test_internal_evidence_cannot_be_written_outside(run: Runner) -> None:
+    with pytest.raises(TypeError):
+        describe.public_json({"audience": "internal"})
+
+
+def test_rows_without_a_person_key_are_left_out_and_counted(run: Runner, folder: Path) -> None:
+    with (folder / "stays.csv").open("a") as file:
+        file.write(";f;north;3\n;f;north;3\n")
+    made = run(budget=Budget(Fraction(1000)), holding_budget=Budget(Fraction(1000)))
+    frame = pd.read_csv(made.folder / "release" / "counts.csv")
+    assert frame["count"].sum() == 6
+    internal = json.loads((made.folder / "internal" / "evidence.json").read_text())["internal"]
+    assert internal["input"]["rows_without_key"] == 2
+    assert internal["input"]["people"] == 6
+
+
+def test_two_runs_give_the_same_evidence_but_for_noise_times_and_ledger(run: Runner, plan: Plan) -> None:
+    def comparable(folder: Path) -> dict:
+        tree = json.loads((folder / "internal" / "evidence.json").read_text())
+        for name in ("made_at", "bundle_id", "artefacts", "ledger", "views"):
+            tree.pop(name)
+        tree["internal"].pop("holding")
+        return tree
+
+    first = run("first", seed=1)
+    second = run("second", seed=2)
+    assert comparable(first.folder) == comparable(second.folder)
+    changed = run("third", purpose=replace(plan.purpose, recipient="Somebody else"))
+    assert comparable(changed.folder) != comparable(first.folder)

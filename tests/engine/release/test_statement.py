@@ -1,0 +1,106 @@
+"""One privacy level in the views that people can judge, by hand and against the published figures."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from engine import texts
+from engine.privacy.guarantee import Guarantee, Kind, Mechanism, Neighbours, Noise, Sequential, Unit
+from engine.release.plan import Price
+from engine.release.statement import at_risk, posterior, price_statement, privacy_statement
+
+
+def guarantee(
+    epsilon: Fraction, *, neighbours: Neighbours = Neighbours.ADD_REMOVE, noise: Noise = Noise.LAPLACE
+) -> Guarantee:
+    event = Mechanism(noise, 1 / epsilon, Fraction(1))
+    return Guarantee(Kind.PURE_DP, epsilon, Fraction(0), Unit.PERSON, 1, neighbours, (), event)
+
+
+def test_posteriors_by_hand() -> None:
+    assert posterior(0) == 0.5
+    assert posterior(math.log(3)) == pytest.approx(0.75)
+    assert posterior(1, prior=0.01) == pytest.approx(0.027, abs=1e-3)
+
+
+def test_a_known_persons_value_costs_twice_under_add_remove() -> None:
+    statement = privacy_statement(guarantee(Fraction(1)))
+    assert statement["posterior"]["presence"] == pytest.approx(0.7311, abs=5e-5)
+    assert statement["posterior"]["value"] == pytest.approx(0.8808, abs=5e-5)
+    replaced = privacy_statement(guarantee(Fraction(1), neighbours=Neighbours.REPLACE_ONE))
+    assert replaced["posterior"]["value"] == pytest.approx(0.7311, abs=5e-5)
+
+
+def test_published_exact_and_certified_stand_together() -> None:
+    found = at_risk(guarantee(Fraction(1)), read_at=Fraction(3, 5))
+    assert found["published"]["confidence"] == pytest.approx(0.713769, abs=1e-6)
+    assert found["exact"]["confidence"] == pytest.approx(0.409365, abs=1e-6)
+    assert found["exact"]["confidence_two_sided"] == pytest.approx(0.184701, abs=1e-6)
+    assert found["certified"]["delta"] == pytest.approx(0.181269, abs=1e-6)
+
+
+def test_the_integer_mechanism_is_stated_as_it_runs() -> None:
+    found = at_risk(guarantee(Fraction(1), noise=Noise.DISCRETE_LAPLACE), read_at=Fraction(3, 5))
+    assert found["exact"]["confidence"] == pytest.approx(0.268941, abs=1e-6)
+    assert found["exact"]["confidence_two_sided"] == 0
+
+
+def test_the_warning_stands_above_ln_3() -> None:
+    assert not at_risk(guarantee(Fraction(109, 100)))["above_ln3"]
+    assert at_risk(guarantee(Fraction(110, 100)))["above_ln3"]
+
+
+def test_a_composition_has_no_published_form() -> None:
+    half = Mechanism(Noise.DISCRETE_LAPLACE, Fraction(2), Fraction(1))
+    both = Guarantee(
+        Kind.PURE_DP,
+        Fraction(1),
+        Fraction(0),
+        Unit.PERSON,
+        1,
+        Neighbours.ADD_REMOVE,
+        (),
+        Sequential((half, half)),
+    )
+    found = at_risk(both, read_at=Fraction(3, 5))
+    assert found["published"] is None
+    # Losses ±½ and ±½: the sum is 1, 0 or −1 with probabilities p², 2pq, q², p = e^½/(1+e^½).
+    p = 1 / (1 + math.exp(-0.5))
+    assert found["exact"]["confidence"] == pytest.approx(1 - p * p, abs=1e-9)
+
+
+def test_without_a_guarantee_no_number_is_given() -> None:
+    none = Guarantee(Kind.NONE, None, Fraction(0), Unit.ROW, 1, Neighbours.ADD_REMOVE)
+    statement = privacy_statement(none)
+    assert "epsilon" not in statement
+    assert texts.text(statement["sentence"]["id"])
+    assert price_statement(none, Price(people=1, compensation=Fraction(1))) == {}
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize("unit", list(Unit))
+def test_every_sentence_can_be_said(neighbours: Neighbours, unit: Unit) -> None:
+    event = Mechanism(Noise.LAPLACE, Fraction(1), Fraction(1))
+    found = Guarantee(Kind.PURE_DP, Fraction(1), Fraction(0), unit, 1, neighbours, (), event)
+    sentence = privacy_statement(found)["sentence"]
+    said = texts.text(sentence["id"], **sentence["values"])
+    assert "2.72" in said
+    assert "88.1%" in said if neighbours is Neighbours.ADD_REMOVE else "73.1%" in said
+
+
+def test_the_price_has_its_published_figures() -> None:
+    price = Price(people=100, compensation=Fraction(5500), budget=Fraction(55_000))
+    found = price_statement(guarantee(Fraction(1, 2)), price)
+    assert found["budget"] == pytest.approx(74_434.41, abs=0.01)
+    assert found["published"]["epsilon"] == pytest.approx(0.274115, abs=1e-6)
+    assert found["published"]["saving"] == pytest.approx(36_628.55, abs=0.01)
+    assert found["exact"]["saving"] == pytest.approx(30_955.35, abs=0.01)
+    assert found["expected"] == pytest.approx(63_894.00, abs=0.01)
+    assert found["affordable"] == pytest.approx(0.43, abs=0.005)
+
+
+def test_no_money_no_price() -> None:
+    assert price_statement(guarantee(Fraction(1)), Price()) == {}

@@ -1,0 +1,99 @@
+"""A bundle with one byte changed is found out, file by file."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from engine import texts
+from engine.__main__ import main
+from engine.errors import InputRefused
+from engine.ledger import Ledger
+from engine.release.bundle import Bundle
+from engine.release.verify import verify
+from tests.engine.release.conftest import Runner
+
+FILES = (
+    "release/counts.csv",
+    "release/data-dictionary.json",
+    "release/evidence.json",
+    "release/report-external.pdf",
+    "release/report-external.html",
+    "release/README.txt",
+    "release/SHA256SUMS",
+    "internal/evidence.json",
+    "internal/report-internal.pdf",
+    "internal/report-internal.html",
+    "internal/SHA256SUMS",
+)
+
+
+@pytest.fixture
+def made(run: Runner) -> Bundle:
+    return run()
+
+
+def test_an_untouched_bundle_passes(made: Bundle, ledger: Ledger) -> None:
+    found = verify(made.folder, ledger=ledger)
+    assert found.passed, found.problems
+    assert found.chain_checked
+    assert not verify(made.folder).chain_checked
+
+
+def test_the_recipient_can_verify_the_release_alone(made: Bundle, ledger: Ledger, tmp_path: Path) -> None:
+    alone = tmp_path / "received"
+    shutil.copytree(made.folder / "release", alone)
+    assert verify(alone).passed
+    assert verify(alone, ledger=ledger).passed
+
+
+def test_one_changed_byte_names_the_file_and_exits_1(
+    made: Bundle, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file in FILES:
+        content = (made.folder / file).read_bytes()
+        for place in (0, len(content) // 2, len(content) - 1):
+            changed = bytearray(content)
+            changed[place] ^= 1
+            (made.folder / file).write_bytes(bytes(changed))
+            assert main(["verify", str(made.folder)]) == 1, (file, place)
+            written = capsys.readouterr().out
+            assert Path(file).name in written, (file, place, written)
+        (made.folder / file).write_bytes(content)
+    assert main(["verify", str(made.folder)]) == 0
+
+
+def test_a_file_added_or_taken_away_is_named(made: Bundle) -> None:
+    extra = made.folder / "release" / "patients.csv"
+    extra.write_text("a,b\n")
+    assert [problem.values["file"] for problem in verify(made.folder).problems] == ["release/patients.csv"]
+    extra.unlink()
+    (made.folder / "release" / "README.txt").unlink()
+    assert [problem.values["file"] for problem in verify(made.folder).problems] == ["release/README.txt"]
+
+
+def test_fitting_sums_do_not_help_against_the_ledger(made: Bundle, ledger: Ledger) -> None:
+    from engine.release.bundle import write_sums
+
+    (made.folder / "release" / "README.txt").write_text("another text\n")
+    write_sums(made.folder / "release")
+    assert verify(made.folder).passed
+    problems = verify(made.folder, ledger=ledger).problems
+    assert [problem.code for problem in problems] == ["bundle.entry_differs"]
+
+
+def test_another_ledger_does_not_know_it(made: Bundle, tmp_path: Path) -> None:
+    other = Ledger(tmp_path / "other.sqlite")
+    assert [problem.code for problem in verify(made.folder, ledger=other).problems] == [
+        "bundle.entry_unknown"
+    ]
+
+
+def test_a_folder_without_a_bundle_is_said_in_words(tmp_path: Path) -> None:
+    with pytest.raises(InputRefused) as refusal:
+        verify(tmp_path)
+    what, do = texts.explain(refusal.value)
+    assert tmp_path.name in what
+    assert do
