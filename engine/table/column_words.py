@@ -11,7 +11,7 @@ from importlib.resources import files
 
 # Stems of international nonproprietary names (WHO, The use of stems in the selection of INN, 2018).
 DRUG = re.compile(
-    r".*(formin|glitazone|gliptin|glinide|glitol|[ai]bose|pizide|piride|buride|"
+    r".*(formin|glitazone|gliptin|glipton|examide|glinide|glitol|[ai]bose|pizide|piride|buride|"
     r"(but|az|prop|hex)amide|statin|sartan|pril|olol|cillin|conazole|prazole|mycin|tidine|triptan|mab)"
 )
 
@@ -51,7 +51,7 @@ def found_in(name: str, group: str) -> tuple[str, str] | None:
     name
         Name of a column.
     group
-        ``direct``, ``identifying``, ``place`` or ``sensitive``.
+        ``direct``, ``identifying``, ``place``, ``place_alone`` or ``sensitive``.
 
     Examples
     --------
@@ -66,6 +66,10 @@ def found_in(name: str, group: str) -> tuple[str, str] | None:
             part == "name" or part in _WHOSE or says(part, "person") for part in parts
         ):
             continue  # the name of a drug or of a ward names no person
+        if group == "place_alone" and not all(
+            part in known or part == "name" or says(part, "number") for part in parts
+        ):
+            continue
         return known[word], word
     return None
 
@@ -74,5 +78,5 @@ _WHOSE = frozenset(("full", "last", "first", "family", "given", "middle"))
 
 
 def says(word: str, meaning: str) -> bool:
-    """Say whether a word is one for a ``person``, a ``number``, an ``event`` or a survey ``weight``."""
+    """Say whether a word is one for a ``person``, ``number``, ``event``, ``month`` or survey ``weight``."""
     return _groups()["single"].get(word) == meaning

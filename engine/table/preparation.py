@@ -1,0 +1,344 @@
+"""Recorded preparation: steps as plain JSON values, applied in their order, each row or person on its own.
+
+Every step is an object with ``"step"`` and these members (``to`` names the new column; without it the column
+is replaced):
+
+- ``{"step": "keep_rows_where", "column": C, "is": "in", "values": [...]}``: also ``not_in``; ``at_least`` and
+  ``at_most`` with ``"value"``; ``between`` with ``"minimum"`` and ``"maximum"`` (both included); ``missing``
+  and ``not_missing``. A missing cell satisfies ``missing`` and ``not_in`` only.
+- ``{"step": "drop_people", "file": "objected.csv", "column": C}``: every row of the people in a list, found
+  by the person key; ``column`` names the column of the *list* (else its first), and ``"sha256"`` pins its
+  content.
+- ``{"step": "age_at", "column": BIRTH, "date": "2020-01-01", "to": C}`` or ``"date_column": D``: completed
+  years; ``"minimum"`` and ``"maximum"`` declare the domain.
+- ``{"step": "bands", "column": C, "edges": [0, 10, 20], "labels": [...], "to": C2}``: half-open bands; a
+  number outside goes to the nearest band. Edges are declared, and so are the bands.
+- ``{"step": "recode", "column": C, "map": {"a": "x"}, "others": "keep" | "missing" | "label", "label": "y"}``
+  by a list; ``"file"`` instead of ``map`` names a file with two columns, old and new.
+
+Conditions (``keep_rows_where``) are applied to the table as all other steps leave it, whatever their place:
+`split` takes them apart because rows of a person are capped *before* any condition, so that one person
+changes only the declared number of rows. A condition looks at no other row.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.progress import SILENT, Progress
+from engine.table.coding import dates, numbers, text_of, texts_of
+from engine.table.options import Finding, ReadOptions
+from engine.table.readers import read_table
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema, exact
+from engine.table.steps import Step, band_labels, check
+from engine.table.table import Table
+
+
+def split(steps: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Take conditions on rows apart from all other steps.
+
+    Returns
+    -------
+    tuple
+        The steps before the cap (changes of columns, people dropped by a list), and the conditions after it.
+
+    Examples
+    --------
+    >>> split([{"step": "keep_rows_where", "column": "a", "is": "missing"}, {"step": "age_at"}])[0]
+    ({'step': 'age_at'},)
+    """
+    filters = tuple(step for step in steps if step.get("step") == "keep_rows_where")
+    return tuple(step for step in steps if step.get("step") != "keep_rows_where"), filters
+
+
+def prepare(
+    table: Table,
+    steps: Sequence[Step],
+    schema: Schema,
+    *,
+    base: Path = Path(),
+    progress: Progress = SILENT,
+) -> tuple[Table, Schema]:
+    """Apply recorded steps.
+
+    Parameters
+    ----------
+    table
+        The table as it was read; it is not changed.
+    steps
+        See the module.
+    schema
+        Its declarations; new columns are added to it.
+    base
+        Folder that the files of the steps are relative to.
+
+    Returns
+    -------
+    tuple of Table and Schema
+        The schema declares bands, recoded values and ages as far as the *steps* declare them.
+
+    Raises
+    ------
+    InputRefused
+        ``preparation.*``, or what `read_table` refuses about a list.
+
+    Examples
+    --------
+    >>> table = Table(pd.DataFrame({"age": [4, 17, 90]}))
+    >>> steps = [{"step": "bands", "column": "age", "edges": [0, 10, 20], "to": "band"}]
+    >>> prepared, schema = prepare(table, steps, Schema((Column("age", Role.IDENTIFYING, Kind.INTEGER),)))
+    >>> prepared.rows()["band"].tolist(), schema.column("band").domain.values
+    (['[0-10)', '[10-20)', '[10-20)'], ('[0-10)', '[10-20)'))
+    """
+    check(steps, schema, file=table.source or "table")
+    changes, filters = split(steps)
+    for place, step in enumerate(steps, 1):
+        if step not in changes:
+            continue
+        progress.step(place / (len(steps) + 1), "table.prepare")
+        table, schema = _STEPS[step["step"]](table, step, schema, place, base)
+    return filtered(table, filters, schema), schema
+
+
+def filtered(table: Table, filters: Sequence[Step], schema: Schema) -> Table:
+    """Return the rows that satisfy every condition."""
+    if not filters:
+        return table
+    return table.with_rows(table.rows()[mask(table, filters, schema)])
+
+
+def mask(table: Table, filters: Sequence[Step], schema: Schema) -> npt.NDArray[np.bool_]:
+    """Say for each row whether it satisfies every condition, looking at no other row.
+
+    Returns
+    -------
+    array of bool, shape (rows,)
+    """
+    kept = np.ones(table.n_rows, dtype=bool)
+    for place, step in enumerate(filters, 1):
+        _present(table, step["column"], place)
+        kept &= _satisfies(_cells(table, step["column"]), schema.column(step["column"]), step)
+    return kept
+
+
+def _satisfies(values: pd.Series, column: Column, step: Step) -> npt.NDArray[np.bool_]:
+    condition = step["is"]
+    if condition in ("in", "not_in", "missing", "not_missing"):
+        text = _as_text(values, column)
+        absent = text.isna().to_numpy()
+        if condition == "missing":
+            return np.asarray(absent)
+        if condition == "not_missing":
+            return np.asarray(~absent)
+        inside = text.isin([text_of(value) for value in step["values"]]).to_numpy()
+        return np.asarray(inside if condition == "in" else ~inside)
+    low = step["value"] if condition == "at_least" else step.get("minimum")
+    high = step["value"] if condition == "at_most" else step.get("maximum")
+    kept = np.ones(len(values), dtype=bool)
+    if column.kind is Kind.DATE:
+        days = dates(values, column)
+        kept &= ~np.isnat(days)
+        if low is not None:
+            kept &= days >= np.datetime64(str(low), "D")
+        if high is not None:
+            kept &= days <= np.datetime64(str(high), "D")
+        return kept
+    read = numbers(values, column)
+    kept &= ~np.isnan(read)
+    if low is not None:
+        kept &= read >= float(exact(low))
+    if high is not None:
+        kept &= read <= float(exact(high))
+    return kept
+
+
+def _drop_people(table: Table, step: Step, schema: Schema, place: int, base: Path) -> tuple[Table, Schema]:
+    key = schema.person_key
+    if key is None or key.name not in table:
+        raise InputRefused("preparation.no_person_key", place=place)
+    listed = set(_column_of_list(step, base)) - {""}
+    if not listed:
+        raise InputRefused("preparation.list_without_keys", file=Path(step["file"]).name)
+    people = _as_text(table.rows()[key.name], key)
+    gone = people.isin(listed).to_numpy()
+    found = set(people[gone].unique())
+    after = table.with_rows(table.rows()[~gone])
+    about = {"people": len(found), "list": Path(step["file"]).name}
+    notes = [Finding("preparation.people_dropped", table.source, "", int(gone.sum()), more=about)]
+    if len(listed) > len(found):
+        missing = len(listed) - len(found)
+        notes.append(Finding("preparation.people_not_found", table.source, "", missing, more=about))
+    return after.with_findings(notes), schema
+
+
+def _age_at(table: Table, step: Step, schema: Schema, place: int, base: Path) -> tuple[Table, Schema]:
+    frame = table.rows()
+    born = _days(table, step["column"], schema, place)
+    if "date_column" in step:
+        then = _days(table, step["date_column"], schema, place)
+    else:
+        then = np.full(len(born), np.datetime64(step["date"], "D"))
+    years = _years(born, then)
+    source = schema.column(step["column"])
+    domain = _bounds(step)
+    to = step.get("to", step["column"])
+    made = Column(to, source.role, Kind.INTEGER, domain, Origin.DECLARED if domain else None)
+    return _with_column(table, frame, made, pd.Series(years), step, schema, place)
+
+
+def _years(born: npt.NDArray[np.datetime64], then: npt.NDArray[np.datetime64]) -> npt.NDArray[np.float64]:
+    """Return completed years; who is born on 29 February has the birthday on 1 March of other years."""
+    absent = np.isnat(born) | np.isnat(then)
+    first, last = (np.where(absent, np.datetime64("2000-01-01"), days) for days in (born, then))
+    year_of = [days.astype("datetime64[Y]").astype(int) for days in (first, last)]
+    month_of = [days.astype("datetime64[M]").astype(int) % 12 for days in (first, last)]
+    day_of = [
+        (days - days.astype("datetime64[M]").astype("datetime64[D]")).astype(int) for days in (first, last)
+    ]
+    before = (month_of[1] < month_of[0]) | ((month_of[1] == month_of[0]) & (day_of[1] < day_of[0]))
+    years = (year_of[1] - year_of[0] - before).astype(np.float64)
+    years[absent | (years < 0)] = np.nan
+    return np.asarray(years)
+
+
+def _bands(table: Table, step: Step, schema: Schema, place: int, base: Path) -> tuple[Table, Schema]:
+    _present(table, step["column"], place)
+    frame = table.rows()
+    source = schema.column(step["column"])
+    edges = [exact(edge) for edge in step["edges"]]
+    labels = band_labels(step)
+    read = numbers(_cells(table, step["column"]), source)
+    found = np.searchsorted(np.array([float(edge) for edge in edges]), read, side="right") - 1
+    found = np.clip(found, 0, len(labels) - 1)
+    found[np.isnan(read)] = len(labels)
+    taken = pd.Series([*labels, None], dtype="str").take(found).reset_index(drop=True)
+    to = step.get("to", step["column"])
+    made = Column(to, source.role, Kind.ORDINAL, Domain(values=labels), Origin.DECLARED)
+    return _with_column(table, frame, made, taken, step, schema, place)
+
+
+def _recode(table: Table, step: Step, schema: Schema, place: int, base: Path) -> tuple[Table, Schema]:
+    _present(table, step["column"], place)
+    frame = table.rows()
+    source = schema.column(step["column"])
+    if "file" in step:
+        listed = _read_list(step, base)
+        frame_of_list = listed.rows()
+        if len(listed.names) < 2:
+            raise InputRefused("preparation.bad_value", file=listed.source, place=place, name="file")
+        old, new = (texts_of(frame_of_list[name].fillna("")) for name in listed.names[:2])
+        mapping = dict(zip(old, new, strict=True))
+    else:
+        mapping = {text_of(old): str(new) for old, new in step["map"].items()}
+    others = step.get("others", "keep")
+    text = _as_text(_cells(table, step["column"]), source)
+    mapped = text.map(mapping)
+    unknown = mapped.isna() & text.notna()
+    if others == "keep":
+        mapped = mapped.mask(unknown, text)
+    elif others == "label":
+        mapped = mapped.mask(unknown, step["label"])
+    values = list(dict.fromkeys(mapping.values()))
+    if others == "label":
+        values.append(step["label"])
+    domain: Domain | None = Domain(values=tuple(dict.fromkeys(values)))
+    if others == "keep":
+        domain = _mapped_domain(source, mapping)
+    to = step.get("to", step["column"])
+    made = Column(to, source.role, Kind.CATEGORY, domain, Origin.DECLARED if domain else None)
+    return _with_column(table, frame, made, mapped.astype("str"), step, schema, place)
+
+
+def _mapped_domain(source: Column, mapping: Mapping[str, str]) -> Domain | None:
+    """Return the declared values after the list, or None where the rows decide."""
+    if not source.is_declared or source.domain is None:
+        return None
+    from engine.table.coding import levels
+
+    try:
+        declared = levels(source)
+    except InputRefused:
+        return None
+    return Domain(values=tuple(dict.fromkeys(mapping.get(text_of(level), level) for level in declared)))
+
+
+def _with_column(
+    table: Table, frame: pd.DataFrame, made: Column, values: pd.Series, step: Step, schema: Schema, place: int
+) -> tuple[Table, Schema]:
+    if made.name != step["column"] and made.name in table:
+        raise InputRefused("preparation.column_exists", place=place, column=made.name)
+    if made.role is Role.PERSON_KEY:
+        made = replace(made, role=Role.OTHER)
+    frame[made.name] = values.to_numpy() if values.dtype.kind == "f" else values.array
+    return table.with_rows(frame), schema.with_column(made)
+
+
+def _as_text(values: pd.Series, column: Column) -> pd.Series:
+    """Return cells as text in one form, missing codes as NaN."""
+    found, uniques = pd.factorize(values)
+    absent = {text_of(code) for code in column.missing} | {"", "nan", "inf", "-inf"}
+    texts = [None if text in absent else text for text in texts_of(uniques)]
+    return pd.Series([*texts, None], dtype="str").take(found).reset_index(drop=True)
+
+
+def _days(table: Table, name: str, schema: Schema, place: int) -> npt.NDArray[np.datetime64]:
+    _present(table, name, place)
+    return dates(table.rows()[name], schema.column(name))
+
+
+def _cells(table: Table, name: str) -> pd.Series:
+    return table.rows()[name]
+
+
+def _present(table: Table, name: str, place: int) -> None:
+    if name not in table:
+        raise InputRefused("preparation.no_such_column", place=place, column=name)
+
+
+def _read_list(step: Step, base: Path) -> Table:
+    """Read a list as it is written; its first line counts, for a heading in a list of keys does no harm."""
+    path = base / step["file"]
+    if "sha256" in step:
+        try:
+            found = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError:
+            found = step["sha256"]  # the reader says what is wrong with the file
+        if found != step["sha256"]:
+            raise InputRefused("preparation.list_changed", file=path.name)
+    header = bool(step.get("column")) if step["step"] == "drop_people" else False
+    options = ReadOptions(header=header) if header else ReadOptions(header=False, skip_rows=0)
+    text = Schema(tuple(Column(f"column {place}", kind=Kind.TEXT) for place in range(1, 10)))
+    return read_table(path, options=options, schema=text)
+
+
+def _column_of_list(step: Step, base: Path) -> list[str]:
+    listed = _read_list(step, base)
+    name = step.get("column") or listed.names[0]
+    if name not in listed:
+        raise InputRefused("table.no_such_column", file=listed.source, column=name)
+    return texts_of(listed.rows()[name].dropna())
+
+
+def _bounds(step: Step) -> Domain | None:
+    if step.get("minimum") is None or step.get("maximum") is None:
+        return None
+    return Domain(exact(step["minimum"]), exact(step["maximum"]), Fraction(1))
+
+
+_Change = Callable[[Table, Step, Schema, int, Path], tuple[Table, Schema]]
+_STEPS: dict[str, _Change] = {
+    "keep_rows_where": lambda table, step, schema, place, base: (filtered(table, (step,), schema), schema),
+    "drop_people": _drop_people,
+    "age_at": _age_at,
+    "bands": _bands,
+    "recode": _recode,
+}
