@@ -35,6 +35,7 @@ STEPS = (
 )
 BESIDE = ("releases",)
 ROWS_PER_PERSON = "rows_per_person"
+BUDGET = "budget"  # problems that name it belong to the budget step, all others to the method
 
 
 @dataclass(frozen=True)
@@ -144,11 +145,14 @@ def _purpose(state: State) -> Text | None:
 def _method(state: State) -> Text | None:
     if not state.plan.method:
         return _missing("no_method")
-    return _missing("method_problems", count=len(state.problems)) if state.problems else None
+    own = [problem for problem in state.problems if problem.parameter != BUDGET]
+    return _missing("method_problems", count=len(own)) if own else None
 
 
 def _budget(state: State) -> Text | None:
-    return None if state.plan.budget is not None and state.plan.budget.epsilon > 0 else _missing("no_budget")
+    if state.plan.budget is None or state.plan.budget.epsilon <= 0:
+        return _missing("no_budget")
+    return _missing("budget_problems") if any(one.parameter == BUDGET for one in state.problems) else None
 
 
 def _preview(state: State) -> Text | None:

@@ -93,6 +93,8 @@ class Study:
         self.ledger_path: Path | None = None  # None: where the ledger lies unless one is named
         self.known_holdings: frozenset[str] = frozenset()  # names of the registers in the ledger
         self.saved_at: datetime | None = None
+        self.target: Path | None = None  # the folder that becomes the bundle
+        self.release_asked = ""  # fingerprint of the plan whose release was asked for, until it begins
 
     @property
     def plan(self) -> Plan:
