@@ -143,6 +143,7 @@ def _write(aside: Path, made: Made, progress: Progress) -> tuple[str, str]:
     evidence = describe.write_release(aside / RELEASE, made)
     progress.step(0.9, "run.reports")
     describe.write_internal(aside / INTERNAL, evidence, made)
+    progress.step(1.0, "run.done")
     return bundle.write_sums(aside / RELEASE), bundle.write_sums(aside / INTERNAL)
 
 

@@ -50,6 +50,11 @@ def posterior(epsilon: float, *, prior: float = PRIOR) -> float:
     return prior / (prior + (1 - prior) * math.exp(-epsilon))
 
 
+def odds_factor(epsilon: float) -> float:
+    """Return e^ε, the factor by which odds can change; beyond e^700 no number is left to write it with."""
+    return math.exp(min(epsilon, 700.0))
+
+
 def value_epsilon(epsilon: float, neighbours: Neighbours) -> float:
     """Return what the value of a person known to be in the table costs: 2ε under add/remove, else ε."""
     return 2 * epsilon if neighbours is Neighbours.ADD_REMOVE else epsilon
@@ -83,12 +88,17 @@ def privacy_statement(guarantee: Guarantee, *, read_at: Fraction | None = None) 
         "neighbours": guarantee.neighbours.value,
         "unit": guarantee.unit.value,
         "rows_per_person": guarantee.rows_per_person,
-        "odds_factor": math.exp(epsilon),
+        "odds_factor": odds_factor(epsilon),
         "posterior": {"prior": PRIOR, "presence": presence, "value": value},
         "at_risk": at_risk(guarantee, read_at=read_at),
         "sentence": {
             "id": f"statement.{guarantee.neighbours.value}.{guarantee.unit.value}",
-            "values": {"epsilon": epsilon, "factor": math.exp(epsilon), "presence": presence, "value": value},
+            "values": {
+                "epsilon": epsilon,
+                "factor": odds_factor(epsilon),
+                "presence": presence,
+                "value": value,
+            },
         },
     }
 
