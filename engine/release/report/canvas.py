@@ -51,15 +51,15 @@ class PaperRenderer(RendererBase):
         painted.style.stroke_color = _colour(gc.get_rgb()) if stroke else None
         if stroke:
             painted.style.stroke_width = float(gc.get_linewidth())
-            painted.style.stroke_cap_style = {"butt": 0, "round": 1, "projecting": 2}[str(gc.get_capstyle())]
-            painted.style.stroke_join_style = {"miter": 0, "round": 1, "bevel": 2}[str(gc.get_joinstyle())]
+            painted.style.stroke_cap_style = str(gc.get_capstyle()).replace("projecting", "square")
+            painted.style.stroke_join_style = str(gc.get_joinstyle())
             offset, dashes = gc.get_dashes()
             painted.style.stroke_dash_pattern = None if dashes is None else tuple(float(d) for d in dashes)
             painted.style.stroke_dash_phase = float(offset or 0)
         _trace(painted, path.transformed(flip))
         self._clipped(gc, painted)
 
-    def _clipped(self, gc: Any, painted: PaintedPath) -> None:
+    def _clipped(self, gc: Any, painted: Any) -> None:
         box = gc.get_clip_rectangle()
         if box is None:
             self._paper.draw_path(painted, copy=False)
@@ -108,7 +108,7 @@ def _type(prop: Any, gc: Any) -> Type:
 
 
 def _colour(values: Any) -> Any:
-    from fpdf.drawing import DeviceRGB
+    from fpdf.drawing_primitives import DeviceRGB
 
     return DeviceRGB(float(values[0]), float(values[1]), float(values[2]))
 

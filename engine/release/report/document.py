@@ -76,6 +76,7 @@ class Explanation:
     label: Label
     value: Cell
     three: Text
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,19 +135,19 @@ class Document:
 
 def explanations(parts: Iterator[Part] | tuple[Part, ...]) -> tuple[Explanation, ...]:
     """Return what must be explained: every number with three texts, once, in reading order."""
-    found: dict[tuple[str, str], Explanation] = {}
+    found: dict[str, Explanation] = {}
     for part in parts:
         for item in _numbers(part):
-            found.setdefault((item.three.id, repr(item.value)), item)
+            found.setdefault(item.three.id, item)
     return tuple(found.values())
 
 
 def _numbers(part: Part) -> Iterator[Explanation]:
     if isinstance(part, NumberView):
-        yield Explanation(part.title, part.value, part.three)
+        yield Explanation(part.title, part.value, part.three, part.unit)
     elif isinstance(part, Numbers):
         for number in part.numbers:
-            yield Explanation(number.title, number.value, number.three)
+            yield Explanation(number.title, number.value, number.three, number.unit)
     elif isinstance(part, KeyValues):
         for row in part.rows:
             if row.three is not None:

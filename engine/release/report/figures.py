@@ -1,7 +1,8 @@
 """Draws views: the same drawing for screen, HTML and paper, in the colours of a theme.
 
 A drawing carries no title (the document prints it), names its values directly where they fit, tells series
-apart by line and marker as well as by colour, and can be read in grey. Nothing here depends on time or chance.
+apart by line and marker as well as by colour, and can be read in grey. Nothing here depends on time
+or chance.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from engine.release.report import plots
+from engine.release.report import grids, plots
 from engine.release.report.theme import LIGHT, Theme, resource
 from engine.views import BarsView, IntervalsView, View
 
@@ -114,12 +115,13 @@ def draw(
     if view.kind not in PLOTTED:
         raise ValueError(f"{view.kind} is not drawn")
     style = plots.Style(theme, language, size, families())
-    painter: Any = getattr(plots, view.kind)
+    painter: Any = getattr(grids if view.kind in ("heatmap", "matrix", "graph") else plots, view.kind)
     figure = Figure(
         figsize=(width, plots.height(view, width, size)), layout="constrained", facecolor=theme.surface
     )
+    layout: Any = figure.get_layout_engine()
+    layout.set(w_pad=0.03, h_pad=0.03)
     FigureCanvasAgg(figure)
-    figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03)
     axes = figure.add_subplot(facecolor=theme.surface)
     if isinstance(view, BarsView | IntervalsView):
         painter(axes, view, style, axis_limits or limits(view))

@@ -24,7 +24,16 @@ from engine.release.report.document import (
     Statement,
 )
 from engine.release.report.theme import DARK, LIGHT, Theme, resource
-from engine.release.report.words import cell, explained, is_number, note, number_columns, shortened, word
+from engine.release.report.words import (
+    cell,
+    explained,
+    is_number,
+    measured,
+    note,
+    number_columns,
+    shortened,
+    word,
+)
 from engine.views import NumberView, TableView, Text, TextView, View, as_table
 
 FIGURE_SPACE, POINT_SPACE = "\u2007", "\u2008"
@@ -144,7 +153,7 @@ class _Writer:
         return f'<div class="numbers">{"".join(self._number(number) for number in part.numbers)}</div>'
 
     def _number(self, number: NumberView) -> str:
-        value = " ".join(piece for piece in (cell(number.value, self._language), number.unit) if piece)
+        value = measured(number.value, number.unit, self._language)
         what = self._word(Text(f"{number.three.id}.what", number.three.values))
         return (
             f'<div class="card"><p class="name">{self._word(number.title)}</p>'

@@ -95,12 +95,13 @@ class Paper(FPDF):
     # Words
 
     def _split_runs(self, text: str, face: str) -> tuple[tuple[str, str], ...]:
-        """Return (face, words) pairs: letters that a face lacks come from the fallback, or as their number."""
+        """Return (face, words) pairs: what a face lacks comes from the fallback, or as its number."""
         if any(unicodedata.bidirectional(letter) in RIGHT_TO_LEFT for letter in text):
             from fpdf.bidi import BidiParagraph
 
             text = BidiParagraph(text).get_reordered_string()
-        own, other = self.fonts[face].cmap, self.fonts["fallback"].cmap
+        fonts: Any = self.fonts
+        own, other = fonts[face].cmap, fonts["fallback"].cmap
         runs: list[tuple[str, str]] = []
         for letter in text:
             if ord(letter) in own:

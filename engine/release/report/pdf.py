@@ -74,7 +74,9 @@ def _metadata(title: str, subject: str, made_at: str, language: str) -> str:
       <pdfaid:conformance>U</pdfaid:conformance>
       <dc:format>application/pdf</dc:format>
       <dc:title><rdf:Alt><rdf:li xml:lang="x-default">{escape(title)}</rdf:li></rdf:Alt></dc:title>
-      <dc:description><rdf:Alt><rdf:li xml:lang="x-default">{escape(subject)}</rdf:li></rdf:Alt></dc:description>
+      <dc:description>
+        <rdf:Alt><rdf:li xml:lang="x-default">{escape(subject)}</rdf:li></rdf:Alt>
+      </dc:description>
       <dc:language><rdf:Bag><rdf:li>{escape(language)}</rdf:li></rdf:Bag></dc:language>
       <xmp:CreatorTool>{PROGRAM}</xmp:CreatorTool>
       <xmp:CreateDate>{escape(made_at)}</xmp:CreateDate>

@@ -94,7 +94,7 @@ def span(values: tuple[float, ...]) -> tuple[float, float]:
     return (0.0 if low == 0 else low - room), high + room
 
 
-def _frame(axes: Any, style: Style, *, grid: str) -> None:
+def frame(axes: Any, style: Style, *, grid: str) -> None:
     """Axes as lines: one line below, faint lines where values are read off, nothing else."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -115,24 +115,35 @@ def _plain(value: float) -> float | int:
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
 
 
-def _rows(axes: Any, labels: tuple[Label, ...], style: Style) -> None:
+def name_rows(axes: Any, labels: tuple[Label, ...], style: Style) -> None:
     """Name the rows at the left, the first on top."""
     axes.set_yticks(range(len(labels)))
     axes.set_yticklabels([style.word(label) for label in labels], **style.font())
     axes.set_ylim(len(labels) - 0.5, -0.5)
 
 
-def _axis_names(axes: Any, style: Style, x: Label, y: Label | None = None) -> None:
+def name_axes(axes: Any, style: Style, x: Label, y: Label | None = None) -> None:
     axes.set_xlabel(style.word(x, 80), loc="right", labelpad=3, **style.font(style.theme.quiet))
     if y is not None:
         axes.set_title(style.word(y, 80), loc="left", pad=8, **style.font(style.theme.quiet))
 
 
-def _right(axes: Any, values: tuple[float, ...], style: Style) -> None:
-    """Print every value at the right edge, in a column of its own."""
-    for row, value in enumerate(values):
+def _with_margin(value: float, low: float | None, high: float | None, style: Style) -> str:
+    """Return a value with what it can be off by, or with its interval where that is not symmetric."""
+    words = cell(shown(value), style.language)
+    if low is None or high is None or not math.isfinite(high - low):
+        return words
+    if math.isclose(high - value, value - low, rel_tol=1e-6, abs_tol=1e-9):
+        return f"{words} ± {cell(shown(high - value), style.language)}"
+    return f"{words} ({cell(shown(low), style.language)} … {cell(shown(high), style.language)})"
+
+
+def _right(axes: Any, view: BarsView | IntervalsView, values: tuple[float, ...], style: Style) -> None:
+    """Print every value with its margin at the right edge, in a column of its own."""
+    none = (None,) * len(values)
+    for row, (value, low, high) in enumerate(zip(values, view.low or none, view.high or none, strict=True)):
         axes.annotate(
-            cell(_shown(value), style.language),
+            _with_margin(value, low, high, style),
             (1, row),
             xycoords=("axes fraction", "data"),
             xytext=(style.size * 0.6, 0),
@@ -143,7 +154,7 @@ def _right(axes: Any, values: tuple[float, ...], style: Style) -> None:
         )
 
 
-def _shown(value: float) -> float | int | None:
+def shown(value: float) -> float | int | None:
     return (
         _plain(float(f"{value:.4g}") if abs(value) < 1000 else round(value)) if math.isfinite(value) else None
     )
@@ -156,7 +167,7 @@ def _finite(value: float) -> float:
 def bars(axes: Any, view: BarsView, style: Style, limits: tuple[float, float]) -> None:
     """One bar a label, a whisker where there is an interval, the value at the right."""
     theme = style.theme
-    _frame(axes, style, grid="x")
+    frame(axes, style, grid="x")
     rows = range(len(view.values))
     axes.barh(rows, [_finite(value) for value in view.values], height=0.46, color=theme.accent, linewidth=0)
     for row, low, high in zip(rows, view.low, view.high, strict=False):
@@ -175,15 +186,15 @@ def bars(axes: Any, view: BarsView, style: Style, limits: tuple[float, float]) -
     if limits[0] < 0:
         axes.axvline(0, color=theme.quiet, linewidth=0.8)
     axes.set_xlim(*limits)
-    _rows(axes, view.labels, style)
-    _right(axes, view.values, style)
-    _axis_names(axes, style, view.axis)
+    name_rows(axes, view.labels, style)
+    _right(axes, view, view.values, style)
+    name_axes(axes, style, view.axis)
 
 
 def intervals(axes: Any, view: IntervalsView, style: Style, limits: tuple[float, float]) -> None:
     """A point with its interval a label, the value at the right."""
     theme = style.theme
-    _frame(axes, style, grid="x")
+    frame(axes, style, grid="x")
     for row, (centre, low, high) in enumerate(zip(view.centres, view.low, view.high, strict=True)):
         axes.plot(
             [_finite(low), _finite(high)], [row, row], color=theme.accent, linewidth=2, solid_capstyle="round"
@@ -197,9 +208,9 @@ def intervals(axes: Any, view: IntervalsView, style: Style, limits: tuple[float,
             markeredgecolor=theme.surface,
         )
     axes.set_xlim(*limits)
-    _rows(axes, view.labels, style)
-    _right(axes, view.centres, style)
-    _axis_names(axes, style, view.axis)
+    name_rows(axes, view.labels, style)
+    _right(axes, view, view.centres, style)
+    name_axes(axes, style, view.axis)
 
 
 def _look(style_name: str, order: int, theme: Theme) -> dict[str, Any]:
@@ -213,7 +224,7 @@ def _look(style_name: str, order: int, theme: Theme) -> dict[str, Any]:
 def curve(axes: Any, view: CurveView, style: Style) -> None:
     """Lines named at their right ends; the permissible part shaded, chosen points marked."""
     theme = style.theme
-    _frame(axes, style, grid="y")
+    frame(axes, style, grid="y")
     if view.shade is not None:
         axes.axvspan(*view.shade, color=theme.accent_soft, linewidth=0, zorder=0.5)
     if view.band is not None:
@@ -270,11 +281,11 @@ def curve(axes: Any, view: CurveView, style: Style) -> None:
         _line_names(axes, view, style)
     elif ends:
         _legend(axes, style, loc="center left", anchor=(1, 0.5), columns=1)
-    _axis_names(axes, style, view.x_axis, view.y_axis)
+    name_axes(axes, style, view.x_axis, view.y_axis)
 
 
 def _rises(view: CurveView, mark: Mark) -> bool:
-    """Say whether the line that passes nearest to a mark rises there, so that its name can keep clear of it."""
+    """Say whether the line nearest to a mark rises there: its name keeps clear of that line."""
     near: list[tuple[float, bool]] = []
     for series in view.series:
         for before, after in zip(range(len(series.x) - 1), range(1, len(series.x)), strict=True):
@@ -330,7 +341,7 @@ def _line_names(axes: Any, view: CurveView, style: Style) -> None:
 def scatter(axes: Any, view: ScatterView, style: Style) -> None:
     """Points on two axes; clouds differ by marker and by fill."""
     theme = style.theme
-    _frame(axes, style, grid="both")
+    frame(axes, style, grid="both")
     for order, series in enumerate(view.series):
         colour = theme.accent if series.style in ("accent", "dashed", "dotted") else theme.quiet
         axes.plot(
@@ -345,109 +356,6 @@ def scatter(axes: Any, view: ScatterView, style: Style) -> None:
             label=style.word(series.label, 40),
         )
     axes.margins(0.05)
-    _axis_names(axes, style, view.x_axis, view.y_axis)
+    name_axes(axes, style, view.x_axis, view.y_axis)
     if len(view.series) > 1:
         _legend(axes, style, loc="lower right", anchor=(1, 1), columns=min(len(view.series), 4))
-
-
-def _grid(axes: Any, rows: tuple[Label, ...], columns: tuple[Label, ...], values: Any, style: Style) -> None:
-    from matplotlib.colors import LinearSegmentedColormap
-    from matplotlib.patches import Rectangle
-
-    theme = style.theme
-    present = [value for row in values for value in row if value is not None and math.isfinite(value)]
-    low, high = (min(present), max(present)) if present else (0.0, 1.0)
-    shades = LinearSegmentedColormap.from_list("accent", [theme.accent_soft, theme.accent])
-    longest = max((len(cell(_shown(value), style.language)) for value in present), default=1)
-    show = len(columns) * max(longest, 3) <= 90
-    for y, row in enumerate(values):
-        for x, value in enumerate(row):
-            nothing = value is None or not math.isfinite(value)
-            share = 0.0 if nothing or high == low else (value - low) / (high - low)
-            axes.add_patch(
-                Rectangle(
-                    (x - 0.5, y - 0.5),
-                    1,
-                    1,
-                    facecolor=theme.surface if nothing else shades(share),
-                    edgecolor=theme.surface,
-                    linewidth=1.2,
-                )
-            )
-            if show:
-                words = cell(None if nothing else _shown(value), style.language)
-                colour = theme.quiet if nothing else (theme.surface if share > 0.55 else theme.text)
-                axes.text(x, y, words, ha="center", va="center", **style.font(colour, scale=0.95))
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-    axes.tick_params(length=0, pad=4)
-    axes.xaxis.tick_top()
-    axes.set_xticks(range(len(columns)))
-    tilted = sum(max(len(word(label, style.language)), 3) for label in columns) > 75
-    axes.set_xticklabels(
-        [style.word(label, 18 if tilted else LONGEST) for label in columns],
-        rotation=45 if tilted else 0,
-        ha="left" if tilted else "center",
-        **style.font(style.theme.quiet),
-    )
-    _rows(axes, rows, style)
-    axes.set_xlim(-0.5, max(len(columns), 1) - 0.5)
-
-
-def heatmap(axes: Any, view: HeatmapView, style: Style) -> None:
-    """Shades in a grid, each with its number where there is room."""
-    _grid(axes, view.row_labels, view.column_labels, view.values, style)
-
-
-def matrix(axes: Any, view: MatrixView, style: Style) -> None:
-    """The same things along both sides."""
-    _grid(axes, view.labels, view.labels, view.values, style)
-
-
-def graph(axes: Any, view: GraphView, style: Style) -> None:
-    """Nodes on a circle in their given order; the heavier an edge, the thicker its arrow."""
-    theme = style.theme
-    count = max(len(view.nodes), 1)
-    places = [
-        (math.sin(2 * math.pi * index / count), math.cos(2 * math.pi * index / count))
-        for index in range(count)
-    ]
-    heaviest = max((abs(weight) for _, _, weight in view.edges), default=1.0) or 1.0
-    for start, end, weight in view.edges:
-        share = abs(weight) / heaviest
-        axes.annotate(
-            "",
-            places[end],
-            places[start],
-            arrowprops={
-                "arrowstyle": "-|>,head_width=0.18,head_length=0.35",
-                "color": theme.accent,
-                "linewidth": 0.6 + 2.2 * share,
-                "linestyle": "-" if weight >= 0 else "--",
-                "shrinkA": 6,
-                "shrinkB": 6,
-            },
-        )
-    for label, (x, y) in zip(view.nodes, places, strict=True):
-        axes.plot(
-            [x],
-            [y],
-            marker="o",
-            markersize=7,
-            color=theme.surface,
-            markeredgecolor=theme.text,
-            markeredgewidth=1.4,
-        )
-        axes.annotate(
-            style.word(label, 22),
-            (x, y),
-            xytext=(9 * x, 11 * y),
-            textcoords="offset points",
-            ha="left" if x > 0.1 else "right" if x < -0.1 else "center",
-            va="bottom" if y > 0.1 else "top" if y < -0.1 else "center",
-            **style.font(),
-        )
-    axes.set_xlim(-1.25, 1.25)
-    axes.set_ylim(-1.2, 1.2)
-    axes.set_aspect("equal")
-    axes.set_axis_off()

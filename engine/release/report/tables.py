@@ -1,11 +1,11 @@
-"""Tables on paper: widths from their content, numbers aligned at the decimal point, headings on every page."""
+"""Tables on paper: widths from their content, numbers aligned at the point, headings on every page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from engine.release.report.paper import SIDE, TOP, WIDTH, Paper, Type
+from engine.release.report.paper import NOTE, QUIET, SIDE, TOP, WIDTH, Paper, Type
 from engine.release.report.theme import LIGHT
 from engine.release.report.words import cell, number_columns, word
 from engine.views import TableView
@@ -155,9 +155,10 @@ def write(paper: Paper, grid: Grid) -> None:
     with paper.group("Table"):
         _head(paper, grid)
         for index in range(len(grid.rows)):
+            last_two = grid.row_height(index + 1) if index == len(grid.rows) - 2 else 0.0
             for piece in _pieces(grid.rows[index]):
                 height = _height(piece, CELL)
-                if paper.y + height > paper.floor:
+                if paper.y + height + last_two > paper.floor and paper.y > TOP + grid.head_height + 1:
                     paper.add_page()
                     _head(paper, grid)
                 _row(paper, grid, piece, CELL, "TD")
@@ -196,7 +197,7 @@ def _row(paper: Paper, grid: Grid, cells: tuple[list[str], ...], kind: Type, tag
 
 
 def _aligned(paper: Paper, column: Column, line: str, kind: Type, tag: str) -> float:
-    """Return where a line of a number column begins: headings to the right, numbers by their decimal point."""
+    """Return where a line of a number column begins: headings to the right, numbers by the point."""
     right = column.x + column.width
     if tag == "TH":
         return right - paper.width_of(line, kind)
@@ -204,21 +205,38 @@ def _aligned(paper: Paper, column: Column, line: str, kind: Type, tag: str) -> f
     return right - column.decimals - paper.width_of(whole, kind)
 
 
-def key_values(paper: Paper, rows: list[tuple[list[str], list[str], Type, list[str]]], label: float) -> None:
-    """Write names at the left and values at the right: rows of (name, value, its type, note) as lines."""
-    from engine.release.report.paper import NOTE, QUIET
+Pair = tuple[list[str], list[str], Type, list[str]]
 
+
+def pair_height(pair: Pair) -> float:
+    """Height of one named value: (name, value, its type, note) as lines."""
+    names, values, kind, notes = pair
+    return max(len(names) * QUIET.step, len(values) * kind.step + len(notes) * NOTE.step) + 2 * PAD
+
+
+def pairs_height(pairs: list[Pair]) -> float:
+    """Height of named values on one page."""
+    return sum(pair_height(pair) for pair in pairs)
+
+
+def key_values(paper: Paper, pairs: list[Pair], label: float) -> None:
+    """Write names at the left and values at the right; the last two stay together."""
     with paper.group("Table"):
-        for names, values, kind, notes in rows:
-            height = max(len(names) * QUIET.step, len(values) * kind.step + len(notes) * NOTE.step) + 2 * PAD
-            if paper.y + height > paper.floor and height < paper.floor - TOP:
+        for index, pair in enumerate(pairs):
+            height = pair_height(pair)
+            last_two = pair_height(pairs[index + 1]) if index == len(pairs) - 2 else 0.0
+            if paper.y + height + last_two > paper.floor and paper.y > TOP:
                 paper.add_page()
-            top = paper.y + PAD
-            with paper.group("TR"):
-                with paper.mark("TH", scope="Row"):
-                    paper.block(SIDE, top + (kind.step - QUIET.step) / 2, names, QUIET)
-                with paper.mark("TD"):
-                    end = paper.block(SIDE + label, top, values, kind)
-                    paper.block(SIDE + label, end, notes, replace(NOTE, colour=LIGHT.quiet))
-            paper.set_y(top + height - PAD)
+            _pair(paper, pair, paper.y + PAD, label)
+            paper.set_y(paper.y + height)
             paper.rule(SIDE, paper.y, WIDTH - 2 * SIDE, weight=0.4)
+
+
+def _pair(paper: Paper, pair: Pair, top: float, label: float) -> None:
+    names, values, kind, notes = pair
+    with paper.group("TR"):
+        with paper.mark("TH", scope="Row"):
+            paper.block(SIDE, top + (kind.step - QUIET.step) / 2, names, QUIET)
+        with paper.mark("TD"):
+            end = paper.block(SIDE + label, top, values, kind)
+            paper.block(SIDE + label, end, notes, replace(NOTE, colour=LIGHT.quiet))

@@ -1,4 +1,4 @@
-"""The logical structure of a PDF: headings, paragraphs, lists, tables and figures, nested, for screen readers.
+"""The logical structure of a PDF: headings, paragraphs, lists, tables, figures, nested, for screen readers.
 
 fpdf2 builds a flat list of marked contents. This builder keeps the tree: groups (a table, a row) hold other
 groups or leaves (a heading, a cell), and every leaf knows the pieces of page content that belong to it.
@@ -84,6 +84,6 @@ class TaggedOutput(OutputProducer):
         tree = self.fpdf.struct_builder
         if isinstance(tree, Tags):
             for element in tree.elements():
-                element.pg = pages[(element.page_number() or 1) - 1]
+                element.pg = pages[(element.page_number() or 1) - 1]  # type: ignore[assignment]
                 element.k = PDFArray(element.k)
         return root

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any
 
 from engine import texts
-from engine.release.report.document import Explanations
+from engine.release.report.document import Explanation, Explanations
 from engine.views import Cell, Label, TableView, Text, View, as_table
 
 DASH = "–"
@@ -34,20 +35,32 @@ def _value(value: object, language: str) -> object:
     return value
 
 
-def cell(value: Cell | Fraction, language: str) -> str:
+def cell(value: Any, language: str) -> str:
     """Return a cell as people read it: a dash for nothing, numbers with separated thousands."""
     if value is None:
         return DASH
     if isinstance(value, bool):
         return word(Text("report.words.yes" if value else "report.words.no"), language)
-    if isinstance(value, int | float | Fraction):
-        return texts.number(value).replace("-", "−", 1) if value < 0 else texts.number(value)
+    if isinstance(value, Real):
+        plain = int(value) if isinstance(value, Integral) else float(value)
+        return texts.number(plain).replace("-", "−", 1) if plain < 0 else texts.number(plain)
     return word(value, language)
 
 
 def is_number(value: object) -> bool:
     """Say whether a cell is set as a number, to the right."""
-    return isinstance(value, int | float | Fraction) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def plainly(value: float, *, digits: int = 4) -> float:
+    """Return a number with few significant digits: what a reader compares; the evidence has the rest.
+
+    Examples
+    --------
+    >>> plainly(0.22119921)
+    0.2212
+    """
+    return float(f"{value:.{digits}g}")
 
 
 def number_columns(table: TableView) -> tuple[bool, ...]:
@@ -99,9 +112,16 @@ def description(view: View, language: str) -> str:
 
 def explained(part: Explanations, language: str) -> TableView:
     """Return every number with its three texts as a table."""
-    rows = tuple(
-        (f"{word(item.label, language)}: {cell(item.value, language)}", *three(item.three, language))
-        for item in part.items
-    )
+    rows = tuple((_named(item, language), *three(item.three, language)) for item in part.items)
     names = ("number", "what", "how", "change")
     return TableView("", tuple(Text(f"report.explained.{name}") for name in names), rows)
+
+
+def _named(item: Explanation, language: str) -> str:
+    label = word(item.label, language)
+    return label if item.value is None else f"{label}: {measured(item.value, item.unit, language)}"
+
+
+def measured(value: Cell, unit: str, language: str) -> str:
+    """Return a value with its unit."""
+    return f"{cell(value, language)}\u00a0{unit}" if unit else cell(value, language)

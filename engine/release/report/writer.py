@@ -38,12 +38,23 @@ from engine.release.report.paper import (
     Type,
 )
 from engine.release.report.theme import LIGHT
-from engine.release.report.words import cell, description, explained, is_number, note, shortened, word
+from engine.release.report.words import (
+    cell,
+    description,
+    explained,
+    is_number,
+    measured,
+    note,
+    shortened,
+    word,
+)
 from engine.views import NumberView, TableView, Text, TextView, View
 
 ROOM = WIDTH - 2 * SIDE
 LABEL = 150.0
 CARD_GAP, CARD_PAD = 10.0, 10.0
+SIGNED_BY, SIGN_HEIGHT = 3, 58.0
+SHORT = 0.22 * HEIGHT
 
 
 class Writer:
@@ -138,9 +149,10 @@ class Writer:
         if isinstance(part, NumberView):
             return self._cards(Numbers((part,)))[1]
         if isinstance(part, Signatures):
-            return 58.0 * -(-len(part.lines) // 2)
+            return SIGN_HEIGHT * -(-len(part.lines) // SIGNED_BY)
         if isinstance(part, KeyValues):
-            return (HEADING.step + 16 if part.title else 0) + 2 * (BODY.step + 2 * tables.PAD)
+            height = tables.pairs_height([self._row(row) for row in part.rows])
+            return (HEADING.step + 16 if part.title else 0) + (height if height < SHORT else 60)
         if isinstance(part, TableView | Explanations):
             return self._table_start(part)
         if isinstance(part, Bullets | TextView):
@@ -228,13 +240,16 @@ class Writer:
         width = self._card_width(part)
         cards = []
         for number in part.numbers:
-            value = " ".join(piece for piece in (cell(number.value, self.language), number.unit) if piece)
+            value = measured(number.value, number.unit, self.language)
             kind = KEY
             while kind.size > 9 and self.paper.width_of(value, kind) > width:
                 kind = replace(kind, size=kind.size - 1)
             what = word(Text(f"{number.three.id}.what", number.three.values), self.language)
             title = self.paper.wrap(self.word(number.title), QUIET, width)
             cards.append((title, value, kind, self.paper.wrap(what, NOTE, width)))
+        tallest = max((len(title) for title, _, _, _ in cards), default=0)
+        for title, _, _, _ in cards:
+            title += [""] * (tallest - len(title))
         per_row = min(len(cards), 4) or 1
         rows = [cards[start : start + per_row] for start in range(0, len(cards), per_row)]
         return cards, sum(max(self._card_height(card) for card in row) + CARD_GAP for row in rows)
@@ -269,21 +284,28 @@ class Writer:
 
     def _signatures(self, part: Signatures) -> None:
         paper = self.paper
-        width = (ROOM - 30) / 2
-        for index, label in enumerate(part.lines):
-            x = SIDE + (index % 2) * (width + 30)
-            paper.rule(x, paper.y + 38, width, colour=LIGHT.quiet)
-            with paper.mark("P"):
-                paper.block(x, paper.y + 41, [self.word(label)], replace(QUIET, size=8))
-            if index % 2 or index == len(part.lines) - 1:
-                paper.set_y(paper.y + 58)
+        width = (ROOM - (SIGNED_BY - 1) * 20) / SIGNED_BY
+        kind = replace(QUIET, size=7.5)
+        for start in range(0, len(part.lines), SIGNED_BY):
+            row = [
+                paper.wrap(self.word(label), kind, width) for label in part.lines[start : start + SIGNED_BY]
+            ]
+            paper.need(SIGN_HEIGHT)
+            if start + SIGNED_BY >= len(part.lines):
+                paper.set_y(max(paper.y, paper.floor - SIGN_HEIGHT))
+            for index, lines in enumerate(row):
+                x = SIDE + index * (width + 20)
+                paper.rule(x, paper.y + 34, width, colour=LIGHT.quiet)
+                with paper.mark("P"):
+                    paper.block(x, paper.y + 36, lines, kind)
+            paper.set_y(paper.y + SIGN_HEIGHT)
 
     # Tables and drawings
 
     def _table_start(self, part: TableView | Explanations) -> float:
         table = explained(part, self.language) if isinstance(part, Explanations) else part
         grid = next(iter(tables.grids(self.paper, table, self.language)))
-        short = grid.height if grid.height < 0.35 * HEIGHT else grid.first
+        short = grid.height if grid.height < SHORT else grid.first
         return self._title_height(table.title) + short
 
     def _table(self, table: TableView) -> None:
