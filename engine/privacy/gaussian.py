@@ -17,7 +17,8 @@ import numpy as np
 from engine.privacy.accuracy import gaussian_probabilities
 
 MOST_STEPS = 3  # squared L2 sensitivity up to which every shift is made of single steps
-_LARGEST_TABLE = 3000.0
+_LARGEST_TABLE = 10_000.0  # standard deviation beyond which the concentrated bound does
+_SUMS_CLOSE = 10.0
 _SLACK = 1e-9  # relative; far above the rounding of the sums below
 
 
@@ -69,16 +70,21 @@ def discrete_delta(*, scale: float, epsilon: float, squared_sensitivity: int) ->
     changes S. Its loss is (2T + S)/2σ², T the sum of S draws, so δ = E[(1 − e^(ε − loss))₊] exactly. Longer
     shifts use ½S/σ²-concentrated privacy, which is not exact but holds.
 
-    Source: Canonne, Kamath and Steinke (2020), theorem 7 (S = 1), theorem 14 and corollary 13 (longer).
+    Source: Canonne, Kamath and Steinke (2020), theorem 7 (S = 1), theorem 14 and corollary 13 (longer);
+    Kairouz, Liu and Steinke (2021), theorem 1 (sums of discrete Gaussians are close to one).
     """
     if squared_sensitivity > MOST_STEPS or scale > _LARGEST_TABLE:
         return concentrated_delta(rho=squared_sensitivity / (2 * scale * scale), epsilon=epsilon)
-    half = gaussian_probabilities(Fraction(scale) ** 2)
-    one = np.concatenate([half[:0:-1], half])
-    shares, reach = one, len(half) - 1
-    for _ in range(squared_sensitivity - 1):
-        shares = np.convolve(shares, one)
-    total = np.arange(len(shares)) - reach * squared_sensitivity
+    if scale >= _SUMS_CLOSE:  # the sum of S draws is one draw of variance S σ², to a factor 1 ± 1e-400
+        half = gaussian_probabilities(squared_sensitivity * Fraction(scale) ** 2)
+        shares, reach = np.concatenate([half[:0:-1], half]), len(half) - 1
+    else:
+        half = gaussian_probabilities(Fraction(scale) ** 2)
+        one = shares = np.concatenate([half[:0:-1], half])
+        reach = (len(half) - 1) * squared_sensitivity
+        for _ in range(squared_sensitivity - 1):
+            shares = np.convolve(shares, one)
+    total = np.arange(len(shares)) - reach
     loss = (2.0 * total + squared_sensitivity) / (2 * scale * scale)
     over = loss > epsilon
     return float(np.sum(shares[over] * -np.expm1(epsilon - loss[over]))) + 1e-25

@@ -94,9 +94,10 @@ def _width(leaf: Mechanism) -> float:
 
 
 def _merged(leaves: Sequence[Mechanism]) -> tuple[Mechanism, ...]:
-    """Count equal mechanisms once, with their number: the grid does not change a loss."""
+    """Count equal mechanisms once, in one order; the grid does not change a loss."""
     counts: dict[Mechanism, int] = {}
     for leaf in leaves:
         key = replace(leaf, count=1, grid=Fraction(1))
         counts[key] = counts.get(key, 0) + leaf.count
-    return tuple(replace(key, count=count) for key, count in counts.items() if count)
+    ordered = sorted(counts, key=lambda leaf: (leaf.noise, leaf.scale, leaf.sensitivity, leaf.monotone))
+    return tuple(replace(leaf, count=counts[leaf]) for leaf in ordered if counts[leaf])

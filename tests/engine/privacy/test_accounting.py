@@ -1,0 +1,247 @@
+"""Several releases together: exact sums, refusals, and composed bounds against known answers."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from engine.errors import InputRefused
+from engine.privacy.accounting import as_neighbours, pure_epsilon, to_replace_one, total
+from engine.privacy.gaussian import continuous_delta
+from engine.privacy.guarantee import (
+    Guarantee,
+    Kind,
+    Mechanism,
+    Neighbours,
+    Noise,
+    Parallel,
+    Sequential,
+    Unit,
+)
+from engine.privacy.mechanisms import ExponentialChoice, GaussianCounts, LaplaceCounts
+
+ADD_REMOVE, REPLACE_ONE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
+DELTA = Fraction(1, 10**6)
+
+
+def promised(event, epsilon, *, delta=Fraction(0), neighbours=ADD_REMOVE, unit=Unit.ROW):
+    kind = Kind.APPROXIMATE_DP if delta else Kind.PURE_DP
+    return Guarantee(kind, Fraction(epsilon), delta, unit, 1, neighbours, (), event)
+
+
+def laplace(epsilon, **options):
+    return promised(LaplaceCounts(1, Fraction(epsilon)).event, epsilon, **options)
+
+
+def gaussian(epsilon, *, square=1, **options):
+    event = GaussianCounts(square, Fraction(epsilon), DELTA).event
+    return promised(event, epsilon, delta=DELTA, **options)
+
+
+def continuous(scale, epsilon, delta):
+    event = Mechanism(Noise.GAUSSIAN, Fraction(scale), Fraction(1))
+    return promised(event, epsilon, delta=delta)
+
+
+# --- events --------------------------------------------------------------------------------------
+
+
+def test_every_pure_mechanism_by_hand():
+    by_hand = [
+        (Mechanism(Noise.LAPLACE, Fraction(4), Fraction(2)), Fraction(1, 2)),
+        (Mechanism(Noise.DISCRETE_LAPLACE, Fraction(1, 3), Fraction(1), count=5), Fraction(15)),
+        (Mechanism(Noise.EXPONENTIAL, Fraction(4), Fraction(1)), Fraction(1, 2)),
+        (Mechanism(Noise.EXPONENTIAL, Fraction(4), Fraction(1), monotone=True), Fraction(1, 4)),
+        (ExponentialChoice(3, Fraction(1, 7)).event, Fraction(1, 7)),
+    ]
+    for event, epsilon in by_hand:
+        assert pure_epsilon(event, neighbours=ADD_REMOVE) == epsilon
+
+
+def test_randomised_response_is_rounded_up():
+    event = Mechanism(Noise.RANDOMISED_RESPONSE, Fraction(3, 4), Fraction(2))
+    found = pure_epsilon(event, neighbours=REPLACE_ONE)
+    assert 0 <= float(found) - math.log(3) < 1e-11
+
+
+def test_sequences_add_and_disjoint_parts_take_the_largest():
+    one, two = (Mechanism(Noise.LAPLACE, Fraction(b), Fraction(1)) for b in (1, 2))
+    assert pure_epsilon(Sequential((one, two)), neighbours=ADD_REMOVE) == Fraction(3, 2)
+    assert pure_epsilon(Parallel((one, two)), neighbours=ADD_REMOVE) == 1
+    assert pure_epsilon(Sequential(()), neighbours=ADD_REMOVE) == 0
+
+
+@pytest.mark.parametrize("function", [pure_epsilon, None])
+def test_disjoint_parts_are_refused_under_replace_one(function):
+    one = Mechanism(Noise.LAPLACE, Fraction(1), Fraction(1))
+    tree = Sequential((Parallel((one, one)),))
+    with pytest.raises(InputRefused, match=r"accounting\.parallel_replace_one"):
+        if function:
+            function(tree, neighbours=REPLACE_ONE)
+        else:
+            total([promised(tree, 1, neighbours=REPLACE_ONE)], delta=Fraction(0))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        "laplace",
+        Mechanism("geometric", Fraction(1), Fraction(1)),
+        Mechanism(Noise.LAPLACE, Fraction(0), Fraction(1)),
+        Mechanism(Noise.LAPLACE, Fraction(1), Fraction(-1)),
+        Mechanism(Noise.LAPLACE, Fraction(1), Fraction(1), count=-1),
+        Mechanism(Noise.RANDOMISED_RESPONSE, Fraction(1), Fraction(2)),
+        Sequential((None,)),
+    ],
+)
+def test_what_is_unknown_is_refused(event):
+    with pytest.raises(InputRefused, match=r"accounting\.unknown_event"):
+        pure_epsilon(event, neighbours=ADD_REMOVE)
+    with pytest.raises(InputRefused, match=r"accounting\.unknown_event"):
+        total([promised(event, 1)], delta=Fraction(0))
+
+
+def test_gaussian_noise_is_not_pure():
+    with pytest.raises(InputRefused, match=r"accounting\.not_pure"):
+        pure_epsilon(gaussian(1).events, neighbours=ADD_REMOVE)
+    with pytest.raises(InputRefused, match=r"accounting\.delta_needed"):
+        total([gaussian(1)], delta=Fraction(0))
+
+
+# --- neighbours ----------------------------------------------------------------------------------
+
+
+def test_exchanging_doubles_epsilon_and_never_the_other_way():
+    doubled = to_replace_one(laplace(Fraction(1, 3)))
+    assert doubled.epsilon == Fraction(2, 3)
+    assert pure_epsilon(doubled.events, neighbours=REPLACE_ONE) == Fraction(2, 3)
+    assert to_replace_one(doubled) == doubled
+    with pytest.raises(InputRefused, match=r"accounting\.neighbours"):
+        as_neighbours(doubled, ADD_REMOVE)
+    with pytest.raises(InputRefused, match=r"accounting\.neighbours"):
+        total([laplace(1), doubled], delta=Fraction(0), neighbours=ADD_REMOVE)
+
+
+def test_exchanging_with_delta():
+    found = to_replace_one(gaussian(1))
+    assert found.epsilon == 2
+    assert 0 <= float(found.delta) / (1e-6 * (1 + math.e)) - 1 < 1e-8
+    assert to_replace_one(promised(gaussian(1).events, 800, delta=DELTA)).delta == 1
+
+
+def test_exchanging_monotone_choices_and_disjoint_parts():
+    choice = Mechanism(Noise.EXPONENTIAL, Fraction(4), Fraction(1), monotone=True)
+    parts = Parallel((LaplaceCounts(1, Fraction(1)).event, LaplaceCounts(1, Fraction(3)).event))
+    for event, epsilon in ((choice, Fraction(1, 4)), (parts, Fraction(3))):
+        found = to_replace_one(promised(event, epsilon))
+        assert pure_epsilon(found.events, neighbours=REPLACE_ONE) == 2 * epsilon
+
+
+def test_mixed_relations_are_answered_for_replace_one():
+    found = total([laplace(1), laplace(1, neighbours=REPLACE_ONE)], delta=Fraction(0))
+    assert (found.epsilon, found.neighbours, found.method) == (3, REPLACE_ONE, "sum")
+
+
+# --- totals --------------------------------------------------------------------------------------
+
+
+def test_pure_releases_add_exactly():
+    found = total([laplace(Fraction(1, 10))] * 10, delta=Fraction(0))
+    assert (found.epsilon, found.delta, found.method) == (1, 0, "sum")
+    assert total([], delta=DELTA).epsilon == 0
+
+
+def test_one_gaussian_release_costs_what_it_says():
+    for square in (1, 2, 4):
+        found = total([gaussian(1, square=square)], delta=DELTA)
+        assert (found.epsilon, found.delta) == (1, DELTA)
+
+
+def test_many_pure_releases_against_the_binomial():
+    """100 releases at 0.1: the exact answer of randomised response, which dominates them."""
+    runs, epsilon, delta = 100, 0.1, 1e-4
+    p = math.exp(epsilon) / (1 + math.exp(epsilon))
+    k = np.arange(runs + 1)
+    chance = np.array([math.comb(runs, int(i)) * p**i * (1 - p) ** (runs - i) for i in k])
+
+    def loss_beyond(level):
+        return float(np.sum(chance * np.maximum(0, -np.expm1(level - epsilon * (2 * k - runs)))))
+
+    low, high = 0.0, 10.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if loss_beyond(middle) > delta else (low, middle)
+    found = total([laplace(Fraction(1, 10))] * runs, delta=Fraction(1, 10**4))
+    assert found.method == "loss_distribution"
+    assert high <= float(found.epsilon) <= high * 1.012
+
+
+@pytest.mark.parametrize("runs", [2, 10, 200])
+def test_gaussian_releases_against_the_closed_form(runs):
+    """k runs at σ are one run at σ/√k."""
+    scale, delta = 20.0, 1e-6
+    low, high = 1e-6, 50.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        above = continuous_delta(scale=scale / math.sqrt(runs), epsilon=middle, sensitivity=1) > delta
+        low, high = (middle, high) if above else (low, middle)
+    single = continuous(20, 1, Fraction(1, 10**6))
+    found = total([single] * runs, delta=Fraction(1, 10**6))
+    assert high <= float(found.epsilon) <= high * 1.012
+
+
+def test_small_budgets_are_not_drowned_in_rounding():
+    found = total([gaussian(Fraction(1, 10_000))] * 20, delta=DELTA)
+    alone = total([gaussian(Fraction(1, 10_000))], delta=DELTA)
+    assert float(found.epsilon) < 0.0045
+    assert Fraction(1, 20_000) < alone.epsilon <= Fraction(1, 10_000)
+
+
+def test_mixed_noise_is_bounded_by_what_is_known():
+    found = total([gaussian(1), laplace(1)], delta=DELTA)
+    assert 1 < found.epsilon <= 2
+    assert total([gaussian(1)] * 10 + [laplace(1)], delta=DELTA).epsilon < 11
+
+
+def test_long_shifts_fall_back_to_a_bound_that_holds():
+    found = total([gaussian(1, square=4)] * 10, delta=DELTA)
+    assert found.method == "concentrated"
+    exact = total([continuous(gaussian(1, square=4).events.scale / 2, 1, DELTA)] * 10, delta=DELTA)
+    assert exact.epsilon <= found.epsilon <= exact.epsilon * Fraction(5, 4)
+
+
+def test_order_does_not_matter():
+    releases = [laplace(1), gaussian(1), laplace(Fraction(1, 2))]
+    assert total(releases, delta=DELTA) == total(releases[::-1], delta=DELTA)
+
+
+def test_who_claims_less_than_the_events_cost_is_refused():
+    for release in (
+        replace(laplace(1), epsilon=Fraction(999, 1000)),
+        replace(gaussian(1), epsilon=Fraction(1, 2)),
+    ):
+        with pytest.raises(InputRefused, match=r"accounting\.declared"):
+            total([release], delta=DELTA)
+    assert total([replace(laplace(1), epsilon=Fraction(2))], delta=Fraction(0)).epsilon == 1
+
+
+def test_no_total_without_a_formal_guarantee():
+    nothing = Guarantee(Kind.NONE, None, Fraction(0), Unit.ROW, 1, ADD_REMOVE)
+    for one in (nothing, replace(laplace(1), events=None), replace(laplace(1), kind=Kind.K_ANONYMITY)):
+        with pytest.raises(InputRefused, match=r"accounting\.unbounded"):
+            total([laplace(1), one], delta=DELTA)
+
+
+def test_rows_and_people_do_not_add():
+    with pytest.raises(InputRefused, match=r"accounting\.units"):
+        total([laplace(1), laplace(1, unit=Unit.PERSON)], delta=DELTA)
+
+
+def test_no_import_of_dp_accounting_for_exact_sums():
+    import subprocess
+    import sys
+
+    code = "import sys, engine.privacy.accounting; sys.exit('dp_accounting' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,149 @@
+"""The mechanisms: exact scales, Gaussian calibration against brute force, and the battery."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from engine.errors import InputRefused
+from engine.privacy import gaussian
+from engine.privacy.guarantee import Noise as Kind
+from engine.privacy.mechanisms import ExponentialChoice, GaussianCounts, LaplaceCounts, root_above
+from tests.engine.battery.checks import failing
+from tests.engine.battery.distributions import gaussian_law, laplace_law
+from tests.engine.battery.neighbours import coded_rows
+from tests.engine.battery.subject import Subject
+from tests.noise_source import seeded_noise
+
+
+def test_the_scale_is_exact():
+    mechanism = LaplaceCounts(6, Fraction(1, 3), Fraction(1, 4))
+    assert mechanism.scale == 18
+    assert mechanism.event.scale == 18
+    assert mechanism.event.sensitivity == 6
+    assert mechanism.event.grid == Fraction(1, 4)
+    assert mechanism.event.noise is Kind.DISCRETE_LAPLACE
+
+
+def test_roots_are_rounded_up():
+    for square in range(1, 200):
+        assert root_above(square) ** 2 >= square
+        assert float(root_above(square)) == pytest.approx(math.sqrt(square), rel=1e-11)
+
+
+def hockey_stick(shift, sigma, epsilon, reach=60):
+    """δ of discrete Gaussian noise on a vector moved by ``shift``, by listing every outcome."""
+    x = np.arange(-reach, reach + 1)
+    pmf = np.exp(-(x**2) / (2 * sigma**2))
+    pmf /= pmf.sum()
+    moved = [np.interp(x - step, x, pmf, left=0, right=0) for step in shift]
+    first, second = np.array([1.0]), np.array([1.0])
+    for there in moved:
+        first = np.multiply.outer(first, pmf).ravel()
+        second = np.multiply.outer(second, there).ravel()
+    return float(np.maximum(0, second - math.exp(epsilon) * first).sum())
+
+
+@pytest.mark.parametrize("shift", [(1,), (1, 1), (1, -1), (1, 1, 1)])
+@pytest.mark.parametrize("epsilon", [0.1, 0.7, 2.0])
+def test_the_discrete_gaussian_is_exact_for_single_steps(shift, epsilon):
+    sigma, reach = (2.5, 60) if len(shift) < 3 else (2.5, 30)
+    found = gaussian.discrete_delta(scale=sigma, epsilon=epsilon, squared_sensitivity=len(shift))
+    assert found == pytest.approx(hockey_stick(shift, sigma, epsilon, reach), rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.7, 2.0])
+def test_no_shift_of_the_same_length_loses_more(epsilon):
+    for square in (1, 2, 3, 4, 5):
+        found = gaussian.discrete_delta(scale=2.5, epsilon=epsilon, squared_sensitivity=square)
+        for shift in itertools.product((0, 1, 2), repeat=2):
+            if 0 < sum(step * step for step in shift) <= square:
+                assert hockey_stick(shift, 2.5, epsilon) <= found * (1 + 1e-9)
+
+
+def test_calibration_is_on_the_safe_side_and_close():
+    delta = Fraction(1, 10**6)
+    for epsilon in (Fraction(1, 100), Fraction(1), Fraction(8)):
+        for square in (1, 2, 3):
+            scale = gaussian.discrete_scale(epsilon=epsilon, delta=delta, squared_sensitivity=square)
+            assert gaussian.discrete_delta(
+                scale=float(scale), epsilon=float(epsilon), squared_sensitivity=square
+            ) <= float(delta)
+            smaller = gaussian.discrete_delta(
+                scale=float(scale) * 0.98, epsilon=float(epsilon), squared_sensitivity=square
+            )
+            assert smaller > float(delta)
+
+
+def test_continuous_calibration_agrees_with_dp_accounting():
+    from dp_accounting.pld import accountant, common
+
+    for epsilon in (0.05, 1.0, 4.0):
+        found = gaussian.continuous_scale(
+            epsilon=Fraction(str(epsilon)), delta=Fraction(1, 10**5), sensitivity=Fraction(1)
+        )
+        parameters = common.DifferentialPrivacyParameters(epsilon, 1e-5)
+        assert float(found) == pytest.approx(
+            accountant.get_smallest_gaussian_noise(parameters, 1, sensitivity=1), rel=2e-2
+        )
+
+
+def test_a_budget_halved_doubles_the_noise():
+    assert LaplaceCounts(3, Fraction(1, 2)).scale == 2 * LaplaceCounts(3, Fraction(1)).scale
+
+
+def test_sums_beyond_64_bits_are_refused():
+    with pytest.raises(InputRefused, match=r"mechanisms\.overflow"):
+        LaplaceCounts(1, Fraction(1)).release(np.array([2**62]), seeded_noise(1))
+
+
+def test_score_limit_holds_for_any_scores():
+    choice = ExponentialChoice(1, Fraction(1))
+    for scores in (np.zeros(50), -np.arange(50.0), np.r_[0, np.full(49, -20.0)]):
+        weights = np.exp(float(choice.rate) * scores)
+        weights /= weights.sum()
+        limit = choice.score_limit(50, share=0.95)
+        assert weights[scores >= scores.max() - limit].sum() >= 0.95
+
+
+LAPLACE, GAUSSIAN = LaplaceCounts(1, Fraction(1)), GaussianCounts(1, Fraction(1), Fraction(1, 10**5))
+
+
+def counts(data):
+    return np.bincount(data, minlength=3)
+
+
+def subject(mechanism, *, epsilon, law):
+    return Subject(
+        release=lambda data, noise: mechanism.release(counts(data), noise),
+        epsilon=epsilon,
+        pair=(np.array([0, 1, 2, 2]), np.array([0, 1, 2])),
+        query=counts,
+        sensitivity=1,
+        step=Fraction(1),
+        neighbours=coded_rows(3),
+        law=law,
+        statistic=lambda released: released[2],
+        audit_runs=8_000,
+    )
+
+
+def test_battery():
+    assert failing(subject(LAPLACE, epsilon=Fraction(1), law=laplace_law(LAPLACE.scale))) == {}
+    assert failing(subject(GAUSSIAN, epsilon=None, law=gaussian_law(GAUSSIAN.scale**2))) == {}
+
+
+def test_battery_kills_half_the_noise():
+    half = LaplaceCounts(1, Fraction(2))
+    found = failing(subject(half, epsilon=Fraction(1), law=laplace_law(Fraction(1))))
+    assert {"noise", "audit"} <= set(found)
+
+
+@pytest.mark.parametrize("square", [2, 3])
+def test_wide_sums_are_taken_as_one_draw(square, monkeypatch):
+    close = gaussian.discrete_delta(scale=12, epsilon=0.3, squared_sensitivity=square)
+    monkeypatch.setattr(gaussian, "_SUMS_CLOSE", 100)
+    listed = gaussian.discrete_delta(scale=12, epsilon=0.3, squared_sensitivity=square)
+    assert close == pytest.approx(listed, rel=1e-10)
