@@ -133,3 +133,18 @@ class Bounded:
     def below_other(self, x: Array) -> Array:
         at = np.clip(x, self.low, self.high)
         return np.asarray(np.expm1(-(self.high + at) / 2) / math.expm1(-self.high))
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """The largest loss of the exponential mechanism over all pairs: P(loss ≤ x) = (e^x − 1)/(e^{ε0} − 1)."""
+
+    high: float
+    low: float = 0.0
+
+    def below(self, x: Array) -> Array:
+        at = np.clip(x, 0.0, self.high)
+        return np.asarray(np.exp(at - self.high) * np.expm1(-at) / math.expm1(-self.high))
+
+    def below_other(self, x: Array) -> Array:
+        raise NotImplementedError("no pair of neighbours has this loss")

@@ -55,6 +55,8 @@ class PrivacyLoss:
     anchor, step
         Exact lattices: multiples of ``anchor`` hold the heavy atoms, multiples of ``step`` every value (None:
         there is no such lattice). Composition keeps them on its grid.
+    envelope
+        A loss that is at least as large as that of every pair, where no pair is the largest.
     one_sided, two_sided
         Worst case over *all* neighbours where that is not the pair of this distribution: for the exponential
         mechanism every ε has a worst pair of its own, and on a lattice closer neighbours can avoid [−ε, ε]
@@ -80,6 +82,7 @@ class PrivacyLoss:
     largest: float
     anchor: Fraction | None = None
     step: Fraction | None = None
+    envelope: Body | None = None
     one_sided: Callable[[float], float] | None = field(default=None, repr=False)
     two_sided: Callable[[float], float] | None = field(default=None, repr=False)
 
@@ -112,6 +115,18 @@ class PrivacyLoss:
         """Return P(loss ≤ x) of this distribution at every x."""
         total = np.concatenate(([0.0], np.cumsum(self.masses)))[_ranks(self.losses, x)]
         return np.minimum(1.0, total if self.body is None else total + self.body.below(x))
+
+    def worst_below(self, x: Array) -> Array:
+        """Return a lower bound on P(loss ≤ x) at every x that holds for all pairs at once."""
+        return self.below(x) if self.envelope is None else self.envelope.below(x)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Smallest and largest loss; for Gaussian noise all but 1e-30 of it."""
+        ends = [float(self.losses[0]), float(self.losses[-1])] if self.losses.size else []
+        if self.body is not None:
+            ends += [self.body.low, self.body.high]
+        return min(ends), max(ends)
 
     def below_other(self, x: Array) -> Array:
         """Return Q(loss ≤ x) at every x: the same event under the neighbouring data."""

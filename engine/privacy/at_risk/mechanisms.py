@@ -11,7 +11,7 @@ import numpy as np
 from engine.errors import InputRefused
 from engine.privacy.at_risk import discrete_laplace as _discrete_laplace
 from engine.privacy.at_risk import laplace as _laplace
-from engine.privacy.at_risk.bodies import Between, Bounded, Geometric, Normal, RoundedNormal
+from engine.privacy.at_risk.bodies import Between, Bounded, Envelope, Geometric, Normal, RoundedNormal
 from engine.privacy.at_risk.inputs import Number, positive, share, whole
 from engine.privacy.at_risk.loss import NO_ATOMS, Array, PrivacyLoss
 
@@ -245,6 +245,7 @@ def exponential(*, epsilon0: Number) -> PrivacyLoss:
         NO_ATOMS,
         Bounded(full),
         full,
+        envelope=Envelope(full),
         one_sided=one_sided,
         two_sided=lambda x: one_sided(x) if 2 * x >= full else 0.0,
     )

@@ -1,0 +1,327 @@
+"""The privacy loss of several releases together, by composing their privacy-loss distributions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+
+from engine.errors import InputRefused
+from engine.privacy.at_risk.inputs import Number, level, share, whole
+from engine.privacy.at_risk.loss import Array, PrivacyLoss
+from engine.privacy.at_risk.mechanisms import loss_of
+from engine.progress import SILENT, Progress
+
+LARGEST_DISTINCT = 300
+"""So many *different* mechanisms are composed at once; equal ones count once, whatever their number."""
+
+POINTS = 1 << 19
+"""Grid points across the range in which the sum of the losses lies; an eighth for many mechanisms."""
+
+MANY = 32
+
+EXACT_POINTS = 1 << 20
+"""Up to so many points a common lattice of all losses is used as it is, without any rounding."""
+
+TAIL = 1e-15
+
+
+class Part(Protocol):
+    """What `composed` reads of an event: `engine.privacy.guarantee.Mechanism` has all of it."""
+
+    @property
+    def noise(self) -> str: ...
+
+    @property
+    def scale(self) -> Fraction: ...
+
+    @property
+    def sensitivity(self) -> Fraction: ...
+
+    @property
+    def count(self) -> int: ...
+
+    @property
+    def monotone(self) -> bool: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """The privacy loss of several releases that read the same people.
+
+    Parameters
+    ----------
+    largest
+        Σ ε0, infinite as soon as Gaussian noise is among them.
+    interval
+        Distance of the grid points.
+    rounded
+        How many releases were rounded up to the grid; 0 when all lie on a common lattice.
+
+    Notes
+    -----
+    ``confidence`` is a lower and ``delta`` an upper bound: losses are rounded up for the first, and split
+    between the grid points beside them so that both hypotheses keep their mass for the second (Doroshenko et
+    al., "Connect the dots", PETS 2022). The exact values lie within the intervals that ``…_bounds`` return.
+    The two-sided confidence is that of the worst pair of each mechanism, not a minimum over all neighbours.
+    """
+
+    largest: float
+    interval: float
+    rounded: int
+    worst: Any
+    dominating: Any
+    bounded_range: bool
+
+    def confidence(self, epsilon: Number) -> float:
+        """Return a lower bound on P(loss ≤ ε); exact when nothing was rounded."""
+        return self.confidence_bounds(epsilon)[0]
+
+    def confidence_bounds(self, epsilon: Number) -> tuple[float, float]:
+        """Return an interval that holds P(loss ≤ ε).
+
+        With an exponential mechanism among the releases the upper end is 1 and the lower end is what the
+        certified δ implies: each ε has a worst pair of its own there.
+        """
+        at = level(epsilon, name="epsilon")
+        if self._certain(at):
+            return 1.0, 1.0
+        if self.bounded_range:
+            return max(self._below(self.worst, at), self._implied(at)), 1.0
+        shift = self.rounded * self.interval
+        return self._below(self.worst, at), self._below(self.worst, at + shift)
+
+    def confidence_two_sided(self, epsilon: Number) -> float:
+        """Return P(|loss| ≤ ε) of the worst pair of each mechanism; a lower bound when rounded.
+
+        With an exponential mechanism among the releases, a lower bound from the one-sided confidence.
+        """
+        at = level(epsilon, name="epsilon")
+        if self._certain(at):
+            return 1.0
+        if self.bounded_range:
+            # A loss below −ε is at most e^{−ε} times as likely as under Q, where it counts as one above ε.
+            sure = self.confidence(at)
+            return max(0.0, sure - math.exp(-at) * (1 - sure))
+        # Rounded up by at most n intervals: what lies above −ε after rounding may have lain below before.
+        under = self._below(self.worst, -at + self.rounded * self.interval, strictly=self.rounded == 0)
+        return max(0.0, self._below(self.worst, at) - under)
+
+    def delta(self, epsilon: Number) -> float:
+        """Return the certified δ: the releases together are (ε, δ)-differentially private."""
+        at = level(epsilon, name="epsilon")
+        return 0.0 if self._certain(at) else min(1.0, float(self.dominating.get_delta_for_epsilon(at)))
+
+    def delta_bounds(self, epsilon: Number) -> tuple[float, float]:
+        """Return an interval that holds the smallest δ; its lower end is 0 where none is known."""
+        at = level(epsilon, name="epsilon")
+        upper = self.delta(at)
+        if self._certain(at) or self.bounded_range:
+            return 0.0, upper
+        lower = float(self.worst.get_delta_for_epsilon(at + self.rounded * self.interval))
+        # What the truncated tails carry is counted as infinite loss above, and as none here.
+        return max(0.0, min(lower - float(self.worst.get_delta_for_epsilon(math.inf)), upper)), upper
+
+    def epsilon_for_delta(self, delta: Number) -> float:
+        """Return a certified ε at a δ, at most Σ ε0."""
+        wanted = float(share(delta, name="delta"))
+        return max(0.0, min(self.largest, float(self.dominating.get_epsilon_for_delta(wanted))))
+
+    def expectation(self, function: Any) -> float:
+        """Return E[function(loss)] with every loss rounded up; the tails cut off count as the largest."""
+        lowest, masses = _content(self.worst)
+        losses = (lowest + np.arange(masses.size)) * self.interval
+        end = self.largest if math.isfinite(self.largest) else float(losses[-1])
+        total = float(masses @ function(np.minimum(losses, self.largest)))
+        return total + max(0.0, 1 - float(masses.sum())) * float(function(np.array([end]))[0])
+
+    def _implied(self, at: float) -> float:
+        """Return 1 − min over ε < at of δ(ε)/(1 − e^{ε−at}), as (1 − e^{ε−at}) P(loss > at) ≤ δ(ε)."""
+        lowest, masses = _content(self.dominating)
+        losses = (lowest + np.arange(masses.size)) * self.interval
+        below = at - np.geomspace(1e-3, 50, 200)
+        first = np.searchsorted(losses, below, side="right")
+        over = np.append(np.cumsum(masses[::-1])[::-1], 0.0)[first]
+        other = np.append(np.cumsum((masses * np.exp(-losses))[::-1])[::-1], 0.0)[first]
+        beyond = float(self.dominating.get_delta_for_epsilon(math.inf))
+        return max(0.0, 1 - float(((over - np.exp(below) * other + beyond) / -np.expm1(below - at)).min()))
+
+    def _certain(self, at: float) -> bool:
+        return at >= self.largest * (1 - 1e-12)
+
+    def _below(self, composed: Any, x: float, *, strictly: bool = False) -> float:
+        lowest, masses = _content(composed)
+        steps = x / self.interval
+        slack = 1e-9 + 1e-12 * abs(steps)
+        last = math.ceil(steps - slack) - 1 if strictly else math.floor(steps + slack)
+        return min(1.0, max(0.0, float(masses[: max(0, last - lowest + 1)].sum())))
+
+
+def composed(parts: Iterable[Part], *, progress: Progress = SILENT) -> PrivacyLoss | Composition:
+    """Return the privacy loss of events of the accountant, one after the other.
+
+    Parameters
+    ----------
+    parts
+        Mechanisms with ``noise``, ``scale``, ``sensitivity``, ``count`` and ``monotone``.
+    progress
+        Told after every different mechanism.
+
+    Returns
+    -------
+    PrivacyLoss or Composition
+        The first for one single release, with its exact worst case over all neighbours.
+
+    Raises
+    ------
+    InputRefused
+        As `compose` and `engine.privacy.at_risk.mechanisms.loss_of`.
+    """
+    counts: dict[tuple[str, Fraction, Fraction, bool], int] = {}
+    for part in parts:
+        key = (str(part.noise), Fraction(part.scale), Fraction(part.sensitivity), bool(part.monotone))
+        counts[key] = counts.get(key, 0) + whole(part.count, name="count", largest=10**9)
+    if len(counts) > LARGEST_DISTINCT:
+        raise InputRefused("at_risk.too_many_releases", found=len(counts), largest=LARGEST_DISTINCT)
+    losses = [
+        (loss_of(noise, scale=scale, sensitivity=sensitivity, monotone=monotone), count)
+        for (noise, scale, sensitivity, monotone), count in counts.items()
+    ]
+    if len(losses) == 1 and losses[0][1] == 1:
+        return losses[0][0]
+    return compose(losses, progress=progress)
+
+
+def compose(losses: Sequence[tuple[PrivacyLoss, int]], *, progress: Progress = SILENT) -> Composition:
+    """Return the privacy loss of releases, each mechanism with the number of its releases.
+
+    Parameters
+    ----------
+    losses
+        Pairs of a privacy loss and how often it is incurred, at most 300 different ones.
+    progress
+        Told after every different mechanism.
+
+    Returns
+    -------
+    Composition
+
+    Raises
+    ------
+    InputRefused
+        ``at_risk.nothing_composed`` or ``at_risk.too_many_releases``.
+
+    Examples
+    --------
+    >>> from engine.privacy.at_risk.mechanisms import discrete_laplace
+    >>> together = compose([(discrete_laplace(epsilon0=0.1), 100)])
+    >>> together.rounded, round(together.epsilon_for_delta(1e-4), 2)
+    (0, 3.76)
+    """
+    if not losses:
+        raise InputRefused("at_risk.nothing_composed")
+    if len(losses) > LARGEST_DISTINCT:
+        raise InputRefused("at_risk.too_many_releases", found=len(losses), largest=LARGEST_DISTINCT)
+    interval, exact = _interval(losses)
+    rounded = 0 if exact else sum(count for _, count in losses)
+    bounded_range = any(loss.envelope is not None for loss, _ in losses)
+    one = exact and not bounded_range
+    ups, dots = [], []
+    for index, (loss, count) in enumerate(losses):
+        progress.step(0.8 * index / len(losses), "at_risk.compose")
+        lowest, up, dot = _on_grid(loss, interval, exact)
+        ups.append(_repeated(interval, lowest, up, count))
+        if not one:
+            dots.append(_repeated(interval, lowest, dot, count))
+    worst = _together(ups)
+    progress.step(0.9, "at_risk.compose")
+    dominating = worst if one else _together(dots)
+    largest = sum(loss.largest * count for loss, count in losses)
+    return Composition(largest, interval, rounded, worst, dominating, bounded_range)
+
+
+def _interval(losses: Sequence[tuple[PrivacyLoss, int]]) -> tuple[float, bool]:
+    """Return the distance of grid points, small against the range of the sum, and whether it is a lattice."""
+    ranges = [(*loss.range, count) for loss, count in losses]
+    total = sum((high - low) * count for low, high, count in ranges)
+    # Beyond this distance from its mean the sum has less than TAIL on either side: variance for Gaussian
+    # noise (whose range is 24 standard deviations), a quarter of the squared range otherwise (Hoeffding).
+    variances = (
+        ((high - low) / (24 if math.isinf(loss.largest) else 2)) ** 2 * count
+        for (loss, _), (low, high, count) in zip(losses, ranges, strict=True)
+    )
+    span = min(total, 2 * math.sqrt(-2 * math.log(TAIL) * sum(variances)))
+    steps = [loss.step for loss, _ in losses]
+    lattice = _common(step for step in steps if step is not None)
+    if lattice is not None and None not in steps:
+        widest = max(high - low for low, high, _ in ranges)
+        if max(span, widest) <= float(lattice) * EXACT_POINTS:
+            return float(lattice), True
+    target = span / (POINTS if len(losses) <= MANY else POINTS // 8)
+    # Heavy atoms keep their place when the interval divides their lattice.
+    anchors = _common(loss.anchor for loss, _ in losses if loss.anchor is not None)
+    if anchors is not None and float(anchors) >= target:
+        return float(anchors / math.ceil(float(anchors) / target)), False
+    return target, False
+
+
+def _common(steps: Iterable[Fraction]) -> Fraction | None:
+    """Return the largest step whose multiples hold all the given ones."""
+    found: Fraction | None = None
+    for step in steps:
+        if found is None:
+            found = step
+        else:
+            divisor = math.gcd(found.numerator * step.denominator, step.numerator * found.denominator)
+            found = Fraction(divisor, found.denominator * step.denominator)
+    return found
+
+
+def _on_grid(loss: PrivacyLoss, interval: float, exact: bool) -> tuple[int, Array, Array]:
+    """Return the first grid index, the masses rounded up, and the masses split between neighbours."""
+    if exact:
+        index = np.rint(loss.losses / interval).astype(np.int64)
+        atoms: Array = np.bincount(index - index[0], weights=loss.masses).astype(np.float64)
+        return int(index[0]), atoms, atoms
+    low, high = loss.range
+    first, last = math.floor(low / interval - 1e-9), math.ceil(high / interval - 1e-9)
+    edges: Array = np.arange(first, last + 1, dtype=np.float64) * interval
+    up = np.diff(loss.worst_below(edges), prepend=0.0)
+    mass = np.diff(loss.below(edges), prepend=0.0)
+    other = np.diff(loss.below_other(edges), prepend=0.0)
+    # In each cell a + b = mass and a e^{−left} + b e^{−right} = other.
+    right = np.clip((mass[1:] - other[1:] * np.exp(edges[:-1])) / -math.expm1(-interval), 0.0, mass[1:])
+    dots = mass.copy()
+    dots[1:] = right
+    dots[:-1] += mass[1:] - right
+    for masses in (up, dots):
+        # What lies above the last edge (less than 1e-30) goes to it.
+        masses[-1] += max(0.0, 1.0 - float(masses.sum()))
+    return first, up, dots
+
+
+def _repeated(interval: float, lowest: int, masses: Array, count: int) -> Any:
+    from dp_accounting.pld.pld_pmf import DensePLDPmf
+
+    single = DensePLDPmf(interval, lowest, masses, 0.0, True)
+    return single if count == 1 else single.self_compose(count, tail_mass_truncation=TAIL)
+
+
+def _together(parts: list[Any]) -> Any:
+    """Compose in pairs, shortest first, so that long arrays meet only at the end."""
+    while len(parts) > 1:
+        parts.sort(key=lambda part: part.size)
+        paired = [
+            a.compose(b, tail_mass_truncation=TAIL) for a, b in zip(parts[::2], parts[1::2], strict=False)
+        ]
+        parts = paired + ([parts[-1]] if len(parts) % 2 else [])
+    return parts[0]
+
+
+def _content(composed: Any) -> tuple[int, Array]:
+    """Return lowest index and masses; the one place that looks inside the library's object."""
+    return int(composed._lower_loss), np.maximum(0.0, np.asarray(composed._probs))
