@@ -250,17 +250,17 @@ class Noise(ExactTrials):
             raise OverflowError("the scores lie further apart than 2^62")
         gaps = scores.max() - scores
         factor = float(min(rate, Fraction(1 << 60)))  # beyond it every gap of 1 is far past LARGEST anyway
-        batch = min(8 * scores.size + 64, 4 * CHUNK)
-        while True:
-            candidates = self.uniform_below(scores.size, batch)
-            candidate_gaps = gaps[candidates]
-
-            def gamma(place: int, among: Integers = candidate_gaps) -> Fraction:
-                return int(among[place]) * rate
-
-            accepted = self._accept(candidate_gaps * factor, gamma)
-            if accepted.any():
-                return int(candidates[np.argmax(accepted)])
+        chosen = -1
+        while chosen < 0:
+            left = 8 * scores.size + 64
+            while left:  # to the end, whether or not one has been accepted
+                candidates = self.uniform_below(scores.size, min(left, CHUNK))
+                below_best = gaps[candidates]
+                accepted = self._accept(below_best * factor, self._gap_exponent(below_best, rate))
+                if chosen < 0 and accepted.any():
+                    chosen = int(candidates[np.argmax(accepted)])
+                left -= candidates.size
+        return chosen
 
     # --- inside: candidates -------------------------------------------------------------------------
 
@@ -272,7 +272,7 @@ class Noise(ExactTrials):
             low = low[self._accept(low * float(rate), lambda place: int(low[place]) * rate)]
         high = self._geometric(rate * (1 << digits), low.size)
         if high.size and int(high.max()) >= LARGEST_VALUE >> digits:
-            raise OverflowError("a draw does not fit 62 bits")  # less likely than exp(-1000)
+            raise OverflowError("a draw does not fit 62 bits")  # less likely than exp(-500)
         magnitude = low + (high << digits)
         negative = self._coins(low.size)
         # Zero would count twice: the negative one is drawn again
@@ -295,6 +295,10 @@ class Noise(ExactTrials):
         # Either way the error of γ < 7.1 · 34 u + 4 · 25 u < 2^-40.
         distance = np.abs(drawn) - float(shift)
         return drawn[self._accept(distance * distance * float(half), gamma)]
+
+    @staticmethod
+    def _gap_exponent(gaps: Integers, rate: Fraction) -> Callable[[int], Fraction]:
+        return lambda place: int(gaps[place]) * rate
 
     def _uniform_candidates(self, n: int, count: int) -> Integers:
         """Return up to ``count`` independent whole numbers below n."""
