@@ -180,7 +180,7 @@ def fit_gaussian_copula(rows: NDArray[Any], *, origin: Origin) -> FittedPopulati
 
     Notes
     -----
-    The copula keeps each column's distribution and the rank correlation of each pair of columns. It keeps
+    The copula keeps each column's distribution and the correlation of each pair of normal scores. It keeps
     no other dependence, so a sensitivity sampled from it can be too small where extremes come together.
     The fit carries no privacy of its own.
 

@@ -1,4 +1,4 @@
-"""How far ridge coefficients can move when one record is exchanged: the published bounds and a tighter one."""
+"""How far ridge coefficients move when one record is exchanged: published bounds, and a tighter one."""
 
 from __future__ import annotations
 
