@@ -31,13 +31,15 @@ def declaration(method: Method, *, language: str = "en") -> dict[str, Any]:
         "summary": texts.text(f"{base}.summary", language=language),
         "source": asdict(method.source),
         "sources": [asdict(source) for source in method.sources],
-        "parameters": [parameter_json(base, parameter, language) for parameter in method.parameters],
+        "parameters": [
+            parameter_json(f"{base}.parameters.{parameter.name}", parameter, language)
+            for parameter in method.parameters
+        ],
     }
 
 
-def parameter_json(base: str, parameter: Parameter, language: str) -> dict[str, Any]:
-    """Return one parameter with its label and help; what does not apply to its kind is left out."""
-    words = f"{base}.parameters.{parameter.name}"
+def parameter_json(words: str, parameter: Parameter, language: str) -> dict[str, Any]:
+    """Return one parameter with its label and help, found below ``words``; what does not apply is left out."""
     tree: dict[str, Any] = {
         "name": parameter.name,
         "kind": parameter.kind.value,
@@ -58,7 +60,9 @@ def parameter_json(base: str, parameter: Parameter, language: str) -> dict[str, 
     if parameter.when is not None:
         tree["when"] = {"parameter": parameter.when[0], "is": list(parameter.when[1])}
     if parameter.fields:
-        tree["fields"] = [parameter_json(words, field, language) for field in parameter.fields]
+        tree["fields"] = [
+            parameter_json(f"{words}.fields.{field.name}", field, language) for field in parameter.fields
+        ]
     empty: tuple[Any, ...] = ("", [], {}, None)
     return {name: value for name, value in tree.items() if value not in empty}
 

@@ -1,0 +1,125 @@
+"""The rules of the tree, each as a test: who may import whom, what never, where files stand."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+TOP = {
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "app",
+    "engine",
+    "resources",
+    "tests",
+    "packaging",
+}
+NETWORK = {
+    "socket", "ssl", "http", "urllib", "ftplib", "smtplib", "poplib", "imaplib", "telnetlib", "xmlrpc",
+    "socketserver", "asyncio", "requests", "httpx", "aiohttp", "websockets", "urllib3",
+}  # fmt: skip
+PICKLE = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+LONGEST = 400
+
+
+def sources(*folders: str) -> list[Path]:
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def imported(path: Path) -> set[str]:
+    """Top-level names of everything that a module imports, wherever it does."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def tops(path: Path) -> set[str]:
+    return {name.split(".")[0] for name in imported(path)}
+
+
+def test_the_top_level_holds_what_it_should() -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout
+    names = {line.split("/")[0] for line in tracked.splitlines()}
+    assert {name for name in names if not name.startswith(".")} <= TOP
+
+
+@pytest.mark.parametrize("path", sources("engine", "app"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_network_and_no_pickle(path: Path) -> None:
+    assert not tops(path) & (NETWORK | PICKLE)
+
+
+@pytest.mark.parametrize("path", sources("engine"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_engine_knows_no_screen(path: Path) -> None:
+    assert not tops(path) & {"app", "PySide6", "PyQt6", "shiboken6"}
+    assert "matplotlib.pyplot" not in imported(path)
+
+
+@pytest.mark.parametrize("path", sources("app"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_application_computes_nothing_and_knows_no_method(path: Path) -> None:
+    names = imported(path)
+    assert not {name for name in names if name.startswith("engine.methods.statistics")}
+    assert not tops(path) & {"scipy", "sklearn"}
+
+
+@pytest.mark.parametrize("path", sources("app/pages"), ids=lambda path: path.name)
+def test_pages_never_import_each_other(path: Path) -> None:
+    assert not {name for name in imported(path) if name.startswith("app.pages.")} - {"app.pages.base"}
+
+
+def test_files_stay_readable_in_one_sitting() -> None:
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for path in sources("engine", "app", "packaging")
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > LONGEST
+    }
+    assert not long
+
+
+def test_packaging_and_tests_are_no_packages() -> None:
+    assert not (ROOT / "packaging" / "__init__.py").exists()
+    assert not list((ROOT / "tests").rglob("__init__.py"))
+
+
+def test_nothing_heavy_is_loaded_before_it_is_used() -> None:
+    code = (
+        "import sys, engine, engine.__main__, engine.errors, engine.texts, engine.views, engine.release.plan;"
+        "engine.__main__._parser();"
+        "print(sorted(set(sys.modules) & {'pandas', 'sklearn', 'scipy', 'scipy.stats', 'matplotlib',"
+        " 'dp_accounting', 'fpdf', 'pyarrow', 'PySide6'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_module_of_the_engine_can_be_imported_alone() -> None:
+    code = (
+        "import importlib, pkgutil, sys, engine;"
+        "[importlib.import_module(m.name) for m in pkgutil.walk_packages(engine.__path__, 'engine.')"
+        " if not m.name.endswith('__main__')];"
+        "print(sorted(n for n in sys.modules if n.split('.')[0] in ('app', 'PySide6')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    import tomllib
+
+    from engine import __version__
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == __version__
+    assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
