@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from engine.table.table import Table
 
 MOST_CANDIDATES = 20_000
-MOST_CHOICES = 5_000_000  # candidates × groups × quantiles
+MOST_CHOICES = 2_000_000  # candidates × groups × quantiles: some seconds of exact choices
 MOST_DENOMINATOR = 1_000
 SHARE = 0.95
 
