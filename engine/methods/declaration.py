@@ -39,7 +39,7 @@ def declaration(method: Method, *, language: str = "en") -> dict[str, Any]:
 
 
 def parameter_json(words: str, parameter: Parameter, language: str) -> dict[str, Any]:
-    """Return one parameter with its label and help, found below ``words``; what does not apply is left out."""
+    """Return one parameter with its words (found below ``words``); what does not apply is left out."""
     tree: dict[str, Any] = {
         "name": parameter.name,
         "kind": parameter.kind.value,
