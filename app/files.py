@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.settings import write_aside
 from engine.errors import InputRefused
-from engine.release.plan import FileReference, Plan
+from engine.release.plan import Plan
 
 
 def open_plan(path: Path) -> Plan:
@@ -23,6 +23,10 @@ def open_plan(path: Path) -> Plan:
     return replace(
         plan,
         files={name: replace(file, path=str(path.parent / file.path)) for name, file in plan.files.items()},
+        preparation=tuple(
+            {**step, "file": str(path.parent / str(step["file"]))} if "file" in step else step
+            for step in plan.preparation
+        ),
     )
 
 
@@ -34,15 +38,19 @@ def save_plan(plan: Plan, path: Path) -> None:
     InputRefused
         ``plan.not_writable``.
     """
-    files = {name: _relative(file, path.parent) for name, file in plan.files.items()}
+    files = {name: replace(file, path=_relative(file.path, path.parent)) for name, file in plan.files.items()}
+    steps = tuple(
+        {**step, "file": _relative(str(step["file"]), path.parent)} if "file" in step else step
+        for step in plan.preparation
+    )
     try:
-        write_aside(path, replace(plan, files=files).dumps())
+        write_aside(path, replace(plan, files=files, preparation=steps).dumps())
     except OSError as error:
         raise InputRefused("plan.not_writable", file=path.name, folder=str(path.parent)) from error
 
 
-def _relative(file: FileReference, folder: Path) -> FileReference:
+def _relative(file: str, folder: Path) -> str:
     try:
-        return replace(file, path=Path(os.path.relpath(file.path, folder)).as_posix())
+        return Path(os.path.relpath(file, folder)).as_posix()
     except ValueError:  # another drive of Windows: no relative path leads there
         return file

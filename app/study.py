@@ -48,7 +48,17 @@ def _grouping(tree: Mapping[str, Any]) -> Any:
         for column in schema["columns"]
         if column["role"] in (Role.IDENTIFYING, Role.PERSON_KEY, Role.PLACE, Role.TIME)
     ]
-    return [tree["files"], tree["preparation"], marked]
+    return [_prepared(tree), marked]
+
+
+def _prepared(tree: Mapping[str, Any]) -> Any:
+    """What a prepared table depends on: steps may need the person key and read cells by their kind."""
+    marks = [
+        (source, column["name"], column["role"] == Role.PERSON_KEY, column["kind"], column.get("missing"))
+        for source, schema in tree["schemas"].items()
+        for column in schema["columns"]
+    ]
+    return [tree["files"], tree["preparation"], marks if tree["preparation"] else []]
 
 
 _REQUEST = ("method", "method_version", "schemas", "parameters", "declared_sizes", "budget")
@@ -57,12 +67,15 @@ _LEDGER = (*_REQUEST, "files", "preparation", "holding", "holding_budget", "cont
 RESULTS: Mapping[str, _JSON] = {
     "detection": _parts("files"),  # what was found out about the file
     "raw": _parts("files"),  # the table as it was read
-    "table": _parts("files", "preparation"),  # … and as it was prepared
-    "suggestions": _parts("files", "preparation"),
-    "summaries": _parts("files", "preparation"),  # internal figures of columns, for the right-hand side
+    "suggestions": _parts("files"),
+    "table": _prepared,  # … and as it was prepared
+    "bars": lambda tree: [_prepared(tree), tree["schemas"]],  # a column as bars; the key is its name
     "group_sizes": _grouping,
     "what_if": _grouping,  # group sizes with one column more; the key is its name
-    "matches": _parts("files", "preparation", "schemas"),  # which registers share people with this table
+    "matches": lambda tree: [
+        _prepared(tree),
+        tree["schemas"],
+    ],  # which registers share people with this table
     "price": _parts("price", "budget"),
     "forecast": _parts(*_REQUEST),
     "ledger": _parts(*_LEDGER),

@@ -119,11 +119,13 @@ class LoadPage(Page):
     def _read(self) -> None:
         plan = self.study.plan
         name = Path(plan.files[MAIN].path).name
+        raw = self.study.result("raw")
+        known = (self.study.result("detection"), raw, self.study.result("suggestions"))
         self.work(
             read,
             plan,
-            raw=self.study.result("raw"),
-            detection=self.study.result("detection"),
+            self.study.open_questions,
+            known=known if raw is not None else None,
             doing=words.say("app.load.reading", file=name),
             done=lambda reading: self._read_done(reading, plan),
             failed=self._read_failed,
@@ -131,10 +133,16 @@ class LoadPage(Page):
         )
 
     def _read_done(self, reading: Reading, plan: Any) -> None:
+        if plan != self.study.plan:
+            self._read()  # something was decided meanwhile
+            return
         self.clear_notice()
-        self.study.store("detection", reading.detection, plan)
-        self.study.store("raw", reading.raw, plan)
-        self.study.store("table", reading.table, plan)
+        if reading.schema != plan.schema:
+            self.study.decide(schemas=plan.with_schema(reading.schema).schemas)
+        self.study.replace_questions(reading.questions)
+        now = self.study.plan
+        for part in ("detection", "raw", "suggestions", "table"):
+            self.study.store(part, getattr(reading, part), now)
         self.refresh_explanation()
 
     def _read_failed(self, error: Exception) -> None:

@@ -1,0 +1,140 @@
+"""From suggestions to the schema, and which of them a person has to confirm. No Qt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from app.draft import without_copies
+from app.flow import ROWS_PER_PERSON
+from app.settings import data_folder, write_aside
+from engine.errors import InputRefused
+from engine.release.plan import Plan
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+
+# Suggestions that decide who can be recognised, who is one person, and what is left out are never taken
+# silently; "sensitive" and "other" change nothing that a person could not see later.
+CONFIRMED = (
+    Role.DIRECT_IDENTIFIER,
+    Role.IDENTIFYING,
+    Role.PERSON_KEY,
+    Role.PLACE,
+    Role.TIME,
+    Role.WEIGHT,
+    Role.DROPPED,
+)
+NUMERIC = (Kind.INTEGER, Kind.NUMBER)
+LISTED = (Kind.CATEGORY, Kind.ORDINAL)
+
+
+def question(name: str) -> str:
+    """Return the open question about a column."""
+    return f"column:{name}"
+
+
+def column_of(suggestion: Any) -> Column:
+    """Return a suggested column without what was copied from the rows: the plan holds no cell."""
+    column: Column = suggestion.to_column()
+    if column.domain_origin is Origin.COPIED:
+        column = replace(column, domain=None, domain_origin=None)
+    return column
+
+
+def start(
+    plan: Plan, questions: frozenset[str], names: Sequence[str], suggestions: Iterable[Any]
+) -> tuple[Schema, frozenset[str]]:
+    """Return schema and open questions after a table was read.
+
+    A schema that fits the table stays as it is. Columns that it lacks are suggested only when it is empty or
+    belongs to another file; columns that the table lacks go.
+    """
+    schema = plan.schema
+    strange = any(column.name not in names for column in schema.columns)
+    if schema.columns and not strange:
+        return schema, questions
+    kept = {column.name: column for column in schema.columns if column.name in names}
+    asked = {entry for entry in questions if entry.removeprefix("column:") in names}
+    columns = []
+    for suggestion in suggestions:
+        column = kept.get(suggestion.column)
+        if column is None:
+            column = column_of(suggestion)
+            if column.role is Role.PERSON_KEY and any(one.role is Role.PERSON_KEY for one in kept.values()):
+                column = replace(column, role=Role.DIRECT_IDENTIFIER)
+            if column.role in CONFIRMED:
+                asked.add(question(column.name))
+        columns.append(column)
+    made = replace(schema, columns=tuple(columns))
+    if made.person_key is not None and (schema.person_key is None or ROWS_PER_PERSON in questions):
+        asked.add(ROWS_PER_PERSON)
+    return made, frozenset(asked)
+
+
+def with_roles(schema: Schema, names: Iterable[str], role: Role) -> Schema:
+    """Return a schema in which columns have a role; only one column can be the person key."""
+    wanted = set(names)
+    columns = []
+    for column in schema.columns:
+        if column.name in wanted:
+            column = replace(column, role=role)
+        elif role is Role.PERSON_KEY and column.role is Role.PERSON_KEY:
+            column = replace(column, role=Role.DIRECT_IDENTIFIER)
+        columns.append(column)
+    known = {column.name for column in schema.columns}
+    columns += [Column(name, role) for name in wanted if name not in known]
+    return replace(schema, columns=tuple(columns))
+
+
+def with_kind(column: Column, kind: Kind) -> Column:
+    """Return a column of another kind; allowed values that no longer make sense go."""
+    fits = column.domain is not None and (
+        (column.domain.values is not None or column.domain.code_list is not None) == (kind in LISTED)
+    )
+    if fits and kind in (*NUMERIC, *LISTED) and column.kind in (*NUMERIC, *LISTED):
+        return replace(column, kind=kind)
+    return replace(column, kind=kind, domain=None, domain_origin=None)
+
+
+def declared(column: Column, domain: Domain | None) -> Column:
+    """Return a column with allowed values that the custodian declared."""
+    if domain is None:
+        return replace(column, domain=None, domain_origin=None)
+    origin = Origin.CODE_LIST if domain.code_list is not None else Origin.DECLARED
+    return replace(column, domain=domain, domain_origin=origin)
+
+
+def last_schema_path(folder: Path | None = None) -> Path:
+    """Return where the last schema is kept: names, roles and declared values, nothing of the rows."""
+    return (folder if folder is not None else data_folder()) / "last-schema.json"
+
+
+def keep_last_schema(schema: Schema, *, folder: Path | None = None) -> None:
+    """Keep a schema for the next table of the same kind; a folder that cannot be written changes nothing."""
+    try:
+        write_aside(last_schema_path(folder), json.dumps(without_copies(schema).to_json(), indent=2) + "\n")
+    except OSError:
+        return
+
+
+def last_schema(*, folder: Path | None = None) -> Schema | None:
+    """Return the last schema, or None."""
+    try:
+        return Schema.loads(last_schema_path(folder).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, InputRefused):
+        return None
+
+
+def reuse(schema: Schema, last: Schema) -> tuple[Schema, frozenset[str]]:
+    """Return a schema marked as the last one was, and the names of the columns that this decided."""
+    known: Mapping[str, Column] = {column.name: column for column in last.columns}
+    columns = tuple(known.get(column.name, column) for column in schema.columns)
+    decided = frozenset(column.name for column in schema.columns if column.name in known)
+    has_key = any(column.role is Role.PERSON_KEY for column in columns if column.name in decided)
+    return replace(
+        schema,
+        columns=columns,
+        rows_per_person=last.rows_per_person if has_key else schema.rows_per_person,
+    ), decided

@@ -1,0 +1,402 @@
+"""Columns: what each says about a person; suggestions to accept or change, one or several at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
+from shiboken6 import isValid
+
+from app import column_figures, marking, words
+from app.flow import ROWS_PER_PERSON
+from app.marking import question
+from app.pages.base import Page
+from app.widgets.column_editor import ColumnEditor
+from app.widgets.column_table import ColumnsTable, Line
+from app.widgets.panel import Explanation, Part
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+
+ALL, OPEN = "all", "open"
+
+
+class ColumnsPage(Page):
+    """The third screen."""
+
+    id = "columns"
+
+    def build(self) -> None:
+        self._shown = OPEN
+        self._sticky: frozenset[str] = frozenset()
+        self._editor: ColumnEditor | None = None
+        self._tried: tuple[Any, ...] = ()
+        self.find = QLineEdit()
+        self.find.setObjectName("find")
+        self.find.setPlaceholderText(words.say("app.columns.find"))
+        self.find.setAccessibleName(words.say("app.columns.find"))
+        self.find.setClearButtonEnabled(True)
+        self.find.setMaximumWidth(220)
+        self.find.textChanged.connect(lambda text: self._fill())
+        self.open = self._chip("open")
+        self.every = self._chip("all")
+        group = QButtonGroup(self)
+        for name, chip in ((OPEN, self.open), (ALL, self.every)):
+            chip.setCheckable(True)
+            chip.clicked.connect(lambda checked=False, name=name: self._show(name))
+            group.addButton(chip)
+        self.open.setChecked(True)
+        self.last = self._chip("last")
+        self.last.clicked.connect(lambda checked=False: self._reuse())
+        self.mark = QPushButton(words.say("app.columns.mark"))
+        self.mark.setObjectName("mark")
+        self.mark.clicked.connect(lambda checked=False: self._menu())
+        self.accept = QPushButton()
+        self.accept.setObjectName("accept")
+        self.accept.clicked.connect(lambda checked=False: self._accept())
+        line = QHBoxLayout()
+        line.setSpacing(10)
+        line.addWidget(self.find, 1)
+        for part in (self.open, self.every, self.last):
+            line.addWidget(part)
+        line.addStretch(1)
+        line.addWidget(self.mark)
+        line.addWidget(self.accept)
+        self.body.addLayout(line)
+        self.table = ColumnsTable(words.say("app.columns.title"))
+        self.table.setObjectName("columns")
+        self.table.setMinimumHeight(200)
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
+        self.table.accepted.connect(self._accept)
+        self.table.menu_wanted.connect(self._menu)
+        self.body.addWidget(self.table, 1000)
+        self.body.addStretch(1)
+
+    def _chip(self, name: str) -> QPushButton:
+        chip = QPushButton(words.say(f"app.columns.{name}", count=0))
+        chip.setObjectName(f"filter_{name}")
+        chip.setProperty("look", "chip")
+        return chip
+
+    # --- showing -----------------------------------------------------------------------------------
+
+    def opened(self) -> None:
+        self._sticky = frozenset(column.name for column in self._columns() if self._undecided(column))
+        self._show(OPEN if self._sticky else ALL)
+
+    def leave(self) -> None:
+        if not self.study.open_questions and self.study.plan.schema.columns:
+            marking.keep_last_schema(self.study.plan.schema, folder=self.frame.data)
+
+    def first_focus(self) -> QWidget | None:
+        return self.table
+
+    def enter(self) -> None:
+        self._fill()
+        columns = self._columns()
+        waiting = sum(self._undecided(column) for column in columns)
+        self.open.setText(words.say("app.columns.open", count=waiting))
+        self.every.setText(words.say("app.columns.all", count=len(columns)))
+        self.last.setVisible(marking.last_schema(folder=self.frame.data) is not None)
+        self.subtitle.say(
+            words.say(
+                "app.columns.subtitle_open" if waiting else "app.columns.subtitle_done",
+                columns=len(columns),
+                waiting=waiting,
+            )
+        )
+        self._name_accept()
+        self._show_editor()
+
+    def _columns(self) -> list[Column]:
+        """The columns of the table as they are marked; what the schema does not list is other."""
+        table = self.study.table
+        names = table.names if table is not None else ()
+        schema = self.study.plan.schema
+        return [schema.column(name) for name in names]
+
+    def _undecided(self, column: Column) -> bool:
+        questions = self.study.open_questions
+        cap = column.role is Role.PERSON_KEY and ROWS_PER_PERSON in questions
+        return cap or question(column.name) in questions
+
+    def _suggestions(self) -> dict[str, Any]:
+        return {entry.column: entry for entry in self.study.result("suggestions") or ()}
+
+    def _fill(self) -> None:
+        wanted, suggestions = self.find.text().strip().lower(), self._suggestions()
+        lines = []
+        for column in self._columns():
+            shown = self._shown == ALL or column.name in self._sticky or self._undecided(column)
+            if (wanted and wanted in column.name.lower()) or (shown and not wanted):
+                suggestion = suggestions.get(column.name)
+                lines.append(
+                    Line(
+                        column,
+                        values_words(column, suggestion),
+                        why(column, suggestion),
+                        self._undecided(column),
+                    )
+                )
+        self.table.columns.show_lines(lines)
+        self.table.fit()
+
+    def _show(self, which: str) -> None:
+        self._shown = which
+        (self.open if which == OPEN else self.every).setChecked(True)
+        self._fill()
+
+    def _name_accept(self) -> None:
+        selected = [name for name in self.table.selected() if question(name) in self.study.open_questions]
+        every = [entry for entry in self.study.open_questions if entry.startswith("column:")]
+        if selected:
+            self.accept.setText(words.say("app.columns.accept", count=len(selected)))
+        else:
+            self.accept.setText(words.say("app.columns.accept_all", count=len(every)))
+        self.accept.setVisible(bool(every))
+        self.mark.setEnabled(bool(self.table.selected()))
+
+    # --- the right-hand side -----------------------------------------------------------------------
+
+    def explain(self, topic: str) -> Explanation:
+        names = self.table.selected()
+        if not names:
+            return super().explain(topic)
+        schema = self.study.plan.schema
+        editor = ColumnEditor([schema.column(name) for name in names])
+        editor.role_chosen.connect(self._set_role)
+        editor.kind_chosen.connect(self._set_kind)
+        editor.domain_wanted.connect(self._edit_domain)
+        editor.domain_declared.connect(self._declare)
+        editor.missing_given.connect(self._set_missing)
+        editor.cap_given.connect(self._set_cap)
+        self._editor, self._tried = editor, ()
+        self._show_editor()
+        title = names[0] if len(names) == 1 else words.say("app.columns.several", count=len(names))
+        return Explanation(title, (Part(widget=editor),), mono=len(names) == 1)
+
+    def _selected(self) -> None:
+        self._name_accept()
+        self.refresh_explanation()
+
+    def _show_editor(self) -> None:
+        editor = self._editor
+        if editor is None or not isValid(editor):
+            return
+        schema = self.study.plan.schema
+        columns = [schema.column(name) for name in editor.names]
+        editor.show_columns(columns)
+        asked = ROWS_PER_PERSON in self.study.open_questions
+        editor.show_cap(None if asked else schema.rows_per_person)
+        if len(columns) != 1:
+            editor.show_what_if("", "")
+            return
+        name = columns[0].name
+        bars = self.study.result("bars", name)
+        editor.show_bars(bars)
+        what_if = self.study.result("what_if", name)
+        editor.show_what_if(*what_if_words(columns[0], self.study.result("group_sizes"), what_if))
+        if self.study.table is not None and (bars is None or what_if is None):
+            self._compute(columns[0])
+
+    def _compute(self, column: Column) -> None:
+        """Have bars and group sizes computed, once for each state of the plan."""
+        plan = self.study.plan
+        if self._tried == (column.name, plan):
+            return
+        self._tried = (column.name, plan)
+
+        def keep(found: Any) -> None:
+            self.study.store("group_sizes", found.now, plan)
+            self.study.store("what_if", found.then, plan, key=column.name)
+            self.study.store("bars", found.bars, plan, key=column.name)
+
+        self.runner.start(
+            column_figures.figures,
+            self.study.table,
+            plan.schema,
+            column,
+            now=self.study.result("group_sizes"),
+            done=keep,
+            failed=self.refuse,
+            slot="columns.side",
+        )
+
+    # --- deciding ----------------------------------------------------------------------------------
+
+    def _decide(self, schema: Schema, *answered: str) -> None:
+        self.study.decide(schemas=self.study.plan.with_schema(schema).schemas)
+        self.study.answer(*(question(name) for name in answered))
+
+    def _accept(self) -> None:
+        """Accept the suggestions of the selected columns, or all of them."""
+        waiting = [entry.removeprefix("column:") for entry in self.study.open_questions]
+        chosen = [name for name in self.table.selected() if name in waiting]
+        self.study.answer(*(question(name) for name in chosen or waiting if name != ROWS_PER_PERSON))
+        key = self.study.plan.schema.person_key
+        if not chosen and key is not None and ROWS_PER_PERSON in self.study.open_questions:
+            self.select(key.name)
+            if self._editor is not None and isValid(self._editor):
+                self._editor.cap.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def select(self, *names: str) -> None:
+        """Select columns in the table."""
+        model = self.table.selectionModel()
+        model.clearSelection()
+        flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+        for place, line in enumerate(self.table.columns.lines):
+            if line.name in names:
+                model.select(self.table.columns.index(place, 0), flags)
+                self.table.scrollTo(self.table.columns.index(place, 0))
+
+    def _menu(self) -> None:
+        names = self.table.selected()
+        if not names:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for role in Role:
+            action = menu.addAction(words.say(f"app.roles.{role.value}.name"))
+            action.triggered.connect(lambda checked=False, role=role: self._set_role(role))
+            action.setEnabled(role is not Role.PERSON_KEY or len(names) == 1)
+        menu.popup(self.mark.mapToGlobal(self.mark.rect().bottomLeft()))
+
+    def _set_role(self, role: Role) -> None:
+        names = self.table.selected()
+        if role is Role.PERSON_KEY and len(names) != 1:
+            self.notify(words.say("app.columns.one_key"))
+            return
+        schema = self.study.plan.schema
+        had_key = schema.person_key
+        if role is Role.PERSON_KEY and (had_key is None or had_key.name != names[0]):
+            self.study.ask(ROWS_PER_PERSON)
+        self._decide(marking.with_roles(schema, names, role), *names)
+        if self.study.plan.schema.person_key is None:
+            self.study.answer(ROWS_PER_PERSON)
+
+    def _set_kind(self, kind: Kind) -> None:
+        schema = self.study.plan.schema
+        for name in self.table.selected():
+            schema = schema.with_column(marking.with_kind(schema.column(name), kind))
+        self._decide(schema)
+
+    def _set_missing(self, codes: tuple[str, ...]) -> None:
+        names = self.table.selected()
+        if len(names) == 1:
+            schema = self.study.plan.schema
+            self._decide(schema.with_column(replace(schema.column(names[0]), missing=codes)))
+
+    def _set_cap(self, rows: int | None) -> None:
+        if rows is None:
+            self.study.ask(ROWS_PER_PERSON)
+            return
+        key = self.study.plan.schema.person_key
+        self._decide(replace(self.study.plan.schema, rows_per_person=rows), *([key.name] if key else []))
+        self.study.answer(ROWS_PER_PERSON)
+
+    def _edit_domain(self) -> None:
+        from engine.table.code_lists import code_lists
+
+        editor = self._editor
+        if editor is None or not isValid(editor):
+            return
+        column = self.study.plan.schema.column(editor.names[0])
+        editor.open_domain(column, self._found(column), code_lists())
+
+    def _found(self, column: Column) -> Domain | None:
+        """What was seen in the rows, as a start for what can be declared."""
+        suggestion = self._suggestions().get(column.name)
+        if suggestion is None or suggestion.domain_origin is not Origin.COPIED:
+            return None
+        domain: Domain | None = suggestion.domain
+        listed = domain is not None and domain.values is not None
+        return domain if listed == (column.kind in marking.LISTED) else None
+
+    def _declare(self, domain: Domain, from_rows: bool) -> None:
+        names = self.table.selected()
+        if len(names) != 1:
+            return
+        schema = self.study.plan.schema
+        if from_rows:
+            entry = {
+                "decision": "values_vouched",
+                "column": names[0],
+                "reason": words.say("app.columns.vouched"),
+            }
+            others = [one for one in self.study.plan.decisions if one.get("column") != names[0]]
+            self.study.decide(decisions=(*others, entry))
+        self._decide(schema.with_column(marking.declared(schema.column(names[0]), domain)))
+        if self._editor is not None and isValid(self._editor):
+            self._editor.close_domain()
+            self._show_editor()
+
+    def _reuse(self) -> None:
+        last = marking.last_schema(folder=self.frame.data)
+        if last is None:
+            return
+        schema, decided = marking.reuse(self.study.plan.schema, last)
+        self._decide(schema, *decided)
+        if schema.person_key is not None and schema.person_key.name in decided:
+            self.study.answer(ROWS_PER_PERSON)
+        self.notify(words.say("app.columns.reused", count=len(decided)), tone="accent")
+
+
+def values_words(column: Column, suggestion: Any) -> str:
+    """Return what a column holds, in a few words."""
+    seen = dict(suggestion.values) if suggestion is not None else {}
+    rows, filled, different = (seen.get(name, 0) for name in ("rows", "filled", "different"))
+    if column.role is Role.PERSON_KEY and seen:
+        return words.say("app.columns.values.people", people=different, rows=rows)
+    domain = column.domain
+    if domain is None:
+        parts = [words.say("app.columns.values.different", count=different)] if seen else []
+    elif domain.code_list:
+        parts = [words.say("app.columns.values.code_list", title=seen.get("code_list") or domain.code_list)]
+    elif domain.values is not None:
+        parts = [words.say("app.columns.values.declared", count=len(domain.values))]
+    else:
+        parts = [
+            words.say("app.columns.values.bounds", low=_plain(domain.minimum), high=_plain(domain.maximum))
+        ]
+    if rows and filled < rows:
+        parts.append(words.say("app.columns.values.missing", percent=_percent(rows - filled, rows)))
+    return " · ".join(parts)
+
+
+def _percent(part: int, whole: int) -> str:
+    share = 100 * part / whole
+    return "<1" if share < 1 else str(min(round(share), 99 if part < whole else 100))
+
+
+def _plain(value: Any) -> Any:
+    return value if value is not None else "…"
+
+
+def why(column: Column, suggestion: Any) -> str:
+    """Return why a role was suggested, or that the custodian decided otherwise."""
+    if suggestion is None:
+        return words.say("app.columns.why.made")
+    if suggestion.role is not column.role:
+        return words.say("app.columns.why.yours")
+    if suggestion.reason == "nothing_known":
+        return ""
+    values = dict(suggestion.values)
+    if suggestion.reason == "identifier":
+        return words.say(
+            "app.columns.why.identifier", name=words.say(f"suggestions.identifier.{values['identifier']}")
+        )
+    return words.say(f"suggestions.role.{suggestion.reason}", **values)
+
+
+def what_if_words(column: Column, now: Any, then: Any) -> tuple[str, str]:
+    """Return a heading and what marking the column does to the number of people who stand alone."""
+    if now is None or then is None or column.role in (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER):
+        return "", ""
+    marked = column.name in now.columns
+    key = "unmarked" if marked else "marked"
+    return words.say(f"app.columns.what_if.{key}"), words.say(
+        f"app.columns.what_if.{key}_body", alone=then.alone, people=now.people, now=now.alone
+    )
+
+
+PAGE = ColumnsPage

@@ -1,0 +1,199 @@
+"""The right-hand side of the columns screen: what a column is, does to the risk, and may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QIntValidator
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from app import words
+from app.theme import text_font
+from app.widgets.domain_editor import DomainEditor
+from app.widgets.mini_bars import MiniBars
+from app.widgets.prose import Heading, Prose
+from engine.table.schema import Column, Domain, Kind, Role, written
+from engine.views import BarsView
+
+MOST_ROWS_PER_PERSON = 10_000
+
+
+class ColumnEditor(QWidget):
+    """Shows the columns that are selected; emits what the custodian decides about them."""
+
+    role_chosen = Signal(object)
+    kind_chosen = Signal(object)
+    domain_wanted = Signal()
+    domain_declared = Signal(object, bool)
+    missing_given = Signal(tuple)
+    cap_given = Signal(object)
+
+    def __init__(self, columns: Sequence[Column], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.names = tuple(column.name for column in columns)
+        self._domain: DomainEditor | None = None
+        self._box = QVBoxLayout(self)
+        self._box.setContentsMargins(0, 0, 0, 0)
+        self._box.setSpacing(4)
+        self._bars_place = QVBoxLayout()
+        self._box.addLayout(self._bars_place)
+        self.role = self._combo("role", [(words.say(f"app.roles.{role.value}.name"), role) for role in Role])
+        self.role.activated.connect(lambda place: self.role_chosen.emit(self.role.currentData()))
+        self.means = Prose()
+        self._box.addWidget(self.means)
+        self._box.addSpacing(8)
+        self.what_if_heading = Heading(size="card")
+        self.what_if = Prose()
+        self._box.addWidget(self.what_if_heading)
+        self._box.addWidget(self.what_if)
+        self._box.addSpacing(8)
+        self._build_cap()
+        self.kind = self._combo("kind", [(words.say(f"app.kinds.{kind.value}"), kind) for kind in Kind])
+        self.kind.activated.connect(lambda place: self.kind_chosen.emit(self.kind.currentData()))
+        self._box.addSpacing(8)
+        self._build_domain()
+        self._build_missing()
+        self.one = len(columns) == 1
+        self.show_columns(columns)
+
+    def _combo(self, name: str, choices: Sequence[tuple[str, Any]]) -> QComboBox:
+        label = QLabel(words.say(f"app.columns.head.{name}"))
+        label.setFont(text_font(13, 600))
+        field = QComboBox()
+        field.setObjectName(f"column_{name}")
+        field.setAccessibleName(label.text())
+        for text, value in choices:
+            field.addItem(text, value)
+        label.setBuddy(field)
+        self._box.addWidget(label)
+        self._box.addWidget(field)
+        return field
+
+    def _build_cap(self) -> None:
+        self.cap_heading = Heading(words.say("app.columns.cap.heading"), size="card")
+        self.cap_why = Prose(words.say("app.columns.cap.why"))
+        self.cap = QLineEdit()
+        self.cap.setObjectName("rows_per_person")
+        self.cap.setAccessibleName(words.say("app.columns.cap.heading"))
+        self.cap.setPlaceholderText(words.say("app.columns.cap.placeholder"))
+        self.cap.setValidator(QIntValidator(1, MOST_ROWS_PER_PERSON, self.cap))
+        self.cap.editingFinished.connect(self._cap_edited)
+        for part in (self.cap_heading, self.cap_why, self.cap):
+            self._box.addWidget(part)
+        self._box.addSpacing(8)
+
+    def _build_domain(self) -> None:
+        self.domain_heading = Heading(words.say("app.columns.domain.heading"), size="card")
+        self.domain_words = Prose()
+        self.change = QPushButton(words.say("app.columns.domain.change"))
+        self.change.setObjectName("domain_change")
+        self.change.setProperty("look", "link")
+        self.change.clicked.connect(lambda checked=False: self.domain_wanted.emit())
+        self._box.addWidget(self.domain_heading)
+        self._box.addWidget(self.domain_words)
+        self._box.addWidget(self.change, 0, Qt.AlignmentFlag.AlignLeft)
+        self._domain_place = QVBoxLayout()
+        self._box.addLayout(self._domain_place)
+
+    def _build_missing(self) -> None:
+        self.missing_heading = Heading(words.say("app.columns.missing.heading"), size="card")
+        self.missing = QLineEdit()
+        self.missing.setObjectName("column_missing")
+        self.missing.setAccessibleName(words.say("app.columns.missing.heading"))
+        self.missing.setPlaceholderText(words.say("app.columns.missing.placeholder"))
+        self.missing.editingFinished.connect(self._missing_edited)
+        self._box.addSpacing(8)
+        self._box.addWidget(self.missing_heading)
+        self._box.addWidget(self.missing)
+
+    def show_columns(self, columns: Sequence[Column]) -> None:
+        """Show how the columns are marked now; fields in use are left alone."""
+        roles = {column.role for column in columns}
+        kinds = {column.kind for column in columns}
+        for field, found in ((self.role, roles), (self.kind, kinds)):
+            with QSignalBlocker(field):
+                field.setCurrentIndex(field.findData(next(iter(found))) if len(found) == 1 else -1)
+        role = next(iter(roles)) if len(roles) == 1 else None
+        self.means.setVisible(role is not None)
+        self.means.say(words.say(f"app.roles.{role.value}.means") if role is not None else "")
+        first = columns[0]
+        for part in (self.domain_heading, self.domain_words, self.change, self.missing, self.missing_heading):
+            part.setVisible(self.one and role not in (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER, Role.DROPPED))
+        self.missing.setVisible(self.one)
+        self.missing_heading.setVisible(self.one)
+        for part in (self.cap_heading, self.cap_why, self.cap):
+            part.setVisible(self.one and role is Role.PERSON_KEY)
+        if not self.missing.hasFocus():
+            self.missing.setText("  ".join(first.missing))
+        self.change.setVisible(
+            not self.domain_words.isHidden() and first.kind is not Kind.TEXT and not self._domain
+        )
+        self.domain_words.say(domain_words(first))
+
+    def show_bars(self, view: BarsView | None) -> None:
+        """Show the column as bars."""
+        while (item := self._bars_place.takeAt(0)) is not None:
+            if item.widget() is not None:
+                item.widget().deleteLater()
+        if view is not None and view.values:
+            self._bars_place.addWidget(MiniBars(view))
+            self._bars_place.addSpacing(6)
+
+    def show_what_if(self, heading: str, sentence: str) -> None:
+        """Say what marking the column does to the number of people who stand alone."""
+        self.what_if_heading.setText(heading)
+        self.what_if_heading.setVisible(bool(sentence))
+        self.what_if.setVisible(bool(sentence))
+        self.what_if.say(sentence)
+
+    def show_cap(self, rows: int | None) -> None:
+        """Show how many rows of a person a release may use; None while nobody said."""
+        if not self.cap.hasFocus():
+            self.cap.setText("" if rows is None else str(rows))
+
+    def open_domain(self, column: Column, found: Domain | None, lists: Any) -> None:
+        """Show the editor of allowed values below their summary."""
+        self.close_domain()
+        self._domain = DomainEditor(column, found, lists)
+        self._domain.declared.connect(self.domain_declared)
+        self._domain_place.addWidget(self._domain)
+        self.change.hide()
+
+    def close_domain(self) -> None:
+        """Hide the editor of allowed values."""
+        if self._domain is not None:
+            self._domain.hide()
+            self._domain.deleteLater()
+            self._domain = None
+
+    def _cap_edited(self) -> None:
+        text = self.cap.text().strip()
+        self.cap_given.emit(int(text) if text else None)
+
+    def _missing_edited(self) -> None:
+        self.missing_given.emit(tuple(self.missing.text().split()))
+
+
+def domain_words(column: Column) -> str:
+    """Return the allowed values of a column in words."""
+    domain = column.domain
+    if domain is None:
+        key = "text" if column.kind is Kind.TEXT else "none"
+        return words.say(f"app.columns.domain.{key}")
+    if domain.code_list:
+        from engine.table.code_lists import code_lists
+
+        entry = code_lists().get(domain.code_list)
+        title = entry.title if entry is not None else domain.code_list
+        return words.say("app.columns.domain.from_list", title=title)
+    if domain.values is not None:
+        shown = ", ".join(domain.values[:6])
+        key = "values_few" if len(domain.values) <= 6 else "values_many"
+        return words.say(f"app.columns.domain.{key}", values=shown, count=len(domain.values))
+    low, high = (
+        written(value) if not isinstance(value, str) and value is not None else value
+        for value in (domain.minimum, domain.maximum)
+    )
+    return words.say("app.columns.domain.bounds", low=low, high=high)

@@ -1,0 +1,217 @@
+"""The table of columns: name, role as a chip, kind, values, and why it was suggested."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QWidget
+
+from app import words
+from app.theme import text_font, theme
+from app.widgets.table_view import DataTable, LinesDelegate
+from engine.table.schema import Column, Role
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+FIELDS = ("name", "role", "kind", "values", "why")
+ROLE = Qt.ItemDataRole.UserRole + 3
+OPEN = Qt.ItemDataRole.UserRole + 4
+# Ground and text of a chip; None is no ground but an edge.
+CHIPS: dict[Role, tuple[str | None, str]] = {
+    Role.PERSON_KEY: ("text", "surface"),
+    Role.DIRECT_IDENTIFIER: ("wrong_soft", "wrong"),
+    Role.IDENTIFYING: ("accent_soft", "accent"),
+    Role.PLACE: ("accent_soft", "accent"),
+    Role.TIME: ("accent_soft", "accent"),
+    Role.SENSITIVE: ("care_soft", "care"),
+    Role.WEIGHT: (None, "quiet"),
+    Role.OTHER: (None, "quiet"),
+    Role.DROPPED: (None, "quiet"),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One column as it is shown."""
+
+    column: Column
+    values: str
+    why: str
+    undecided: bool
+
+    @property
+    def name(self) -> str:
+        """The name in the table."""
+        return self.column.name
+
+
+class ColumnsModel(QAbstractTableModel):
+    """Lines of the schema; knows no row of the table."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[Line] = []
+
+    def show_lines(self, lines: Sequence[Line]) -> None:
+        """Show other lines; the same columns are updated in place, so that the selection stays."""
+        if [line.name for line in lines] == [line.name for line in self.lines]:
+            changed = [place for place, line in enumerate(lines) if line != self.lines[place]]
+            self.lines = list(lines)
+            for place in changed:
+                self.dataChanged.emit(self.index(place, 0), self.index(place, len(FIELDS) - 1))
+            return
+        self.beginResetModel()
+        self.lines = list(lines)
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self.lines)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(FIELDS)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        line, field = self.lines[index.row()], FIELDS[index.column()]
+        if role == ROLE:
+            return line.column.role
+        if role == OPEN:
+            return line.undecided
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.written(line, field)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            text = self.written(line, field)
+            if field == "role" and line.undecided:
+                text = words.say("app.columns.chip_open", role=text)
+            return f"{words.say(f'app.columns.head.{field}')}: {text}"
+        return None
+
+    @staticmethod
+    def written(line: Line, field: str) -> str:
+        """Return the text of a cell."""
+        if field == "role":
+            return words.say(f"app.roles.{line.column.role.value}.name")
+        if field == "kind":
+            return words.say(f"app.kinds.{line.column.kind.value}")
+        return {"name": line.name, "values": line.values, "why": line.why}[field]
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return words.say(f"app.columns.head.{FIELDS[section]}")
+        return None
+
+
+class ColumnsDelegate(LinesDelegate):
+    """Chips in the second column, wrapped reasons in the last."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, mono=frozenset({0}))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        self.paint_ground(painter, option, index)
+        written = str(index.data() or "")
+        if FIELDS[index.column()] == "role":
+            self._chip(painter, option, written, Role(index.data(ROLE)), bool(index.data(OPEN)))
+        else:
+            quiet = FIELDS[index.column()] == "why"
+            wrap = FIELDS[index.column()] in ("why", "values")
+            colour = "quiet" if quiet else "text"
+            self.paint_text(painter, option.rect, index, written, colour=colour, wrap=wrap)
+
+    def _chip(
+        self, painter: QPainter, option: QStyleOptionViewItem, written: str, role: Role, undecided: bool
+    ) -> None:
+        tokens = theme.tokens()
+        ground, ink = CHIPS[role]
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(text_font(12, 600))
+        width = painter.fontMetrics().horizontalAdvance(written) + 20
+        place = QRectF(option.rect.left() + self.padding + 0.5, option.rect.center().y() - 10.5, width, 22)
+        if undecided:
+            edge = QColor(tokens.colour("text" if role is Role.PERSON_KEY else ink))
+            painter.setPen(QPen(edge, 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(place, 11, 11)
+            painter.setPen(edge)
+        else:
+            painter.setPen(QPen(tokens.colour("line"), 1) if ground is None else Qt.PenStyle.NoPen)
+            painter.setBrush(tokens.colour(ground) if ground is not None else tokens.colour("surface"))
+            painter.drawRoundedRect(place, 11, 11)
+            painter.setPen(tokens.colour(ink))
+        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, written)
+        painter.restore()
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(60, 40)
+
+
+class ColumnsTable(DataTable):
+    """Several lines at once with Shift or Ctrl; Enter accepts, the menu key marks."""
+
+    accepted = Signal()
+    menu_wanted = Signal()
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(name, parent)
+        self.setItemDelegate(ColumnsDelegate(self))
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalHeader().setDefaultSectionSize(40)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(lambda place: self.menu_wanted.emit())
+        self.columns = ColumnsModel()
+        self.keep(self.columns)
+        self.columns.dataChanged.connect(lambda *_: self.fit())
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+
+    def selected(self) -> list[str]:
+        """Return the names of the selected columns, in the order of the table."""
+        places = sorted(index.row() for index in self.selectionModel().selectedRows())
+        return [self.columns.lines[place].name for place in places]
+
+    def fit(self) -> None:
+        """Share the width out, and give lines with long reasons a second row."""
+        width = self.viewport().width()
+        if width < 50 or not self.columns.lines:
+            return
+        names = QFontMetrics(self.font())
+        longest = max(names.horizontalAdvance(line.name) for line in self.columns.lines)
+        chip = QFontMetrics(text_font(12, 600))
+        chips = max(
+            chip.horizontalAdvance(words.say(f"app.roles.{line.column.role.value}.name"))
+            for line in self.columns.lines
+        )
+        first = min(max(110, round(longest * 1.12) + 26), 190)
+        widths = [first, chips + 46, 82]
+        rest = max(width - sum(widths), 200)
+        widths += [round(rest * 0.40), rest - round(rest * 0.40)]
+        for column, wanted in enumerate(widths):
+            self.horizontalHeader().resizeSection(column, wanted)
+        metrics = QFontMetrics(text_font())
+        for place, line in enumerate(self.columns.lines):
+            rows = max(
+                -(-metrics.horizontalAdvance(text) // max(room - 30, 40))
+                for text, room in ((line.values, widths[3]), (line.why, widths[4]))
+            )
+            self.setRowHeight(place, 40 if rows <= 1 else 40 + 19 * (min(rows, 3) - 1))
+        self.setMaximumHeight(self.horizontalHeader().height() + self.verticalHeader().length() + 2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.accepted.emit()
+        elif event.key() == Qt.Key.Key_M:
+            self.menu_wanted.emit()
+        else:
+            super().keyPressEvent(event)
