@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -110,6 +111,29 @@ class Composition:
         # Rounded up by at most n intervals: what lies above −ε after rounding may have lain below before.
         under = self._below(self.worst, -at + self.rounded * self.interval, strictly=self.rounded == 0)
         return max(0.0, self._below(self.worst, at) - under)
+
+    def confidences(self, epsilons: Array, *, two_sided: bool = False) -> Array:
+        """Return the (two-sided) confidence at every ε above 0 of an array: quicker than one by one."""
+        if self.bounded_range:
+            one = self.confidence_two_sided if two_sided else self.confidence
+            return np.array([one(float(epsilon)) for epsilon in epsilons])
+        found = self._all_below(epsilons)
+        if two_sided:
+            under = -epsilons + self.rounded * self.interval
+            found = np.maximum(0.0, found - self._all_below(under, strictly=self.rounded == 0))
+        return np.where(epsilons >= self.largest * (1 - 1e-12), 1.0, found)
+
+    @cached_property
+    def _sums(self) -> Array:
+        """Cumulative masses of the worst pair, with 0 in front."""
+        return np.concatenate(([0.0], np.cumsum(_content(self.worst)[1])))
+
+    def _all_below(self, x: Array, *, strictly: bool = False) -> Array:
+        steps = x / self.interval
+        slack = 1e-9 + 1e-12 * np.abs(steps)
+        last = np.ceil(steps - slack) - 1 if strictly else np.floor(steps + slack)
+        ranks = np.clip(last - _content(self.worst)[0] + 1, 0, self._sums.size - 1)
+        return np.minimum(1.0, self._sums[ranks.astype(np.int64)])
 
     def delta(self, epsilon: Number) -> float:
         """Return the certified δ: the releases together are (ε, δ)-differentially private."""
@@ -234,9 +258,9 @@ def compose(losses: Sequence[tuple[PrivacyLoss, int]], *, progress: Progress = S
     for index, (loss, count) in enumerate(losses):
         progress.step(0.8 * index / len(losses), "at_risk.compose")
         lowest, up, dot = _on_grid(loss, interval, exact)
-        ups.append(_repeated(interval, lowest, up, count))
+        ups += _repeated(interval, lowest, up, count)
         if not one:
-            dots.append(_repeated(interval, lowest, dot, count))
+            dots += _repeated(interval, lowest, dot, count)
     worst = _together(ups)
     progress.step(0.9, "at_risk.compose")
     dominating = worst if one else _together(dots)
@@ -304,11 +328,14 @@ def _on_grid(loss: PrivacyLoss, interval: float, exact: bool) -> tuple[int, Arra
     return first, up, dots
 
 
-def _repeated(interval: float, lowest: int, masses: Array, count: int) -> Any:
+def _repeated(interval: float, lowest: int, masses: Array, count: int) -> list[Any]:
     from dp_accounting.pld.pld_pmf import DensePLDPmf
 
     single = DensePLDPmf(interval, lowest, masses, 0.0, True)
-    return single if count == 1 else single.self_compose(count, tail_mass_truncation=TAIL)
+    if count <= 8:
+        # Measured: the bounds that self_compose looks for cost more than a few convolutions.
+        return [single] * count
+    return [single.self_compose(count, tail_mass_truncation=TAIL)]
 
 
 def _together(parts: list[Any]) -> Any:

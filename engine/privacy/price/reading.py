@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.privacy.at_risk import published as _published
+from engine.privacy.at_risk.composition import Composition
 from engine.privacy.at_risk.inputs import Number, level
 from engine.privacy.at_risk.loss import PrivacyLoss
 from engine.privacy.price.cost import Cost
@@ -78,8 +79,8 @@ def published_curve(epsilon0: Number, *, dimensions: int = 1) -> Curve:
     return Curve("published", full, lambda x: _published.confidences(x, epsilon0=full, dimensions=dimensions))
 
 
-def exact_curve(loss: PrivacyLoss, *, two_sided: bool = False) -> Curve:
-    """Return the exact confidence of a mechanism's privacy loss as a curve.
+def exact_curve(loss: PrivacyLoss | Composition, *, two_sided: bool = False) -> Curve:
+    """Return the exact confidence of a privacy loss, of one mechanism or of several together, as a curve.
 
     Examples
     --------
@@ -87,6 +88,10 @@ def exact_curve(loss: PrivacyLoss, *, two_sided: bool = False) -> Curve:
     >>> exact_curve(laplace(epsilon0=1)).at(np.array([0.6])).round(6).tolist()
     [0.409365]
     """
+    name = "exact_two_sided" if two_sided else "exact"
+    if isinstance(loss, Composition):
+        together = loss
+        return Curve(name, loss.largest, lambda x: together.confidences(x, two_sided=two_sided))
     one = loss.confidence_two_sided if two_sided else loss.confidence
     steps = None
     if loss.body is None and loss.losses.size <= PLATEAUS:
@@ -97,7 +102,7 @@ def exact_curve(loss: PrivacyLoss, *, two_sided: bool = False) -> Curve:
             if whole <= PLATEAUS:
                 steps = float(loss.step) * np.arange(1, whole + 1)
     return Curve(
-        "exact_two_sided" if two_sided else "exact",
+        name,
         loss.largest,
         lambda x: np.array([one(float(e)) for e in x]),
         None if steps is None else steps[steps > 0],
@@ -181,7 +186,7 @@ def cheapest(cost: Cost, curve: Curve) -> Reading:
     return Reading(at, share, least, full - least)
 
 
-def expected(cost: Cost, loss: PrivacyLoss) -> float:
+def expected(cost: Cost, loss: PrivacyLoss | Composition) -> float:
     """Return the plain expectation of the price over the realised loss, E[E_dp(|loss|)].
 
     Parameters
