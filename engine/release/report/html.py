@@ -92,9 +92,9 @@ class _Writer:
             *(self._section(number, section) for number, section in enumerate(document.sections, 1)),
         ]
         foot = [
-            self._text("report.footer.bundle", bundle=document.bundle_id),
+            self._text("report.footer.bundle", bundle=word(document.bundle_id, self._language)),
             self._word(document.audience),
-            self._text("report.footer.made", made_at=document.made_at),
+            self._text("report.footer.made", made_at=word(document.made_at, self._language)),
             '<a download="evidence.json" href="data:application/json;base64,'
             f'{saved}">{self._text("report.footer.save")}</a>',
         ]

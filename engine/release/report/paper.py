@@ -127,7 +127,7 @@ class Paper(FPDF):
         """Break a text into lines: at spaces, in long words after / - _ . and as a last resort anywhere."""
         lines: list[str] = []
         line = ""
-        for word in text.split():
+        for word in filter(None, text.split(" ")):
             tried = f"{line} {word}" if line else word
             if self.width_of(tried, kind) <= width:
                 line = tried

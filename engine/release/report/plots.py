@@ -119,7 +119,7 @@ def name_rows(axes: Any, labels: tuple[Label, ...], style: Style) -> None:
     """Name the rows at the left, the first on top."""
     axes.set_yticks(range(len(labels)))
     axes.set_yticklabels([style.word(label) for label in labels], **style.font())
-    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.set_ylim(max(len(labels), 1) - 0.5, -0.5)
 
 
 def name_axes(axes: Any, style: Style, x: Label, y: Label | None = None) -> None:

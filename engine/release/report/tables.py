@@ -72,8 +72,8 @@ def grids(paper: Paper, table: TableView, language: str) -> Iterator[Grid]:
 
 def _least(paper: Paper, head: str, cells: list[str]) -> float:
     """Return the width that the longest single word of a column needs, within reason."""
-    widest = max((paper.width_of(part, HEAD) for part in head.split()), default=0.0)
-    distinct = {part for words in cells for part in words.split()}
+    widest = max((paper.width_of(part, HEAD) for part in head.split(" ")), default=0.0)
+    distinct = {part for words in cells for part in words.split(" ")}
     widest = max([widest, *(paper.width_of(part, CELL) for part in distinct)])
     return min(max(widest, NARROWEST), LONGEST_WORD)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -11,6 +12,7 @@ from engine.release.report.document import Explanation, Explanations
 from engine.views import Cell, Label, TableView, Text, View, as_table
 
 DASH = "–"
+FIRM_SPACE = "\u00a0"
 MOST_ROWS = 1000
 MOST_DESCRIBED = 40
 
@@ -19,11 +21,16 @@ def word(label: Label, language: str) -> str:
     """Return a label as people read it; control characters become spaces."""
     if isinstance(label, Text):
         values = {name: _value(value, language) for name, value in label.values.items()}
-        label = texts.text(label.id, language=language, **values)
+        label = _together(texts.text(label.id, language=language, **values))
     return "".join(
         " " if ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 or 0xD800 <= ord(letter) < 0xE000 else letter
         for letter in label
     )
+
+
+def _together(sentence: str) -> str:
+    """Keep a number and its per cent sign, and both sides of an equation, on one line."""
+    return re.sub(r"(?<=\d) (?=%)", FIRM_SPACE, sentence).replace(" = ", f"{FIRM_SPACE}={FIRM_SPACE}")
 
 
 def _value(value: object, language: str) -> object:
@@ -124,4 +131,4 @@ def _named(item: Explanation, language: str) -> str:
 
 def measured(value: Cell, unit: str, language: str) -> str:
     """Return a value with its unit."""
-    return f"{cell(value, language)}\u00a0{unit}" if unit else cell(value, language)
+    return f"{cell(value, language)}{FIRM_SPACE}{unit}" if unit else cell(value, language)
