@@ -26,11 +26,12 @@ from engine.release.statement import (
 
 SMALLEST, LARGEST = Fraction(1, 1000), Fraction(20)
 DIGITS = 3
+TYPICAL_SIZE = 20
 
 
 @dataclass(frozen=True)
 class Window:
-    """The privacy levels that accuracy and money allow. ``reason`` says which has to give when it is empty."""
+    """The privacy levels that accuracy and money allow; ``reason`` says which has to give if none."""
 
     lower: Fraction | None
     upper: Fraction | None
@@ -41,7 +42,8 @@ class Window:
 class Choice:
     """One privacy level in all its views.
 
-    ``price`` is empty while people or compensation are not said; ``errors`` while the method cannot tell.
+    ``price`` is empty while people or compensation are not said. ``size`` is the declared group size that the
+    accuracy is stated for, see `reference_size`.
     """
 
     epsilon: Fraction
@@ -51,10 +53,13 @@ class Choice:
     forecast: Forecast
     window: Window
 
+    size: int
+
     @property
-    def worst_error(self) -> ErrorForecast | None:
-        """The largest of the forecast errors: what the accuracy card shows."""
-        return max(self.forecast.errors, key=lambda error: error.limit, default=None)
+    def error(self) -> ErrorForecast | None:
+        """The error of the main number for a group of `size` people: what the accuracy card shows."""
+        fitting = (error for error in self.forecast.errors if error.group_size in (None, self.size))
+        return next(fitting, None)
 
 
 def choice(plan: Plan) -> Choice:
@@ -81,7 +86,19 @@ def choice(plan: Plan) -> Choice:
         price_statement(checked.guarantee, plan.price),
         checked.method.forecast(checked.request),
         window(plan),
+        reference_size(plan),
     )
+
+
+def reference_size(plan: Plan) -> int:
+    """Return the declared group size nearest to 20, for which one accuracy stands for all.
+
+    Examples
+    --------
+    >>> reference_size(Plan(declared_sizes=(5, 20, 100, 1000)))
+    20
+    """
+    return min(plan.declared_sizes, key=lambda size: abs(math.log(size / TYPICAL_SIZE)), default=TYPICAL_SIZE)
 
 
 def with_epsilon(plan: Plan, epsilon: Fraction) -> Plan:
@@ -91,7 +108,7 @@ def with_epsilon(plan: Plan, epsilon: Fraction) -> Plan:
 
 
 def epsilon_for_money(plan: Plan, amount: Fraction) -> Fraction | None:
-    """Return the largest privacy level whose price stays within an amount, rounded down; None without a price.
+    """Return the largest privacy level whose price stays within an amount; None without a price.
 
     Examples
     --------
@@ -120,11 +137,13 @@ def epsilon_for_posterior(plan: Plan, sure: float, *, prior: float = 0.5) -> Fra
 def epsilon_for_limit(plan: Plan, limit: float) -> Fraction | None:
     """Return the smallest privacy level at which 95 of 100 releases are within a limit, rounded up.
 
-    For the largest error that the method forecasts; None where no level reaches it.
+    For the main number of a group of `reference_size`; None where no level reaches it.
     """
+    if not limit > 0:
+        return None
     method = find_method(plan.method)
     request = with_epsilon(plan, plan.budget.epsilon if plan.budget else Fraction(1)).request
-    found = epsilon_for_error(method, request, size=None, limit=limit)
+    found = epsilon_for_error(method, request, size=reference_size(plan), limit=limit)
     return None if found is None or found > LARGEST else _rounded_up(float(found))
 
 
