@@ -161,7 +161,7 @@ def _described(combination: npt.NDArray[np.int64], person: npt.NDArray[np.int64]
     first = np.concatenate([[0], np.cumsum(count)[:-1]])
     described = np.asarray(pd.factorize(count)[0], dtype=np.int64)
     # Refine by the first, second, … combination of each person; the sorted lists agree when the sets do.
-    # People with different numbers of combinations differ already, so only those who have one more are refined.
+    # People with different numbers of combinations differ already: only those who have one more are refined.
     for place in range(int(count.max(initial=0))):
         active = np.flatnonzero(count > place)
         refined = _combined([described[active], combination[first[active] + place]], len(active))

@@ -40,7 +40,7 @@ from engine.table.options import Finding, ReadOptions
 from engine.table.readers import read_table
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema, exact
 from engine.table.steps import Step, band_labels, check
-from engine.table.table import Table
+from engine.table.table import TEXT, Table
 
 
 def split(steps: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
@@ -166,6 +166,8 @@ def _drop_people(table: Table, step: Step, schema: Schema, place: int, base: Pat
     if key is None or key.name not in table:
         raise InputRefused("preparation.no_person_key", place=place)
     listed = set(_column_of_list(step, base)) - {""}
+    if table.storage[key.name] != TEXT:
+        listed = {_as_number(entry) for entry in listed}
     if not listed:
         raise InputRefused("preparation.list_without_keys", file=Path(step["file"]).name)
     people = _as_text(table.rows()[key.name], key)
@@ -178,6 +180,14 @@ def _drop_people(table: Table, step: Step, schema: Schema, place: int, base: Pat
         missing = len(listed) - len(found)
         notes.append(Finding("preparation.people_not_found", table.source, "", missing, more=about))
     return after.with_findings(notes), schema
+
+
+def _as_number(entry: str) -> str:
+    """Write an entry of a list as a numeric person key is written: "007" and "7.0" as "7"."""
+    try:
+        return text_of(int(entry) if entry.lstrip("+-").isdigit() else float(entry))
+    except ValueError:
+        return entry
 
 
 def _age_at(table: Table, step: Step, schema: Schema, place: int, base: Path) -> tuple[Table, Schema]:

@@ -42,6 +42,8 @@ class Profile:
         Up to 500 different values as text.
     numeric, whole
         Whether all filled cells are numbers, and whole numbers.
+    odd
+        Cells among numbers that are none.
     low, high
         The least and the greatest number or date.
     longest
@@ -58,6 +60,7 @@ class Profile:
     sample: tuple[str, ...] = field(default=(), repr=False)
     numeric: bool = False
     whole: bool = False
+    odd: int = 0
     low: Any = field(default=None, repr=False)
     high: Any = field(default=None, repr=False)
     longest: int = 0
@@ -105,9 +108,17 @@ def _text(table: Table, name: str, counts: pd.Series, filled: int, declared: tup
     numeric = bool(sample) and sum(NUMBER.fullmatch(value) is not None for value in sample) >= 0.95 * len(
         sample
     )
+    odd = 0
     if numeric:
         read = pd.to_numeric(pd.Series(rest), errors="coerce")
-        numeric = not read.isna().any() and not any(re.match(r"[+-]?0\d", value) for value in sample)
+        strange = rest[read.isna().to_numpy()]
+        odd = int(counts.reindex(strange).sum()) if len(strange) else 0
+        # A few words among numbers are slips; V27 among 250 and 401 is a code, and so is 0815.
+        slips = odd * 20 <= filled and not any(re.search(r"\d", str(value)) for value in strange)
+        numeric = slips and not any(re.match(r"[+-]?0\d", value) for value in sample)
+        odd = odd if numeric else 0
+    if odd:
+        rest, read = rest.difference(strange, sort=False), read.dropna()
     missing = [code for code in known if numeric or code not in WORDS or code in declared]
     back = [code for code in known if code not in missing]
     rest = rest.append(pd.Index(back)) if back else rest
@@ -123,6 +134,7 @@ def _text(table: Table, name: str, counts: pd.Series, filled: int, declared: tup
         sample=tuple(texts_of(rest[:LOOKED_AT])),
         numeric=numeric,
         whole=numeric and bool((read % 1 == 0).all()),
+        odd=odd,
         low=float(read.min()) if numeric else None,
         high=float(read.max()) if numeric else None,
         longest=max(map(len, sample), default=0),

@@ -203,7 +203,7 @@ def _format(path: Path) -> str:
         return "sas"
     if any(start.startswith(magic) for magic in _FOREIGN):
         raise InputRefused("table.unknown_format", file=path.name, known=", ".join(SUFFIXES))
-    if promised == "stata" and start[0] in range(102, 120):
+    if promised == "stata" and start[0] in range(102, 120) and start[1] in (1, 2):
         return "stata"
     if promised == "spss" and path.suffix.lower() == ".por":
         return "spss"

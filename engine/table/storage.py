@@ -187,7 +187,7 @@ def _as_date(
     if stamps is not None:
         return pd.Series(stamps.to_numpy(zero_copy_only=False))
     iso, orders = iso_dates(text, options)
-    if iso is None or iso.null_count != text.null_count or len(orders - {"ymd"}) > 1:
+    if iso is None or iso.null_count != text.null_count or len(orders - {"ymd", "?"}) > 1:
         return None
     stamps = _cast(iso, pa.timestamp("us"))
     return None if stamps is None else pd.Series(stamps.to_numpy(zero_copy_only=False))
@@ -287,7 +287,7 @@ def _missing_codes(text: pa.Array, name: str, file: str, found: list[Finding]) -
         return
     for item in pc.value_counts(places.drop_null()).to_pylist():
         code = MISSING_CODES[item["values"]]
-        found.append(Finding("table.missing_code", file, name, item["counts"], more={"code": code}))
+        found.append(Finding("table.missing_code", file, name, item["counts"], more={"sign": code}))
 
 
 def _formulas(text: pa.Array, name: str, file: str, found: list[Finding]) -> None:

@@ -120,7 +120,13 @@ def suggested_schema(table: Table, *, progress: Progress = SILENT) -> Schema:
 def _one(looked: Profile, table: Table) -> Suggestion:
     kind, kind_reason = _kind(looked)
     role, reason, values = _role(looked, kind)
-    values = {"rows": looked.n_rows, "filled": looked.filled, "different": looked.distinct, **values}
+    values = {
+        "rows": looked.n_rows,
+        "filled": looked.filled,
+        "different": looked.distinct,
+        "odd": looked.odd,
+        **values,
+    }
     if role in (Role.DIRECT_IDENTIFIER, Role.DROPPED):
         kind, kind_reason = Kind.TEXT, "identifier"
     labels = dict(table.labels.get(looked.name, {}))
@@ -153,6 +159,8 @@ def _kind(looked: Profile) -> tuple[Kind, str]:
             return Kind.CATEGORY, "code_by_name"
         if looked.whole and looked.distinct <= 2:
             return Kind.CATEGORY, "two_values"
+        if looked.odd:
+            return Kind.INTEGER if looked.whole else Kind.NUMBER, "mostly_numbers"
         return (Kind.INTEGER, "whole_numbers") if looked.whole else (Kind.NUMBER, "numbers")
     if looked.all_match(BAND):
         return Kind.ORDINAL, "bands"
@@ -177,10 +185,6 @@ def _role(looked: Profile, kind: Kind) -> tuple[Role, str, dict[str, Any]]:
         return Role.DIRECT_IDENTIFIER, "unique_number", {"word": parts[-1]}
     if looked.longest > FREE_TEXT and kind is Kind.TEXT:
         return Role.DROPPED, "free_text", {"length": looked.longest}
-    if looked.unique and kind is Kind.TEXT:
-        return Role.DIRECT_IDENTIFIER, "unique_text", {}
-    if looked.unique and looked.whole and looked.filled >= 100 and min(map(len, looked.sample)) >= 6:
-        return Role.DIRECT_IDENTIFIER, "unique_long_number", {}
     if any(says(part, "weight") for part in (*parts, "".join(parts))) and looked.numeric:
         return Role.WEIGHT, "name", {"word": next(p for p in (*parts, "".join(parts)) if says(p, "weight"))}
     for group, role in (
@@ -195,6 +199,10 @@ def _role(looked: Profile, kind: Kind) -> tuple[Role, str, dict[str, Any]]:
         return Role.SENSITIVE, "drug_stem", {}
     if kind is Kind.DATE:
         return Role.TIME, "dates", {}
+    if looked.unique and kind is Kind.TEXT:
+        return Role.DIRECT_IDENTIFIER, "unique_text", {}
+    if looked.unique and looked.whole and looked.filled >= 100 and min(map(len, looked.sample)) >= 6:
+        return Role.DIRECT_IDENTIFIER, "unique_long_number", {}
     if (
         kind in (Kind.CATEGORY, Kind.TEXT)
         and not looked.numeric

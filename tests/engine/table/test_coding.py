@@ -18,7 +18,16 @@ STAY = Column("stay", kind=Kind.INTEGER, domain=Domain(Fraction(1), Fraction(14)
 
 def test_by_hand():
     assert cells(SEX) == ("f", "m", "other", "missing")
-    assert codes(pd.Series(["m", "f", "x", "", None, "?", " m ", "F"]), SEX).tolist() == [1, 0, 2, 3, 3, 3, 1, 2]
+    assert codes(pd.Series(["m", "f", "x", "", None, "?", " m ", "F"]), SEX).tolist() == [
+        1,
+        0,
+        2,
+        3,
+        3,
+        3,
+        1,
+        2,
+    ]
 
 
 def test_numeric_storage_and_textual_declaration_agree():
@@ -58,7 +67,10 @@ def test_code_list():
         (Column("a"), "table.no_levels"),
         (Column("a", kind=Kind.NUMBER, domain=Domain(Fraction(0), Fraction(1))), "table.no_levels"),
         (Column("a", kind=Kind.DATE, domain=Domain("2020-01-01", "2021-01-01")), "table.no_levels"),
-        (Column("a", kind=Kind.INTEGER, domain=Domain(Fraction(0), Fraction(10**9))), "table.too_many_levels"),
+        (
+            Column("a", kind=Kind.INTEGER, domain=Domain(Fraction(0), Fraction(10**9))),
+            "table.too_many_levels",
+        ),
         (Column("a", domain=Domain(code_list="nowhere")), "table.unknown_code_list"),
     ],
 )
@@ -68,7 +80,9 @@ def test_a_declaration_without_levels_is_refused(column, code):
     assert caught.value.code == code
 
 
-cell = st.one_of(st.none(), st.text(max_size=4), st.sampled_from(["f", "m", "?", "-9", "nan", "inf", "1e999"]))
+cell = st.one_of(
+    st.none(), st.text(max_size=4), st.sampled_from(["f", "m", "?", "-9", "nan", "inf", "1e999"])
+)
 
 
 @settings(max_examples=60, deadline=None)
@@ -116,7 +130,15 @@ def test_dates():
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(1, "1"), (1.0, "1"), (0.1, "0.1"), (-0.0, "0"), (" a ", "a"), (np.int64(7), "7"), (np.float64(2.5), "2.5")],
+    [
+        (1, "1"),
+        (1.0, "1"),
+        (0.1, "0.1"),
+        (-0.0, "0"),
+        (" a ", "a"),
+        (np.int64(7), "7"),
+        (np.float64(2.5), "2.5"),
+    ],
 )
 def test_text_of(value, text):
     assert text_of(value) == text

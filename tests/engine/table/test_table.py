@@ -61,14 +61,23 @@ def test_other_rows_keep_what_is_known_about_their_columns():
 
 def test_options_over_what_was_found_and_in_json():
     found = ReadOptions(delimiter=",", header=True, quote='"')
-    assert ReadOptions(header=False, quote="").over(found) == ReadOptions(delimiter=",", header=False, quote="")
+    assert ReadOptions(header=False, quote="").over(found) == ReadOptions(
+        delimiter=",", header=False, quote=""
+    )
     options = ReadOptions(format="text", delimiter="\t", skip_rows=0, missing=("?", "NA"))
     assert ReadOptions.from_json(options.to_json()) == options
 
 
 @pytest.mark.parametrize(
     "tree",
-    [{"delimeter": ","}, {"delimiter": ",,"}, {"header": "yes"}, {"skip_rows": -1}, {"format": "pdf"}, {"missing": "?"}],
+    [
+        {"delimeter": ","},
+        {"delimiter": ",,"},
+        {"header": "yes"},
+        {"skip_rows": -1},
+        {"format": "pdf"},
+        {"missing": "?"},
+    ],
 )
 def test_bad_options_are_refused(tree):
     from engine.errors import InputRefused

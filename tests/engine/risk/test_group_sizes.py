@@ -1,0 +1,93 @@
+"""Group sizes against counting by hand and against pandas."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.errors import InputRefused
+from engine.risk.group_sizes import group_sizes
+from engine.table.schema import Column, Role, Schema
+from engine.table.table import Table
+
+AGE, SEX = Column("age", Role.IDENTIFYING), Column("sex", Role.IDENTIFYING)
+
+
+def test_by_hand():
+    frame = pd.DataFrame({"age": [30, 30, 41, 41, 41], "sex": ["f", "f", "m", "m", "f"], "other": range(5)})
+    found = group_sizes(Table(frame), Schema((AGE, SEX)), thresholds=(2, 3))
+    assert (found.people, found.groups, found.alone) == (5, 3, 1)
+    assert found.under == {2: 1, 3: 5} and found.sizes == {1: 1, 2: 4}
+    # Without age: f×3, m×2, nobody alone; without sex: 30×2, 41×3, nobody alone.
+    assert found.because_of == {"age": 1, "sex": 1}
+
+
+def test_a_missing_value_distinguishes():
+    frame = pd.DataFrame({"age": [30, 30, np.nan, np.nan]})
+    assert group_sizes(Table(frame), Schema((AGE,))).sizes == {2: 4}
+
+
+def test_people_not_rows():
+    frame = pd.DataFrame(
+        {
+            "p": [1, 1, 2, 2, 3, 4, np.nan],
+            "age": [30, 31, 31, 30, 30, 30, 55],
+        }
+    )
+    schema = Schema((AGE, Column("p", Role.PERSON_KEY)))
+    found = group_sizes(Table(frame), schema)
+    # Persons 1 and 2 have {30, 31}, 3 and 4 have {30}, the row without a key is a person of its own.
+    assert (found.people, found.alone, found.sizes) == (5, 1, {1: 1, 2: 4})
+
+
+def test_a_repeated_row_of_a_person_changes_nothing():
+    frame = pd.DataFrame({"p": [1, 2, 3], "age": [30, 30, 41]})
+    schema = Schema((AGE, Column("p", Role.PERSON_KEY)))
+    twice = pd.concat([frame, frame.iloc[[0, 0]]])
+    assert group_sizes(Table(twice), schema) == group_sizes(Table(frame), schema)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_against_sets_of_combinations(seed):
+    made = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {"p": made.integers(0, 60, 200), "age": made.integers(0, 3, 200), "sex": made.choice(["f", "m"], 200)}
+    )
+    schema = Schema((AGE, SEX, Column("p", Role.PERSON_KEY)))
+    found = group_sizes(Table(frame), schema)
+    described = frame.groupby("p").apply(lambda rows: frozenset(zip(rows["age"], rows["sex"], strict=True)))
+    counts = described.value_counts()
+    assert (found.people, found.groups, found.alone) == (
+        len(described),
+        len(counts),
+        int((counts == 1).sum()),
+    )
+    assert found.under[5] == int(counts[counts < 5].sum())
+
+
+def test_against_pandas_by_row():
+    made = np.random.default_rng(3)
+    frame = pd.DataFrame({"age": made.integers(0, 90, 3000), "sex": made.choice(["f", "m"], 3000)})
+    found = group_sizes(Table(frame), Schema((AGE, SEX)))
+    counts = frame.groupby(["age", "sex"]).size()
+    assert (found.groups, found.alone) == (len(counts), int((counts == 1).sum()))
+
+
+def test_the_sample():
+    from importlib.resources import files
+
+    from engine.table.readers import read_table
+
+    table = read_table(str(files("resources") / "sample" / "diabetes_encounters.csv"))
+    key = Column("patient_nbr", Role.PERSON_KEY)
+    marked = tuple(Column(name, Role.IDENTIFYING) for name in ("race", "gender", "age"))
+    found = group_sizes(table, Schema((key, *marked)))
+    assert found.people == 4259 and sum(found.sizes.values()) == 4259
+    assert group_sizes(table, Schema(marked)).people == 4999
+
+
+def test_no_identifying_column_and_no_such_column():
+    table = Table(pd.DataFrame({"x": [1, 2, 3]}))
+    found = group_sizes(table, Schema())
+    assert (found.people, found.alone, found.groups, found.because_of) == (3, 0, 1, {})
+    with pytest.raises(InputRefused):
+        group_sizes(table, Schema((AGE,)))

@@ -1,0 +1,241 @@
+"""Excel, Parquet and the files of statistics packages: the same table from each, with labels kept."""
+
+import datetime
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pyreadstat
+import pytest
+from openpyxl import Workbook
+
+from engine.errors import InputRefused
+from engine.table.options import ReadOptions
+from engine.table.readers import detect, read_table
+from engine.table.suggest import suggest
+from engine.texts import explain, sentences
+
+FRAME = pd.DataFrame(
+    {
+        "patient": [101, 102, 103, 104],
+        "sex": [1.0, 2.0, 9.0, 2.0],
+        "size": [1.75, np.nan, 1.6, 1.8],
+        "town": ["Köln", "Bonn", "", "Köln"],
+    }
+)
+LABELS = {"sex": {1: "male", 2: "female", 9: "unknown"}}
+
+
+def codes(table):
+    for item in table.findings:
+        assert all(sentences(item.code, item.values))
+    return {item.code for item in table.findings}
+
+
+def check(table):
+    rows = table.rows()
+    assert rows["patient"].tolist() == [101, 102, 103, 104] and table.storage["patient"] == "integer"
+    assert rows["sex"].tolist() == [1, 2, 9, 2]
+    assert rows["size"].tolist()[0] == 1.75 and np.isnan(rows["size"].tolist()[1])
+    assert rows["town"].tolist()[0] == "Köln" and pd.isna(rows["town"].tolist()[2])
+    assert str(rows["town"].dtype) == "str"
+
+
+@pytest.mark.parametrize("kind", ["sav", "zsav", "dta", "xpt", "parquet", "xlsx", "csv"])
+def test_the_same_table_from_every_format(tmp_path, kind):
+    path = tmp_path / f"people.{kind}"
+    if kind in ("sav", "zsav"):
+        pyreadstat.write_sav(FRAME, str(path), variable_value_labels=LABELS, compress=kind == "zsav")
+    elif kind == "dta":
+        labels = {"sex": LABELS["sex"]}
+        pyreadstat.write_dta(FRAME.astype({"sex": int}), str(path), variable_value_labels=labels)
+    elif kind == "xpt":
+        pyreadstat.write_xport(FRAME, str(path), table_name="people", file_format_version=8)
+    elif kind == "parquet":
+        FRAME.to_parquet(path)
+    elif kind == "xlsx":
+        FRAME.to_excel(path, index=False)
+    else:
+        FRAME.to_csv(path, index=False)
+    table = read_table(path)
+    check(table)
+    assert detect(path).names[1].lower() == "sex"
+    if kind in ("sav", "zsav", "dta"):
+        assert table.labels["sex"] == {"1": "male", "2": "female", "9": "unknown"}
+        assert {item.column: item.labels for item in suggest(table)}["sex"]["2"] == "female"
+
+
+def test_portable_spss(tmp_path):
+    path = tmp_path / "a.por"
+    pyreadstat.write_por(FRAME.drop(columns="town"), str(path))
+    table = read_table(path)
+    assert table.names == ("PATIENT", "SEX", "SIZE") and table.rows()["PATIENT"].tolist() == [
+        101,
+        102,
+        103,
+        104,
+    ]
+
+
+def test_missing_codes_of_spss_stay_and_are_named(tmp_path):
+    path = tmp_path / "a.sav"
+    pyreadstat.write_sav(
+        FRAME,
+        str(path),
+        variable_value_labels=LABELS,
+        missing_ranges={"sex": [{"lo": 9, "hi": 9}]},
+        column_labels={"sex": "Sex of the patient"},
+    )
+    table = read_table(path)
+    assert table.rows()["sex"].tolist() == [1, 2, 9, 2]
+    assert table.missing["sex"] == ("9",) and table.titles["sex"] == "Sex of the patient"
+    assert {item.column: item.missing for item in suggest(table)}["sex"] == ("9",)
+
+
+def test_missing_letters_of_stata(tmp_path):
+    path = tmp_path / "a.dta"
+    frame = pd.DataFrame({"x": [1, "a", 3], "y": [1.0, 2.0, 3.0]})
+    pyreadstat.write_dta(frame, str(path), missing_user_values={"x": ["a"]})
+    table = read_table(path)
+    assert table.rows()["x"].tolist()[1] == "a" and table.missing["x"] == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("a.sav", b"$FL2" + bytes(500)),
+        ("a.dta", b"<stata_dta>" + bytes(500)),
+        ("a.parquet", b"PAR1" + bytes(500)),
+    ],
+)
+def test_damaged(tmp_path, name, start):
+    path = tmp_path / name
+    path.write_bytes(start)
+    with pytest.raises(InputRefused) as caught:
+        read_table(path)
+    assert caught.value.code in ("table.package_damaged", "table.damaged")
+    assert name in explain(caught.value)[0]
+
+
+@pytest.mark.parametrize("kind", ["sav", "dta", "parquet"])
+def test_truncated(tmp_path, kind):
+    path = tmp_path / f"a.{kind}"
+    frame = pd.concat([FRAME] * 500, ignore_index=True)
+    if kind == "parquet":
+        frame.to_parquet(path)
+    else:
+        getattr(pyreadstat, f"write_{kind}")(frame, str(path))
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(InputRefused) as caught:
+        read_table(path)
+    assert caught.value.code in ("table.package_damaged", "table.damaged")
+
+
+def test_sas_file_that_is_damaged(tmp_path):
+    path = tmp_path / "a.sas7bdat"
+    magic = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
+    path.write_bytes(magic + bytes(2000))
+    with pytest.raises(InputRefused) as caught:
+        read_table(path)
+    assert caught.value.code == "table.package_damaged"
+
+
+def test_excel_kinds_of_cells(tmp_path):
+    book = Workbook()
+    sheet = book.active
+    sheet.append(["id", "day", "mixed", "code", "time", "truth", None])
+    sheet.append([1, datetime.date(2020, 2, 29), 5, "007", datetime.datetime(2020, 1, 1, 12, 30), True, None])
+    sheet.append([None] * 7)
+    sheet.append([2, datetime.date(2021, 1, 1), "five", "012", datetime.datetime(2020, 1, 2), False])
+    book.save(tmp_path / "a.xlsx")
+    table = read_table(tmp_path / "a.xlsx")
+    rows = table.rows()
+    assert table.n_rows == 3 and table.names == ("id", "day", "mixed", "code", "time", "truth")
+    assert table.storage["day"] == "date" and rows["day"].dt.day.tolist()[0] == 29
+    assert rows["mixed"].tolist()[0] == "5" and rows["mixed"].tolist()[2] == "five"
+    assert rows["code"].tolist()[::2] == ["007", "012"] and rows["truth"].tolist()[::2] == ["true", "false"]
+    assert rows["id"].isna().tolist() == [False, True, False]
+    assert rows["time"].iloc[0] == pd.Timestamp("2020-01-01 12:30")
+
+
+def test_excel_sheets(tmp_path):
+    book = Workbook()
+    book.active.title = "empty"
+    book.create_sheet("people").append(["age"])
+    book["people"].append([41])
+    book.create_sheet("other").append(["x", "y"])
+    book["other"].append([1, 2])
+    book.save(tmp_path / "a.xlsx")
+    assert detect(tmp_path / "a.xlsx").sheets == ("empty", "people", "other")
+    assert read_table(tmp_path / "a.xlsx").options.sheet == "people"
+    assert read_table(tmp_path / "a.xlsx", options=ReadOptions(sheet="other")).names == ("x", "y")
+    with pytest.raises(InputRefused) as caught:
+        read_table(tmp_path / "a.xlsx", options=ReadOptions(sheet="none"))
+    assert "people" in explain(caught.value)[0]
+
+
+def test_excel_formulas_without_results_are_said(tmp_path):
+    book = Workbook()
+    for row in (["a", "b"], [1, "=A2*2"], [2, "=A3*2"]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")  # openpyxl computes nothing, so no result is saved
+    table = read_table(tmp_path / "a.xlsx")
+    item = next(item for item in table.findings if item.code == "table.formula_without_value")
+    assert (item.column, item.count, item.rows) == ("b", 2, (1, 2))
+    assert all(sentences(item.code, item.values))
+
+
+@pytest.mark.parametrize("rows", [[], [["a", "b"]]])
+def test_excel_without_rows(tmp_path, rows):
+    book = Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(InputRefused) as caught:
+        read_table(tmp_path / "a.xlsx")
+    assert caught.value.code == ("table.no_rows" if rows else "table.empty_file")
+
+
+def test_a_zip_that_is_no_workbook(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as packed:
+        packed.writestr("readme.txt", "hello")
+    with pytest.raises(InputRefused) as caught:
+        read_table(tmp_path / "a.xlsx")
+    assert caught.value.code == "table.excel_damaged"
+
+
+def test_parquet_kinds_of_columns(tmp_path):
+    table = pa.table(
+        {
+            "small": pa.array([1, None, 3], pa.int8()),
+            "huge": pa.array([2**60 + 1, None, 5], pa.int64()),
+            "unsigned": pa.array([2**64 - 1, 1, 2], pa.uint64()),
+            "truth": pa.array([True, None, False]),
+            "kind": pa.array(["a", None, "b"]).dictionary_encode(),
+            "day": pa.array([datetime.date(2020, 2, 29), None, datetime.date(1890, 1, 1)]),
+            "stamp": pa.array([0, 1, None], pa.timestamp("ns", tz="Europe/Berlin")),
+            "list": pa.array([[1], None, [2, 3]]),
+            "money": pa.array([None, 1, 2], pa.decimal128(10, 2)),
+            "code": pa.array(["1", "2", "03"]),
+            "endless": pa.array([1.0, np.inf, 2.0]),
+        }
+    )
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    read = read_table(tmp_path / "a.parquet")
+    rows = read.rows()
+    assert rows["small"].tolist()[::2] == [1, 3] and read.storage["small"] == "number"
+    assert rows["huge"].tolist()[0] == str(2**60 + 1)
+    assert rows["unsigned"].tolist()[0] == str(2**64 - 1)
+    assert rows["truth"].tolist()[::2] == ["true", "false"] and rows["kind"].tolist()[::2] == ["a", "b"]
+    assert read.storage["day"] == "date" and rows["day"].iloc[2] == pd.Timestamp("1890-01-01")
+    assert rows["money"].tolist()[1:] == [1.0, 2.0] and rows["code"].tolist() == ["1", "2", "03"]
+    assert codes(read) == {"table.time_zone", "table.nested_values", "table.infinite_numbers"}
+
+
+def test_parquet_without_rows(tmp_path):
+    pyarrow.parquet.write_table(pa.table({"a": pa.array([], pa.int64())}), tmp_path / "a.parquet")
+    with pytest.raises(InputRefused) as caught:
+        read_table(tmp_path / "a.parquet")
+    assert caught.value.code == "table.no_rows"

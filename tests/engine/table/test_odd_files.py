@@ -1,0 +1,463 @@
+"""Odd files: each is read with what was odd said in words, or refused in words. No cell in any message."""
+
+import os
+import threading
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.errors import Cancelled, InputRefused
+from engine.progress import Progress
+from engine.table.options import ReadOptions
+from engine.table.readers import detect, read_table
+from engine.texts import explain, sentences
+
+SECRET = "Zaphod"
+
+
+def written(folder: Path, content: bytes | str, name: str = "odd.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def refused(path: Path, **options: object) -> tuple[str, str]:
+    """Return code and sentence, and check that the sentence names the file and holds no cell."""
+    with pytest.raises(InputRefused) as caught:
+        read_table(path, options=ReadOptions(**options) if options else None)
+    what, do = explain(caught.value)
+    assert path.name in what and do
+    assert SECRET not in what + do + str(caught.value) + repr(caught.value)
+    return caught.value.code, what
+
+
+def findings(table) -> dict[str, list]:
+    """Return the findings by code, and check that every one can be said without a cell."""
+    found: dict[str, list] = {}
+    for item in table.findings:
+        what, do = sentences(item.code, item.values)
+        assert what and do and SECRET not in what + do + repr(item)
+        assert table.source in what
+        found.setdefault(item.code, []).append(item)
+    return found
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n\n", b"\xef\xbb\xbf", b" \r\n ", b",,,\n,,,\n"])
+def test_empty_file(tmp_path, content):
+    assert refused(written(tmp_path, content))[0] == "table.empty_file"
+
+
+@pytest.mark.parametrize("content", ["name;age\n", "name,age", "\ufeffname\tage\r\n"])
+def test_header_only(tmp_path, content):
+    assert refused(written(tmp_path, content))[0] == "table.no_rows"
+
+
+def test_one_row(tmp_path):
+    table = read_table(written(tmp_path, f"name,age\n{SECRET},41\n"))
+    assert table.n_rows == 1 and table.rows()["age"].tolist() == [41]
+    assert findings(table) == {}
+
+
+def test_one_row_without_header(tmp_path):
+    table = read_table(written(tmp_path, "41,1.5\n"))
+    assert table.n_rows == 1 and table.names == ("column 1", "column 2")
+
+
+def test_two_thousand_columns(tmp_path):
+    names = ",".join(f"c{place}" for place in range(2000))
+    rows = "\n".join(",".join(str(row + place) for place in range(2000)) for row in range(30))
+    table = read_table(written(tmp_path, f"{names}\n{rows}\n"))
+    assert len(table.names) == 2000 and set(table.storage.values()) == {"integer"}
+    assert table.rows()["c1999"].tolist() == list(range(1999, 2029))
+
+
+def test_duplicate_and_empty_names(tmp_path):
+    table = read_table(written(tmp_path, "age,age,,age\n1,2,3,4\n5,6,7,8\n"))
+    assert table.names == ("age", "age (2)", "column 3", "age (3)")
+    assert table.rows().iloc[0].tolist() == [1, 2, 3, 4]
+    assert [item.more["new"] for item in findings(table)["table.name_twice"]] == ["age (2)", "age (3)"]
+    assert findings(table)["table.name_empty"][0].more["place"] == 3
+
+
+def test_ragged_rows(tmp_path):
+    rows = [f"{SECRET}{place},{place},x" for place in range(10)]
+    rows[2] = f"{SECRET},3"
+    rows[5] = f"{SECRET},3,x,too,many"
+    rows[7] = f"{SECRET},7,x,,"  # empty cells beyond the last column lose nothing
+    table = read_table(written(tmp_path, "name,age,word\n" + "\n".join(rows) + "\n"))
+    assert table.n_rows == 9
+    found = findings(table)
+    assert (found["table.rows_too_short"][0].count, found["table.rows_too_short"][0].rows) == (1, (3,))
+    assert (found["table.rows_too_long"][0].count, found["table.rows_too_long"][0].rows) == (1, (6,))
+    assert table.rows()["word"].isna().tolist() == [False, False, True] + [False] * 6
+    assert table.storage["age"] == "integer"
+
+
+def test_ragged_rows_in_another_encoding(tmp_path):
+    content = "stadt;zahl\nKöln;1\nMünchen\nGrünau;3\n" * 1
+    table = read_table(written(tmp_path, content.encode("cp1252")))
+    assert table.rows()["stadt"].tolist() == ["Köln", "München", "Grünau"]
+    assert findings(table)["table.rows_too_short"][0].rows == (2,)
+
+
+def test_a_header_that_is_one_name_short(tmp_path):
+    table = read_table(written(tmp_path, "age,sex\n1,41,f\n2,50,m\n3,33,f\n"))
+    assert table.names == ("age", "sex", "column 3") and table.n_rows == 3
+    assert "table.name_empty" in findings(table)
+
+
+def test_mixed_encodings(tmp_path):
+    lines = [b"city,n"] + ["Köln,1".encode()] * 3 + ["München,2".encode("cp1252")] + [b"Bonn,3"]
+    table = read_table(written(tmp_path, b"\n".join(lines) + b"\n"))
+    assert table.rows()["city"].tolist() == ["Köln"] * 3 + ["München", "Bonn"]
+    item = findings(table)["table.mixed_encodings"][0]
+    assert item.count in (1, 3) and item.column == "city"
+
+
+def test_another_encoding_after_the_sample(tmp_path):
+    body = b"city,n\n" + b"Bonn,1\n" * 200_000 + "München,2\n".encode("cp1252")
+    table = read_table(written(tmp_path, body))
+    assert table.rows()["city"].iloc[-1] == "München"
+    item = findings(table)["table.mixed_encodings"][0]
+    assert (item.count, item.rows) == (1, (200_001,))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252", "utf-32"])
+def test_encodings(tmp_path, encoding):
+    text = "Straße;Größe\n" + "Zülpicher Straße;1,75\nÄußere;2,5\n" * 30
+    table = read_table(written(tmp_path, text.encode(encoding)))
+    assert table.names == ("Straße", "Größe")
+    assert table.rows()["Größe"].tolist() == [1.75, 2.5] * 30
+    assert table.rows()["Straße"].iloc[1] == "Äußere" and findings(table) == {}
+
+
+def test_greek_is_recognised(tmp_path):
+    text = "όνομα;ηλικία\n" + "Αθήνα είναι η πρωτεύουσα;41\nΘεσσαλονίκη και Πάτρα;39\n" * 40
+    table = read_table(written(tmp_path, text.encode("iso8859-7")))
+    assert table.rows().iloc[0, 0] == "Αθήνα είναι η πρωτεύουσα"
+
+
+def test_nul_bytes(tmp_path):
+    table = read_table(written(tmp_path, b"name,age\nAn\0na,41\nBob,5\0\n" + b"Cleo,7\n" * 40))
+    found = findings(table)["table.nul_bytes"]
+    assert [(item.column, item.count, item.rows) for item in found] == [("name", 1, (1,)), ("age", 1, (2,))]
+    assert table.rows().iloc[0].tolist() == ["Anna", 41] and table.rows()["age"].iloc[1] == 5
+
+
+@pytest.mark.parametrize(
+    "content", [bytes(range(256)) * 40, os.urandom(5000), b"\x89PNG\r\n\x1a\n" + b"x" * 99]
+)
+def test_binary_data(tmp_path, content):
+    assert refused(written(tmp_path, content))[0] in ("table.not_text", "table.unknown_format")
+
+
+def test_wrong_decimal_mark(tmp_path):
+    lines = ["name,size"] + [f"a,{place}.5" for place in range(50)] + ['a,"1,5"', 'a,"2,5"']
+    table = read_table(written(tmp_path, "\n".join(lines)))
+    item = findings(table)["table.wrong_decimal_mark"][0]
+    assert (item.column, item.count, item.rows) == ("size", 2, (51, 52))
+    assert table.rows()["size"].iloc[50] == "1,5"
+
+
+def test_decimal_mark_given_wrongly(tmp_path):
+    path = written(tmp_path, "size;n\n" + "1,5;1\n" * 20)
+    assert read_table(path).rows()["size"].tolist() == [1.5] * 20
+    table = read_table(path, options=ReadOptions(decimal="."))
+    assert table.storage["size"] == "text" and table.rows()["size"].iloc[0] == "1,5"
+
+
+def test_thousands(tmp_path):
+    table = read_table(written(tmp_path, "a;b\n1.234,5;1\n12,25;2\n1.000.000,0;3\n"))
+    assert table.rows()["a"].tolist() == [1234.5, 12.25, 1_000_000.0]
+
+
+def test_a_point_in_a_comma_file_is_not_misread(tmp_path):
+    table = read_table(written(tmp_path, "a;b\n" + "1,5;1\n" * 30 + "1.5;2\n"))
+    assert table.rows()["a"].tolist() == ["1.5"] * 30 + ["1.5"] or table.storage["a"] == "text"
+    assert findings(table)["table.wrong_decimal_mark"][0].rows == (31,)
+
+
+def test_dates_in_three_orders(tmp_path):
+    lines = ["seen", "2020-03-25", "25.03.2020", "03/25/2020", "01/02/2020"]
+    table = read_table(written(tmp_path, "\n".join(lines)))
+    item = findings(table)["table.dates_in_several_orders"][0]
+    assert item.more["orders"] == "dmy, mdy, ymd" and item.rows == (4,)
+    assert table.rows()["seen"].tolist() == lines[1:]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["25.03.2020", "01.02.2020"], ["2020-03-25", "2020-02-01"]),
+        (["03/25/2020", "01/02/2020"], ["2020-03-25", "2020-01-02"]),
+        (["2020-03-25", "2020-1-2"], ["2020-03-25", "2020-01-02"]),
+        (["25.03.2020 14:05", "01.02.2020 9:30"], ["2020-03-25T14:05", "2020-02-01T09:30"]),
+    ],
+)
+def test_dates_in_one_order(tmp_path, lines, expected):
+    table = read_table(written(tmp_path, "seen\n" + "\n".join(lines)))
+    assert table.storage["seen"] == "date"
+    assert (table.rows()["seen"].to_numpy() == np.array(expected, dtype="datetime64[us]")).all()
+
+
+def test_unclear_order_is_asked_for(tmp_path):
+    path = written(tmp_path, "seen,n\n01/02/2020,1\n03/04/2020,2\n")
+    table = read_table(path)
+    assert table.storage["seen"] == "text" and "table.date_order_unclear" in findings(table)
+    table = read_table(path, options=ReadOptions(date_order="dmy"))
+    assert table.rows()["seen"].dt.month.tolist() == [2, 4]
+
+
+def test_a_day_that_does_not_exist(tmp_path):
+    table = read_table(written(tmp_path, "seen\n" + "2020-02-28\n" * 30 + "2021-02-29\n"))
+    assert findings(table)["table.cells_not_dates"][0].rows == (31,)
+    assert table.rows()["seen"].iloc[30] == "2021-02-29"
+
+
+def test_carriage_returns_alone():
+    path = Path(__file__).parents[2] / "data" / "readmissions_cr_line_ends.csv"
+    table = read_table(path)
+    assert (table.n_rows, len(table.names), table.options.line_ends) == (300, 4, "\r")
+    assert table.options.header is False and table.storage["column 3"] == "integer"
+    assert table.rows()["column 1"].iloc[0] == "Caucasian"
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_line_ends(tmp_path, ends):
+    table = read_table(written(tmp_path, ends.join(["name,age", "a,1", "b,2", ""])))
+    assert table.n_rows == 2 and table.options.line_ends == ends
+    assert table.rows()["age"].tolist() == [1, 2]
+
+
+def test_truncated_excel(tmp_path):
+    from openpyxl import Workbook
+
+    book = Workbook()
+    for row in range(200):
+        book.active.append([SECRET, row])
+    book.save(tmp_path / "whole.xlsx")
+    content = (tmp_path / "whole.xlsx").read_bytes()
+    assert refused(written(tmp_path, content[: len(content) // 2], "cut.xlsx"))[0] == "table.excel_damaged"
+
+
+def test_excel_whose_sheet_is_damaged(tmp_path):
+    from openpyxl import Workbook
+
+    book = Workbook()
+    book.active.append(["a"])
+    book.active.append([1])
+    book.save(tmp_path / "whole.xlsx")
+    path = tmp_path / "odd.xlsx"
+    with zipfile.ZipFile(tmp_path / "whole.xlsx") as source, zipfile.ZipFile(path, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            target.writestr(name, content[: len(content) // 2] if "sheet1" in name else content)
+    assert refused(path)[0] == "table.excel_damaged"
+
+
+def test_password_protected_excel(tmp_path):
+    magic = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
+    locked = magic + "EncryptedPackage".encode("utf-16-le") + bytes(100)
+    assert refused(written(tmp_path, locked, "locked.xlsx"))[0] == "table.excel_password"
+    assert refused(written(tmp_path, magic + bytes(600), "old.xls"))[0] == "table.excel_old"
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    assert refused(tmp_path / "nowhere.csv")[0] == "table.not_found"
+
+
+class _Acting(Progress):
+    """Does something to the file at the first step of reading it."""
+
+    def __init__(self, act):
+        super().__init__()
+        self.act = act
+
+    def step(self, share, stage):
+        if self.act is not None:
+            act, self.act = self.act, None
+            act()
+
+    def part(self, start, end):
+        return self
+
+
+def test_a_file_that_vanishes_while_read(tmp_path):
+    path = written(tmp_path, "a,b\n" + "1,2\n" * 1000)
+    with pytest.raises(InputRefused) as caught:
+        read_table(path, progress=_Acting(path.unlink))
+    assert caught.value.code == "table.not_found"
+
+
+def test_a_file_that_changes_while_read(tmp_path):
+    path = written(tmp_path, "a,b\n" + "1,2\n" * 1000)
+    with pytest.raises(InputRefused) as caught:
+        read_table(path, progress=_Acting(lambda: path.write_text("a,b\n1,2\n")))
+    assert caught.value.code == "table.changed_while_read"
+
+
+def test_a_drive_that_fails(tmp_path, monkeypatch):
+    path = written(tmp_path, "a,b\n1,2\n")
+
+    def fail(*_):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("engine.table.text.Watched.read", fail)
+    assert refused(path)[0] == "table.unreadable"
+
+
+def test_folder(tmp_path):
+    (tmp_path / "folder.csv").mkdir()
+    assert refused(tmp_path / "folder.csv")[0] == "table.folder"
+
+
+def test_no_permission(tmp_path, monkeypatch):
+    path = written(tmp_path, "a,b\n1,2\n")
+    path.chmod(0)
+    if os.geteuid() == 0:  # nothing is forbidden to root: let the file system say so
+
+        def forbidden(*_, **__):
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(Path, "open", forbidden)
+    assert refused(path)[0] == "table.not_permitted"
+
+
+@pytest.mark.parametrize("name", ["table.xyz", "table", "table.CSV"])
+def test_an_unknown_ending_of_a_text_is_read(tmp_path, name):
+    assert read_table(written(tmp_path, "a;b\n1;2\n3;4\n", name)).names == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [(b"%PDF-1.7 " + b"x" * 99, "a.pdf"), (b"\x1f\x8b" + bytes(99), "a.csv.gz"), (b"PK\x03\x04zip", "a.csv")],
+)
+def test_other_formats(tmp_path, content, name):
+    assert refused(written(tmp_path, content, name))[0] == "table.unknown_format"
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.sav", "a.sas7bdat", "a.xpt", "a.dta"])
+def test_an_ending_that_promises_too_much(tmp_path, name):
+    assert refused(written(tmp_path, b"name,age\n" * 50, name))[0] == "table.damaged"
+
+
+def test_a_very_long_line(tmp_path):
+    long_cell = "x" * 3_000_000
+    table = read_table(written(tmp_path, f"a,b\n1,{long_cell}\n2,short\n"))
+    assert table.n_rows == 2 and table.rows()["b"].str.len().tolist() == [3_000_000, 5]
+
+
+def test_quoted_line_ends_and_delimiters(tmp_path):
+    content = 'a,b\n1,"first\nsecond, third"\n2,"say ""hi"""\n'
+    table = read_table(written(tmp_path, content))
+    assert table.rows()["b"].tolist() == ["first\nsecond, third", 'say "hi"']
+
+
+def test_a_quoted_line_end_after_the_sample(tmp_path):
+    content = "a,b\n" + "1,xxxx\n" * 200_000 + '2,"one\ntwo"\n'
+    table = read_table(written(tmp_path, content))
+    assert table.n_rows == 200_001 and table.rows()["b"].iloc[-1] == "one\ntwo"
+
+
+def test_a_quotation_mark_without_its_partner(tmp_path):
+    content = "a,b\n" + "1,x\n" * 50 + '2,"open\n' + "3,y\n" * 500
+    found = findings(read_table(written(tmp_path, content)))
+    assert found["table.cell_with_many_lines"][0].rows == (51,)
+
+
+def test_formula_like_cells_stay_text(tmp_path):
+    cells = ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-", "plain"]
+    table = read_table(written(tmp_path, "a\n" + "\n".join(cells) + "\n"))
+    assert table.rows()["a"].tolist() == cells
+    assert findings(table)["table.formula_like"][0].rows == (1, 2, 3)
+
+
+def test_cells_that_are_no_numbers(tmp_path):
+    lines = ["age"] + [str(place) for place in range(100)] + [SECRET, "?", "?", ""]
+    table = read_table(written(tmp_path, "\n".join(lines) + "\n"))
+    found = findings(table)
+    assert (found["table.cells_not_numbers"][0].count, found["table.cells_not_numbers"][0].rows) == (
+        1,
+        (101,),
+    )
+    assert found["table.missing_code"][0].count == 2 and found["table.missing_code"][0].more == {"sign": "?"}
+    assert table.storage["age"] == "text"
+
+
+def test_missing_codes_only_when_asked(tmp_path):
+    path = written(tmp_path, "a,b\n1,NA\n?,x\nnan,None\n")
+    table = read_table(path)
+    assert table.rows()["a"].tolist() == ["1", "?", "nan"] and table.rows()["b"].tolist() == [
+        "NA",
+        "x",
+        "None",
+    ]
+    table = read_table(path, options=ReadOptions(missing=("?", "NA", "nan")))
+    assert table.storage["a"] == "number" and table.rows()["b"].isna().tolist() == [True, False, False]
+    assert set(detect(path).missing) == {"?", "NA", "nan", "None"}
+
+
+def test_nothing_is_lost_in_numbers(tmp_path):
+    content = "plz,key,big,plain\n01067,12345678901234567,0.5,1\n50667,,0.25,\n"
+    table = read_table(written(tmp_path, content))
+    rows = table.rows()
+    assert rows["plz"].tolist() == ["01067", "50667"] and findings(table)["table.leading_zeros"][0].count == 1
+    assert rows["key"].iloc[0] == "12345678901234567"  # a double would end in 8
+    assert rows["big"].tolist() == [0.5, 0.25] and rows["plain"].iloc[0] == 1
+
+
+def test_title_lines_and_announced_delimiter(tmp_path):
+    table = read_table(written(tmp_path, "Export of 2020\n\nname;age\nA;1\nB;2\nC;3\n"))
+    assert table.names == ("name", "age") and table.n_rows == 3
+    table = read_table(written(tmp_path, "sep=;\nname;age\nA;1\nB;2\n"))
+    assert table.names == ("name", "age") and table.n_rows == 2
+
+
+def test_empty_rows_are_kept_and_said(tmp_path):
+    table = read_table(written(tmp_path, "a,b\n1,2\n,\n3,4\n"))
+    assert table.n_rows == 3 and findings(table)["table.empty_rows"][0].rows == (2,)
+
+
+def test_a_single_column_with_gaps(tmp_path):
+    table = read_table(written(tmp_path, "age\n1\n\n3\n"))
+    assert table.n_rows == 3 and table.rows()["age"].isna().tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_delimiters(tmp_path, delimiter):
+    rows = ["name,sex,age".replace(",", delimiter), *(f"A{delimiter}f{delimiter}{age}" for age in range(20))]
+    path = written(tmp_path, "\n".join(rows), "a.txt")
+    assert detect(path).options.delimiter == delimiter
+    assert read_table(path).rows()["age"].tolist() == list(range(20))
+
+
+def test_everything_can_be_overridden(tmp_path):
+    path = written(tmp_path, "1;2\n3;4\n")
+    assert read_table(path, options=ReadOptions(header=True)).names == ("1", "2")
+    assert read_table(path, options=ReadOptions(delimiter=",", header=False)).names == ("column 1",)
+    assert read_table(path, options=ReadOptions(skip_rows=1)).n_rows == 1
+    quoted = written(tmp_path, "a,b\n'x,y',1\n'z',2\n")
+    assert read_table(quoted, options=ReadOptions(quote="'")).rows()["a"].tolist() == ["x,y", "z"]
+    assert refused(path, encoding="klingon")[0] == "table.unknown_encoding"
+
+
+def test_stop_while_reading(tmp_path):
+    path = written(tmp_path, "a,b\n" + "1,2\n" * 400_000)
+    stop = threading.Event()
+
+    def report(share, stage):
+        if share > 0:
+            stop.set()
+
+    with pytest.raises(Cancelled):
+        read_table(path, progress=Progress(report, stop.is_set))
+
+
+def test_the_table_remembers_how_it_was_read(tmp_path):
+    path = written(tmp_path, "a;b\n1,5;x\n2,5;y\n")
+    options = read_table(path).options
+    assert (options.format, options.delimiter, options.encoding) == ("text", ";", "utf-8")
+    again = read_table(path, options=ReadOptions.from_json(options.to_json()))
+    assert again.options == options and again.rows().equals(read_table(path).rows())

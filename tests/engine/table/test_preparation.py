@@ -1,0 +1,284 @@
+"""Recorded steps: what each does to rows and to declared domains, and that it looks at no other row."""
+
+import hashlib
+import json
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.errors import InputRefused
+from engine.table.preparation import filtered, mask, prepare, split
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.steps import CONDITIONS, STEPS, check
+from engine.table.table import Table
+from engine.texts import explain, sentences
+
+FRAME = pd.DataFrame(
+    {
+        "p": [1, 1, 2, 3, 4],
+        "age": [4, 17, 90, -3, np.nan],
+        "sex": ["f", "m", "?", None, "x"],
+        "born": pd.to_datetime(["2000-02-29", "1999-12-31", "1950-06-15", None, "2030-01-01"]),
+        "seen": pd.to_datetime(["2018-02-28", "2018-12-30", "2018-06-15", "2018-01-01", "2018-01-01"]),
+    }
+)
+SCHEMA = Schema(
+    (
+        Column("p", Role.PERSON_KEY),
+        Column("age", Role.IDENTIFYING, Kind.INTEGER, missing=("-3",)),
+        Column(
+            "sex", Role.IDENTIFYING, Kind.CATEGORY, Domain(values=("f", "m", "x")), Origin.DECLARED, ("?",)
+        ),
+        Column("born", Role.IDENTIFYING, Kind.DATE),
+        Column("seen", Role.TIME, Kind.DATE),
+    )
+)
+TABLE = Table(FRAME, source="people.csv")
+
+
+def kept(**condition):
+    step = {"step": "keep_rows_where", **condition}
+    return mask(TABLE, [json.loads(json.dumps(step))], SCHEMA).tolist()
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ({"column": "sex", "is": "in", "values": ["f", "x"]}, [1, 0, 0, 0, 1]),
+        ({"column": "sex", "is": "not_in", "values": ["f"]}, [0, 1, 1, 1, 1]),
+        ({"column": "sex", "is": "missing"}, [0, 0, 1, 1, 0]),
+        ({"column": "sex", "is": "not_missing"}, [1, 1, 0, 0, 1]),
+        ({"column": "age", "is": "at_least", "value": 17}, [0, 1, 1, 0, 0]),
+        ({"column": "age", "is": "at_most", "value": 17}, [1, 1, 0, 0, 0]),
+        ({"column": "age", "is": "between", "minimum": 4, "maximum": 17.5}, [1, 1, 0, 0, 0]),
+        ({"column": "age", "is": "in", "values": [4, "17"]}, [1, 1, 0, 0, 0]),
+        ({"column": "seen", "is": "at_least", "value": "2018-06-15"}, [0, 1, 1, 0, 0]),
+        ({"column": "born", "is": "at_most", "value": "1999-12-31"}, [0, 1, 1, 0, 0]),
+    ],
+)
+def test_conditions(condition, expected):
+    assert kept(**condition) == [bool(value) for value in expected]
+
+
+def test_a_condition_looks_at_no_other_row():
+    steps = [{"step": "keep_rows_where", "column": "age", "is": "between", "minimum": 0, "maximum": 50}]
+    whole = mask(TABLE, steps, SCHEMA)
+    for row in range(TABLE.n_rows):
+        alone = TABLE.with_rows(TABLE.rows().iloc[[row]])
+        assert mask(alone, steps, SCHEMA).tolist() == [whole[row]]
+
+
+def test_changes_look_at_no_other_row():
+    steps = [
+        {"step": "bands", "column": "age", "edges": [0, 18, 65], "to": "band"},
+        {
+            "step": "recode",
+            "column": "sex",
+            "map": {"f": "woman"},
+            "others": "label",
+            "label": "rest",
+            "to": "s",
+        },
+        {"step": "age_at", "column": "born", "date_column": "seen", "to": "years"},
+    ]
+    whole, schema = prepare(TABLE, steps, SCHEMA)
+    for row in range(TABLE.n_rows):
+        alone, again = prepare(TABLE.with_rows(TABLE.rows().iloc[[row]]), steps, SCHEMA)
+        assert again == schema
+        expected = whole.rows().iloc[[row]].reset_index(drop=True)
+        pd.testing.assert_frame_equal(alone.rows(), expected)
+
+
+def test_split_and_filtered():
+    steps = [
+        {"step": "keep_rows_where", "column": "band", "is": "in", "values": ["[0-18)"]},
+        {"step": "bands", "column": "age", "edges": [0, 18, 65], "to": "band"},
+    ]
+    changes, filters = split(steps)
+    assert [step["step"] for step in changes + filters] == ["bands", "keep_rows_where"]
+    prepared, schema = prepare(TABLE, changes, SCHEMA)
+    assert prepared.n_rows == 5
+    assert filtered(prepared, filters, schema).n_rows == 2
+    assert prepare(TABLE, steps, SCHEMA)[0].n_rows == 2  # the same in one go
+
+
+def test_bands():
+    step = {"step": "bands", "column": "age", "edges": [0, 17, "35/2", 65], "to": "band"}
+    prepared, schema = prepare(TABLE, [step], SCHEMA)
+    # 90 goes to the last band; −3 is a missing code; 17 belongs to the band that it begins.
+    found = prepared.rows()["band"]
+    assert (
+        found.iloc[:3].tolist() == ["[0-17)", "[17-17.5)", "[17.5-65)"]
+        and found.isna().tolist()[3:] == [True] * 2
+    )
+    made = schema.column("band")
+    assert made.is_declared and made.kind is Kind.ORDINAL and made.role is Role.IDENTIFYING
+    assert made.domain.values == ("[0-17)", "[17-17.5)", "[17.5-65)")
+    own = {**step, "edges": [0, 18, 99], "labels": ["child", "adult"]}
+    assert prepare(TABLE, [own], SCHEMA)[0].rows()["band"].tolist()[:3] == ["child", "child", "adult"]
+
+
+def test_recode():
+    step = {"step": "recode", "column": "sex", "map": {"f": "woman", "m": "man"}, "to": "word"}
+    prepared, schema = prepare(TABLE, [step], SCHEMA)
+    assert prepared.rows()["word"].tolist()[::4] == ["woman", "x"]
+    assert schema.column("word").domain.values == ("woman", "man", "x")  # the declared values, mapped
+    prepared, schema = prepare(TABLE, [{**step, "others": "missing"}], SCHEMA)
+    assert prepared.rows()["word"].isna().tolist() == [False, False, True, True, True]
+    assert schema.column("word").domain.values == ("woman", "man")
+    prepared, schema = prepare(TABLE, [{**step, "others": "label", "label": "rest"}], SCHEMA)
+    assert (
+        prepared.rows()["word"].tolist()[4] == "rest"
+        and prepared.rows()["word"].isna().tolist()[2:4] == [True] * 2
+    )
+    assert schema.column("word").domain.values == ("woman", "man", "rest")
+
+
+def test_recode_of_a_column_without_declared_values_declares_none():
+    step = {"step": "recode", "column": "age", "map": {"4": "four"}, "to": "a"}
+    schema = prepare(TABLE, [step], SCHEMA)[1]
+    assert schema.column("a").domain is None
+    copied = SCHEMA.with_column(Column("sex", domain=Domain(values=("f",)), domain_origin=Origin.COPIED))
+    step = {"step": "recode", "column": "sex", "map": {"f": "w"}}
+    assert prepare(TABLE, [step], copied)[1].column("sex").domain is None
+
+
+def test_recode_by_a_file(tmp_path):
+    (tmp_path / "words.csv").write_text("f;woman\nm;man\n01;one\n")
+    step = {"step": "recode", "column": "sex", "file": "words.csv", "others": "missing"}
+    prepared, schema = prepare(TABLE, [step], SCHEMA, base=tmp_path)
+    assert prepared.rows()["sex"].tolist()[:2] == ["woman", "man"]
+    assert schema.column("sex").domain.values == ("woman", "man", "one")
+
+
+def test_age_at_a_date():
+    step = {"step": "age_at", "column": "born", "date": "2018-02-28", "to": "years"}
+    years = prepare(TABLE, [step], SCHEMA)[0].rows()["years"]
+    # Born on 29 February 2000: still 17 on 28 February 2018. Born after the date: no age.
+    assert years.tolist()[:3] == [17, 18, 67] and years.isna().tolist()[3:] == [True, True]
+    step = {
+        "step": "age_at",
+        "column": "born",
+        "date_column": "seen",
+        "to": "years",
+        "minimum": 0,
+        "maximum": 120,
+    }
+    prepared, schema = prepare(TABLE, [step], SCHEMA)
+    assert prepared.rows()["years"].tolist()[:3] == [17, 18, 68]
+    made = schema.column("years")
+    assert made.is_declared and made.domain == Domain(Fraction(0), Fraction(120), Fraction(1))
+
+
+def test_ages_against_dateutil():
+    from dateutil.relativedelta import relativedelta
+
+    made = np.random.default_rng(5)
+    born = pd.to_datetime("1920-01-01") + pd.to_timedelta(made.integers(0, 36_000, 500), unit="D")
+    then = pd.Timestamp("2020-03-01")
+    frame = pd.DataFrame({"born": born})
+    frame = frame[(frame["born"] <= then) & ~((frame["born"].dt.month == 2) & (frame["born"].dt.day == 29))]
+    step = {"step": "age_at", "column": "born", "date": "2020-03-01", "to": "years"}
+    found = prepare(Table(frame), [step], Schema((Column("born", kind=Kind.DATE),)))[0].rows()
+    expected = [relativedelta(then, day).years for day in found["born"]]
+    assert found["years"].tolist() == expected
+
+
+@pytest.mark.parametrize("content", ["1\n3\n99\n", "patient\n1\n3\n99\n", "1.0;left\n3;left\n99;x\n"])
+def test_people_who_objected(tmp_path, content):
+    (tmp_path / "objected.csv").write_text(content)
+    table, _ = prepare(TABLE, [{"step": "drop_people", "file": "objected.csv"}], SCHEMA, base=tmp_path)
+    assert table.rows()["p"].tolist() == [2, 4]  # every row of a person goes
+    found = {item.code: item for item in table.findings}
+    assert found["preparation.people_dropped"].count == 3
+    assert found["preparation.people_dropped"].more["people"] == 2
+    assert found["preparation.people_not_found"].count >= 1
+    assert all(sentences(item.code, item.values) for item in table.findings)
+
+
+def test_people_in_a_named_column_and_a_pinned_list(tmp_path):
+    content = b"date,number\n2020-01-01,2\n"
+    (tmp_path / "objected.csv").write_bytes(content)
+    step = {"step": "drop_people", "file": "objected.csv", "column": "number"}
+    pinned = {**step, "sha256": hashlib.sha256(content).hexdigest()}
+    assert prepare(TABLE, [pinned], SCHEMA, base=tmp_path)[0].rows()["p"].tolist() == [1, 1, 3, 4]
+    (tmp_path / "objected.csv").write_bytes(content + b"2020-01-01,3\n")
+    assert refused([pinned], base=tmp_path) == "preparation.list_changed"
+    assert refused([{**step, "column": "nobody"}], base=tmp_path) == "table.no_such_column"
+
+
+def test_keys_with_leading_zeros(tmp_path):
+    (tmp_path / "objected.csv").write_text("007\n")
+    table = Table(pd.DataFrame({"p": ["007", "7", "008"]}))
+    schema = Schema((Column("p", Role.PERSON_KEY),))
+    kept_rows = prepare(table, [{"step": "drop_people", "file": "objected.csv"}], schema, base=tmp_path)[0]
+    assert kept_rows.rows()["p"].tolist() == ["7", "008"]
+
+
+def refused(steps, schema=SCHEMA, **options):
+    with pytest.raises(InputRefused) as caught:
+        prepare(TABLE, steps, schema, **options)
+    assert all(explain(caught.value))
+    return caught.value.code
+
+
+BANDS = {"step": "bands", "column": "age", "edges": [0, 10, 20], "to": "band"}
+RECODE = {"step": "recode", "column": "sex", "map": {"f": "w"}}
+KEEP = {"step": "keep_rows_where", "column": "age"}
+
+
+@pytest.mark.parametrize(
+    ("step", "code"),
+    [
+        ({"step": "explode"}, "preparation.bad_step"),
+        ("bands", "preparation.bad_step"),
+        ({}, "preparation.bad_step"),
+        ({**BANDS, "edges": [0]}, "preparation.bad_value"),
+        ({**BANDS, "edges": [0, "x"]}, "preparation.bad_value"),
+        ({**BANDS, "edges": [0, float("nan")]}, "preparation.bad_value"),
+        ({**BANDS, "edges": [0, 10, 10]}, "preparation.edges_not_increasing"),
+        ({**BANDS, "labels": ["a"]}, "preparation.labels_do_not_match"),
+        ({**BANDS, "labels": ["a", "a"]}, "preparation.labels_do_not_match"),
+        ({**BANDS, "column": "nobody"}, "preparation.no_such_column"),
+        ({**BANDS, "to": "sex"}, "preparation.column_exists"),
+        ({**BANDS, "column": ""}, "preparation.bad_value"),
+        ({**RECODE, "map": {}}, "preparation.bad_value"),
+        ({**RECODE, "file": "a.csv"}, "preparation.bad_value"),
+        ({**RECODE, "others": "drop"}, "preparation.bad_value"),
+        ({**RECODE, "others": "label"}, "preparation.bad_value"),
+        ({**KEEP, "is": "like"}, "preparation.bad_value"),
+        ({**KEEP, "is": "in"}, "preparation.bad_value"),
+        ({**KEEP, "is": "at_least", "value": "x"}, "preparation.bad_value"),
+        ({**KEEP, "is": "between", "minimum": 1}, "preparation.bad_value"),
+        ({**KEEP, "column": "seen", "is": "at_least", "value": "soon"}, "preparation.bad_value"),
+        ({"step": "age_at", "column": "born", "date": "2020-13-01"}, "preparation.bad_value"),
+        ({"step": "age_at", "column": "born"}, "preparation.bad_value"),
+        ({"step": "drop_people"}, "preparation.bad_value"),
+        ({"step": "drop_people", "file": "nowhere.csv"}, "table.not_found"),
+    ],
+)
+def test_refusals(tmp_path, step, code):
+    assert refused([step], base=tmp_path) == code
+
+
+def test_dropping_people_needs_a_person_key(tmp_path):
+    (tmp_path / "a.csv").write_text("1\n")
+    assert (
+        refused([{"step": "drop_people", "file": "a.csv"}], Schema(), base=tmp_path)
+        == "preparation.no_person_key"
+    )
+
+
+def test_checking_reads_no_row():
+    check([BANDS, RECODE, {**KEEP, "is": "missing"}], SCHEMA)
+    assert (
+        set(STEPS) == {"keep_rows_where", "drop_people", "age_at", "bands", "recode"} and len(CONDITIONS) == 7
+    )
+
+
+def test_the_table_itself_is_not_changed():
+    before = TABLE.rows().copy(deep=True)
+    prepare(TABLE, [{**BANDS, "to": "age"} | {"column": "age"}, RECODE], SCHEMA)
+    pd.testing.assert_frame_equal(TABLE.rows(), before)

@@ -1,0 +1,269 @@
+"""Suggestions on the sample, on identifiers and on words of six languages; every reason can be said."""
+
+from importlib.resources import files
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine import texts
+from engine.table.code_lists import code_lists
+from engine.table.inspection import inspect_table, sentence
+from engine.table.readers import read_table
+from engine.table.schema import Kind, Origin, Role, Schema
+from engine.table.suggest import suggest, suggested_schema
+from engine.table.table import Table
+
+SECRET = "Zaphod Beeblebrox"
+
+
+def of(frame):
+    found = {item.column: item for item in suggest(Table(frame))}
+    for item in found.values():
+        assert sentence(item) and texts.text(f"suggestions.kind.{item.kind_reason}", **item.values)
+    return found
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return read_table(str(files("resources") / "sample" / "diabetes_encounters.csv"))
+
+
+def test_the_sample(sample):
+    found = {item.column: item for item in suggest(sample)}
+    key = found["patient_nbr"]
+    assert key.role is Role.PERSON_KEY and key.reason == "person_key_repeats"
+    assert key.values["people"] == 4259 and "4,259" in sentence(key) and "“nbr”" in sentence(key)
+    assert found["encounter_id"].role is Role.DIRECT_IDENTIFIER
+    assert found["gender"].domain.code_list == "sex_words" and found["gender"].to_column().is_declared
+    assert found["age"].kind is Kind.ORDINAL and found["age"].role is Role.IDENTIFYING
+    assert found["race"].missing == ("?",) and found["race"].domain_origin is Origin.COPIED
+    assert "?" not in found["race"].domain.values
+    assert found["weight"].role is Role.IDENTIFYING  # of a body, not of a survey
+    assert found["weight"].domain.values[0] == "[0-25)"
+    assert found["time_in_hospital"].kind is Kind.INTEGER and found["time_in_hospital"].role is Role.OTHER
+    assert found["admission_type_id"].kind is Kind.CATEGORY
+    assert found["max_glu_serum"].missing == ()  # "None" is a finding there
+    for name in ("diag_1", "insulin", "metformin", "readmitted", "A1Cresult"):
+        assert found[name].role is Role.SENSITIVE, name
+    assert sum(item.role is Role.PERSON_KEY for item in found.values()) == 1
+
+
+def test_the_suggested_schema_is_a_schema(sample):
+    schema = suggested_schema(sample)
+    assert Schema.from_json(schema.to_json()) == schema
+    assert [column.name for column in schema.columns] == list(sample.names)
+
+
+def test_nothing_suggested_from_rows_counts_as_declared(sample):
+    for item in suggest(sample):
+        assert item.domain_origin is not Origin.DECLARED
+        if item.domain is not None and item.domain.code_list is None:
+            assert item.domain_origin is Origin.COPIED
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        *((name, Role.IDENTIFYING) for name in ("age", "Alter", "âge", "edad", "età", "leeftijd")),
+        *((name, Role.IDENTIFYING) for name in ("sex", "Geschlecht", "sexe", "sexo", "sesso", "geslacht")),
+        *((name, Role.IDENTIFYING) for name in ("Geburtsjahr", "birthYear", "annee_naissance")),
+        *(
+            (name, Role.PLACE)
+            for name in ("zip_code", "PLZ", "code_postal", "provincia", "comune", "woonplaats")
+        ),
+        *(
+            (name, Role.SENSITIVE)
+            for name in ("Diagnose", "maladie", "religion", "salary", "Einkommen", "hiv_status")
+        ),
+        *((name, Role.WEIGHT) for name in ("pweight", "survey_weight")),
+        *((name, Role.OTHER) for name in ("time_in_hospital", "number_of_visits", "x1")),
+    ],
+)
+def test_names_in_six_languages(name, role):
+    made = np.random.default_rng(1).integers(20, 60, 200)
+    assert of(pd.DataFrame({name: made}))[name].role is role
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "Nachname",
+            "apellido",
+            "prenom",
+            "cognome",
+            "voornaam",
+            "patient_name",
+            "Telefon",
+            "E-Mail",
+            "fax",
+        ),
+        *(
+            "SSN",
+            "IBAN",
+            "street",
+            "indirizzo",
+            "kenteken",
+            "IPaddress",
+            "MRN",
+            "passport",
+            "photo",
+            "licence",
+        ),
+    ],
+)
+def test_direct_identifiers_by_name(name):
+    values = [f"{SECRET} {place % 40}" for place in range(100)]
+    found = of(pd.DataFrame({name: values}))[name]
+    assert found.role is Role.DIRECT_IDENTIFIER and found.domain is None
+    assert SECRET not in sentence(found)
+
+
+def test_names_of_things_are_no_names_of_people():
+    for name in ("drug_name", "hospital_name", "test_name"):
+        assert of(pd.DataFrame({name: ["a", "b", "c"] * 30}))[name].role is not Role.DIRECT_IDENTIFIER
+
+
+def test_identifiers_by_check_digit_whatever_the_name():
+    frame = pd.DataFrame({"x": [111222333, 123456782, 100000009, 100000010, 100000022] * 5, "y": range(25)})
+    found = of(frame)["x"]
+    # Repeated, so that it is the best candidate for the number of a person.
+    assert found.role in (Role.DIRECT_IDENTIFIER, Role.PERSON_KEY, Role.OTHER)
+    numbers = [number for number in range(100000000, 100003000) if _bsn(number)]
+    found = of(pd.DataFrame({"x": numbers}))["x"]
+    assert found.role in (Role.DIRECT_IDENTIFIER, Role.PERSON_KEY)
+    assert found.values["identifier"] == "dutch_bsn" or found.reason.startswith("person")
+
+
+def _bsn(number):
+    digits = f"{number:09d}"
+    weights = (9, 8, 7, 6, 5, 4, 3, 2, -1)
+    return sum(int(digit) * weight for digit, weight in zip(digits, weights, strict=True)) % 11 == 0
+
+
+def test_email_column():
+    found = of(pd.DataFrame({"contact": [f"p{place % 60}@example.org" for place in range(100)]}))["contact"]
+    assert (found.role, found.values["identifier"]) == (Role.DIRECT_IDENTIFIER, "email")
+    assert "e-mail address" in sentence(found)
+
+
+def test_free_text_is_left_out():
+    texts_of_people = [
+        f"{SECRET} was seen on the ward and complained about item {place}" for place in range(200)
+    ]
+    assert of(pd.DataFrame({"remarks": texts_of_people}))["remarks"].role is Role.DROPPED
+
+
+def test_missing_codes():
+    frame = pd.DataFrame(
+        {
+            "lab": [5.5, 6.1, -9, 4.4, -9, 7.0] * 10,
+            "days": [1, 2, 999, 5, 999, 30] * 10,
+            "temperature": [-5, -9, 3, -20, 8, 1] * 10,
+            "count": ["1", "2", "unknown", "3", "None", "."] * 10,
+            "town": ["Bonn", "unknown", "None", "NA", "?", "Ulm"] * 10,
+        }
+    )
+    found = of(frame)
+    assert found["lab"].missing == ("-9",) and float(found["lab"].domain.minimum) == 4.4
+    assert found["days"].missing == ("999",) and found["days"].domain.maximum == 30
+    assert found["temperature"].missing == ()
+    assert set(found["count"].missing) == {"unknown", "None", "."} and found["count"].kind is Kind.INTEGER
+    assert set(found["town"].missing) == {"NA", "?"} and "unknown" in found["town"].domain.values
+
+
+def test_code_lists():
+    frame = pd.DataFrame(
+        {
+            "sex": ["F", "M", "F", "M"] * 5,
+            "geschlecht": ["w", "m", "d", "w"] * 5,
+            "gender": [1, 2, 9, 1] * 5,
+            "smokes": ["Yes", "No", "No", "No"] * 5,
+            "flag": [0, 1, 1, 0] * 5,
+            "answer": ["F", "M", "M", "M"] * 5,
+            "month": [1, 5, 12, 7] * 5,
+        }
+    )
+    found = of(frame)
+    lists = {name: item.domain.code_list for name, item in found.items() if item.domain}
+    assert lists["sex"] == "sex_letters" and lists["geschlecht"] == "sex_german"
+    assert lists["gender"] == "sex_iso_5218" and lists["smokes"] == "yes_no" and lists["flag"] == "zero_one"
+    assert lists["answer"] is None and lists["month"] == "months"
+    assert found["gender"].labels["2"] == "female" and found["gender"].kind is Kind.CATEGORY
+
+
+def test_every_code_list_is_sound():
+    for entry in code_lists().values():
+        assert entry.title and entry.source and len(entry.codes) == len(set(entry.codes)) >= 2
+
+
+def test_bands_and_scales_are_in_order():
+    frame = pd.DataFrame(
+        {"a": ["10-19", "0-9", "100-109", "20-29"] * 5, "b": [">30", "<10", "10-30", "<10"] * 5,
+         "c": ["high", "low", "medium", "low"] * 5}
+    )  # fmt: skip
+    found = of(frame)
+    assert found["a"].domain.values == ("0-9", "10-19", "20-29", "100-109")
+    assert found["b"].domain.values == ("<10", "10-30", ">30")
+    assert found["c"].domain.values == ("low", "medium", "high")
+    assert {item.kind for item in found.values()} == {Kind.ORDINAL}
+
+
+def test_dates_are_times():
+    frame = pd.DataFrame(
+        {"seen": pd.to_datetime(["2020-01-01", "2020-05-05"] * 5), "birth_date": ["1.2.1980"] * 10}
+    )
+    found = of(frame)
+    assert found["seen"].role is Role.TIME and found["seen"].domain.maximum == "2020-05-05"
+    assert found["birth_date"].role is Role.IDENTIFYING and found["birth_date"].kind is Kind.DATE
+
+
+def test_one_person_key_and_not_the_visit():
+    made = np.random.default_rng(0)
+    frame = pd.DataFrame({"visit_id": range(300), "subject_id": made.integers(1000, 1200, 300), "age": 4})
+    found = of(frame)
+    assert found["subject_id"].role is Role.PERSON_KEY and found["visit_id"].role is Role.DIRECT_IDENTIFIER
+
+
+def test_odd_tables():
+    empty = pd.DataFrame({"a": pd.Series([None] * 5, dtype="str"), "b": [np.nan] * 5})
+    assert {item.reason for item in of(empty).values()} == {"nothing_filled"}
+    assert of(pd.DataFrame({"a": ["?"] * 5}))["a"].missing == ("?",)
+    assert len(of(pd.DataFrame({"a": [1], "b": ["x"]}))) == 2
+    assert of(pd.DataFrame({"a": [np.inf, 1.0]}))["a"].kind in (Kind.NUMBER, Kind.INTEGER, Kind.CATEGORY)
+
+
+def test_inspection_says_problems_and_holds_no_cell(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = [f"{SECRET} {place},{place}" for place in range(60)] + [f"{SECRET},{SECRET}", f"{SECRET},?"]
+    path.write_text("name,age\n" + "\n".join(rows) + "\n")
+    found = inspect_table(read_table(path))
+    assert [column["role"] for column in found["columns"]] == ["direct_identifier", "identifying"]
+    assert {problem["code"] for problem in found["problems"]} == {
+        "table.cells_not_numbers",
+        "table.missing_code",
+    }
+    assert all(problem["what"] and problem["do"] for problem in found["problems"])
+    assert found["columns"][1]["kind"] == "integer" and "numbers but 1" in found["columns"][1]["kind_reason"]
+    assert SECRET not in str(found)
+
+
+def test_every_reason_and_finding_has_its_sentence():
+    import ast
+    from pathlib import Path
+
+    import engine.table
+
+    folder = Path(engine.table.__path__[0])
+    for path in folder.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                area, _, name = node.value.partition(".")
+                if area in ("table", "preparation") and name.isidentifier() and name not in STAGES:
+                    assert texts.has(f"errors.{node.value}.what") and texts.has(f"errors.{node.value}.do"), (
+                        node.value
+                    )
+
+
+STAGES = {"read", "store", "suggest", "fingerprint", "digests", "prepare", "name"}
