@@ -211,6 +211,16 @@ def test_update_bound_is_reached_by_one_record():
         assert reached == pytest.approx(ridge_sensitivity_bounds(1, attributes, penalty=penalty).update)
 
 
+@pytest.mark.parametrize(("records", "penalty"), [(5, 0.2), (50, 0.1), (400, 0.01)])
+def test_update_bound_counts_the_longest_fit_of_the_common_records(records, penalty):
+    # p − 1 equal records (x, 1) with (p − 1) x² = pλ: no data set has a longer fit, √(p−1)/(2√(pλ)).
+    total = records * penalty
+    x = (total / (records - 1)) ** 0.5
+    longest = RidgeQuery(total)(np.tile([x, 1.0], (records - 1, 1)))[0]
+    update = ridge_sensitivity_bounds(records, 1, penalty=penalty).update
+    assert update == pytest.approx(2 / (total + 1) * (1 + longest))
+
+
 def test_bounds_are_proportional_to_the_response():
     one, three = (ridge_sensitivity_bounds(50, 3, penalty=0.1, response_bound=b) for b in (1.0, 3.0))
     for name in ("thesis", "loss_values", "gradients", "update"):
