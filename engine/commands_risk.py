@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+from engine.commands_risk_words import at_risk_lines, price_lines
 from engine.errors import InputRefused
 from engine.privacy.at_risk.inputs import positive, whole
 from engine.privacy.at_risk.mechanisms import MECHANISMS
+from engine.privacy.at_risk.several import read_releases, state_together
 from engine.privacy.at_risk.statement import state
-from engine.privacy.price.cost import LARGEST_AMOUNT, Cost
-from engine.privacy.price.statement import priced
-from engine.texts import FALLBACK, number, text
+from engine.privacy.price.anchors import Anchor, Anchors, read_anchors
+from engine.privacy.price.cost import LARGEST_AMOUNT, Cost, Liability
+from engine.privacy.price.releases import divide, together
+from engine.privacy.price.statement import Priced, priced
+from engine.privacy.price.trees import (
+    band_to_json,
+    liability_to_json,
+    posterior_to_json,
+    shares_to_json,
+    together_to_json,
+)
+from engine.texts import text
 
 _NAMES = ", ".join(name.replace("_", "-") for name in MECHANISMS)
 
@@ -34,17 +47,26 @@ def add_commands(subparsers: Any, common: argparse.ArgumentParser) -> None:
     the engine's own sentence.
     """
     at_risk = _command(subparsers, common, "at-risk", at_risk_command, at_risk_lines)
-    for name in ("--epsilon0", "--epsilon", "--confidence"):
+    for name in ("--epsilon0", "--epsilon", "--confidence", "--delta"):
         at_risk.add_argument(name, metavar="NUMBER")
+    at_risk.add_argument("--release", action="append", metavar="MECHANISM:LEVEL[:COUNT]")
     price = _command(subparsers, common, "price", price_command, price_lines)
-    price.add_argument("--people", required=True, metavar="NUMBER")
-    price.add_argument("--compensation", required=True, metavar="AMOUNT")
     price.add_argument("--epsilon0", metavar="NUMBER")
-    for name in ("--c", "--calibrate-epsilon", "--calibrate-share", "--max-error"):
+    for name in ("--people", "--c", "--calibrate-epsilon", "--calibrate-share", "--max-error"):
         price.add_argument(name, metavar="NUMBER")
-    for name in ("--minimum", "--budget"):
+    for name in ("--compensation", "--minimum", "--budget", "--fine", "--incident"):
         price.add_argument(name, metavar="AMOUNT")
     price.add_argument("--printed-minimum", action="store_true")
+    for name in ("--c-range", "--people-range", "--compensation-range"):
+        price.add_argument(name, nargs=2, metavar=("LOW", "HIGH"))
+    price.add_argument("--prior", metavar="NUMBER", help=text("commands.price.help_prior"))
+    price.add_argument("--neighbours", default="add_remove", choices=("add_remove", "replace_one"))
+    price.add_argument("--release", action="append", metavar="MECHANISM:LEVEL[:COUNT]")
+    price.add_argument("--releases", metavar="NUMBER", help=text("commands.price.help_releases"))
+    price.add_argument("--delta", default="1e-6", metavar="NUMBER")
+    price.add_argument("--anchor", metavar="NAME", help=text("commands.price.help_anchor"))
+    price.add_argument("--anchors", action="store_true", help=text("commands.price.help_anchors"))
+    price.add_argument("--anchors-file", metavar="FILE.toml")
     for parser in (at_risk, price):
         parser.add_argument("--mechanism", default="laplace", help=_NAMES)
         parser.add_argument("--scale", metavar="NUMBER")
@@ -74,6 +96,14 @@ def at_risk_command(arguments: argparse.Namespace) -> dict[str, Any]:
     InputRefused
         Not exactly two of the three were given, or a value cannot be used.
     """
+    if arguments.release:
+        if any(value is not None for value in (arguments.epsilon0, arguments.confidence, arguments.scale)):
+            raise InputRefused("at_risk.release_or_level")
+        found = [read_releases(written) for written in arguments.release]
+        together = state_together(found, delta=arguments.delta or "1e-6", epsilon=arguments.epsilon)
+        return {"releases": arguments.release} | together.to_json()
+    if arguments.delta is not None:
+        raise InputRefused("at_risk.delta_alone")
     return state(
         mechanism=arguments.mechanism,
         epsilon0=arguments.epsilon0,
@@ -94,33 +124,95 @@ def price_command(arguments: argparse.Namespace) -> dict[str, Any]:
     InputRefused
         A value cannot be used.
     """
-    found = priced(
-        _cost(arguments),
-        mechanism=arguments.mechanism,
-        epsilon0=arguments.epsilon0,
-        scale=arguments.scale,
-        dimensions=arguments.dimensions,
-        sensitivity=arguments.sensitivity,
-        answers=arguments.answers,
-        budget=arguments.budget,
-        max_error=arguments.max_error,
+    anchors = read_anchors(None if arguments.anchors_file is None else _existing(arguments.anchors_file))
+    if arguments.anchors:
+        return {"anchors": [_anchor_to_json(anchor) for anchor in anchors.anchors]}
+    cost = _cost(arguments, anchors)
+    liability = Liability(
+        cost.compensation, _optional(arguments.fine, "fine"), _optional(arguments.incident, "incident")
     )
-    return found.to_json()
+    tree: dict[str, Any] = {}
+    if arguments.release:
+        if arguments.epsilon0 is not None or arguments.scale is not None:
+            raise InputRefused("at_risk.release_or_level")
+        named = [read_releases(written) for written in arguments.release]
+        joint = together(
+            cost, [(x.loss, x.count) for x in named], delta=arguments.delta, budget=arguments.budget
+        )
+        tree["together"] = together_to_json(joint)
+    else:
+        found = priced(
+            cost,
+            mechanism=arguments.mechanism,
+            epsilon0=arguments.epsilon0,
+            scale=arguments.scale,
+            dimensions=arguments.dimensions,
+            sensitivity=arguments.sensitivity,
+            answers=arguments.answers,
+            budget=arguments.budget,
+            max_error=arguments.max_error,
+        )
+        tree |= found.to_json() | _more(cost, found, arguments)
+    return tree | {"liabilities": liability_to_json(liability)}
 
 
-def _cost(arguments: argparse.Namespace) -> Cost:
+def _more(cost: Cost, found: Priced, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what was asked for beyond the price of one release: band, second model, division."""
+    tree: dict[str, Any] = {}
+    ranges = (arguments.c_range, arguments.people_range, arguments.compensation_range)
+    if any(ranges):
+        tree["band"] = band_to_json(cost, found.epsilon0, *(None if x is None else tuple(x) for x in ranges))
+    if arguments.prior is not None:
+        tree["posterior"] = posterior_to_json(
+            cost, found.epsilon0, arguments.prior, neighbours=arguments.neighbours, budget=arguments.budget
+        )
+    if arguments.releases is not None:
+        if arguments.budget is None:
+            raise InputRefused("price.releases_need_budget")
+        shares = divide(cost, budget=arguments.budget, releases=arguments.releases, delta=arguments.delta)
+        tree["division"] = shares_to_json(shares)
+    return tree
+
+
+def _cost(arguments: argparse.Namespace, anchors: Anchors) -> Cost:
     at, accepted = arguments.calibrate_epsilon, arguments.calibrate_share
     calibrate = at is not None or accepted is not None
     if calibrate and (at is None or accepted is None or arguments.c is not None):
         raise InputRefused("price.calibrate_both")
+    if arguments.people is None or (arguments.compensation is None) == (arguments.anchor is None):
+        raise InputRefused("price.people_and_compensation")
+    if arguments.anchor is None:
+        amount = _amount(arguments.compensation, "compensation")
+    else:
+        anchor = anchors.named(arguments.anchor)
+        if anchor.quantity != "compensation" or anchor.amount is None:
+            raise InputRefused("price.anchor_quantity", found=anchor.name, quantity=anchor.quantity)
+        amount = anchor.amount
     cost = Cost(
         people=whole(arguments.people, name="people", largest=10**11),
-        compensation=_amount(arguments.compensation, "compensation"),
+        compensation=amount,
         c=Fraction(1) if arguments.c is None else positive(arguments.c, name="c"),
         minimum=_minimum(arguments.minimum),
         printed_minimum=arguments.printed_minimum,
     )
     return cost.calibrated(epsilon=at, share_of_liability=accepted) if calibrate else cost
+
+
+def _optional(value: str | None, name: str) -> Fraction | None:
+    return None if value is None else _amount(value, name)
+
+
+def _existing(name: str) -> Path:
+    path = Path(name)
+    if not path.is_file():
+        raise InputRefused("price.anchors_missing", file=path.name)
+    return path
+
+
+def _anchor_to_json(anchor: Anchor) -> dict[str, Any]:
+    tree = asdict(anchor)
+    tree["amount"] = None if anchor.amount is None else float(anchor.amount)
+    return tree | {"read": anchor.read.isoformat()}
 
 
 def _amount(value: str, name: str) -> Fraction:
@@ -131,118 +223,3 @@ def _minimum(value: str | None) -> Fraction:
     if value is None or value.strip() in ("0", "0.0", "0.00"):
         return Fraction(0)
     return _amount(value, "minimum")
-
-
-def at_risk_lines(answer: Mapping[str, Any], language: str = FALLBACK) -> list[str]:
-    """Return the answer of ``at-risk`` as sentences.
-
-    Examples
-    --------
-    >>> lines = at_risk_lines(state(epsilon0=1, epsilon=0.6).to_json())
-    >>> lines[0]
-    'Mechanism laplace at ε0 = 1: how sure can one be that the privacy loss stays within ε = 0.6?'
-    """
-    asked = answer["asked"]
-    given = {name: answer.get(name) for name in ("epsilon0", "scale", "epsilon", "confidence")}
-    own = "epsilon0" if given["epsilon0"] is not None else "scale"
-    values = {key: value for key, value in given.items() if value is not None}
-    values |= {"mechanism": answer["mechanism"], "own": f"{_symbol(own)} = {_written(given[own])}"}
-    lines = [text(f"commands.at_risk.asked_{asked}", language=language, **values)]
-    exact, certified = answer["exact"], answer["certified"]
-    rows = [
-        ("published", answer["published"][asked], {"dimensions": answer["dimensions"]}),
-        ("exact", exact[asked], {}),
-        ("exact_two_sided", exact[f"{asked}_two_sided"], {}),
-    ]
-    none = "commands.at_risk.no_published" if asked == "confidence" else None
-    for row, value, more in rows:
-        if (
-            value is None
-            and row == "published"
-            and answer["mechanism"] not in ("laplace", "discrete-laplace")
-        ):
-            lines.append(text(none or "commands.at_risk.no_published", language=language))
-            continue
-        written = f"{_symbol(asked)} = {_written(value)}" if asked != "confidence" else _written(value)
-        lines.append(text(f"commands.at_risk.{row}", language=language, value=written, **more))
-    if asked == "confidence":
-        delta = _written(certified["delta"])
-        lines.append(
-            text("commands.at_risk.certified", language=language, delta=delta, epsilon=given["epsilon"])
-        )
-    else:
-        lines.append(
-            text(
-                "commands.at_risk.certified_level",
-                language=language,
-                delta=_written(certified["delta"]),
-                value=f"{_symbol(asked)} = {_written(certified[asked])}",
-            )
-        )
-    lines += [text(f"commands.at_risk.{warning}", language=language) for warning in answer["warnings"]]
-    return lines
-
-
-def price_lines(answer: Mapping[str, Any], language: str = FALLBACK) -> list[str]:
-    """Return the answer of ``price`` as sentences.
-
-    Examples
-    --------
-    >>> found = priced(Cost(people=100, compensation=Fraction(5500)), epsilon0="0.5").to_json()
-    >>> price_lines(found)[1]
-    'Read at the privacy level of the mechanism itself, the price is 74,434.41.'
-    """
-
-    def line(name: str, **values: Any) -> str:
-        return text(f"commands.price.{name}", language=language, **values)
-
-    lines = [line("liability", amount=_money(answer["liability"]), c=answer["c"])]
-    lines.append(line("budget", amount=_money(answer["exact"]["budget"])))
-    for name in ("published", "exact", "exact_two_sided"):
-        if answer[name] is None:
-            continue
-        reading = answer[name]["at_risk"]
-        values = {key: _money(reading[key]) for key in ("budget", "saving")}
-        lines.append(
-            line(
-                name,
-                epsilon=_written(reading["epsilon"]),
-                confidence=_written(reading["confidence"]),
-                **values,
-            )
-        )
-    lines.append(line("expected", amount=_money(answer["expected"])))
-    lines.append(line("no_gain"))
-    halved, doubled = answer["c_halved"]["epsilon"], answer["c_doubled"]["epsilon"]
-    lines.append(line("c_moves", halved=_written(halved), doubled=_written(doubled)))
-    found = answer["window"]
-    if found is not None and found["empty"]:
-        lines.append(
-            line(
-                f"window_{found['reason']}",
-                cheapest=_money(found["cheapest"]),
-                needed=_needed(found, language),
-            )
-        )
-    elif found is not None:
-        lines.append(line("window", lower=_written(found["lower"]), upper=_written(found["upper"])))
-    return lines
-
-
-def _needed(found: Mapping[str, Any], language: str) -> str:
-    for name in ("epsilon0_needed", "scale_needed"):
-        if found[name] is not None:
-            return text(f"commands.price.{name}", language=language, value=found[name])
-    return ""
-
-
-def _symbol(name: str) -> str:
-    return {"epsilon": "ε", "epsilon0": "ε0", "scale": "scale", "confidence": "confidence"}[name]
-
-
-def _written(value: float | None) -> str:
-    return "∞" if value is None else number(value)
-
-
-def _money(value: float) -> str:
-    return f"{value:,.2f}"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
 
@@ -113,12 +114,25 @@ class PrivacyLoss:
 
     def below(self, x: Array) -> Array:
         """Return P(loss ≤ x) of this distribution at every x."""
-        total = np.concatenate(([0.0], np.cumsum(self.masses)))[_ranks(self.losses, x)]
+        total = self._cumulative[_ranks(self.losses, x)]
         return np.minimum(1.0, total if self.body is None else total + self.body.below(x))
+
+    def below_other(self, x: Array) -> Array:
+        """Return Q(loss ≤ x) at every x: the same event under the neighbouring data."""
+        total = self._cumulative_other[_ranks(self.losses, x)]
+        return np.minimum(1.0, total if self.body is None else total + self.body.below_other(x))
 
     def worst_below(self, x: Array) -> Array:
         """Return a lower bound on P(loss ≤ x) at every x that holds for all pairs at once."""
         return self.below(x) if self.envelope is None else self.envelope.below(x)
+
+    @cached_property
+    def _cumulative(self) -> Array:
+        return np.concatenate(([0.0], np.cumsum(self.masses)))
+
+    @cached_property
+    def _cumulative_other(self) -> Array:
+        return np.concatenate(([0.0], np.cumsum(self.masses * np.exp(-self.losses))))
 
     @property
     def range(self) -> tuple[float, float]:
@@ -127,12 +141,6 @@ class PrivacyLoss:
         if self.body is not None:
             ends += [self.body.low, self.body.high]
         return min(ends), max(ends)
-
-    def below_other(self, x: Array) -> Array:
-        """Return Q(loss ≤ x) at every x: the same event under the neighbouring data."""
-        tilted = self.masses * np.exp(-self.losses)
-        total = np.concatenate(([0.0], np.cumsum(tilted)))[_ranks(self.losses, x)]
-        return np.minimum(1.0, total if self.body is None else total + self.body.below_other(x))
 
     def deltas(self, x: Array) -> Array:
         """Return P(loss > x) − e^x Q(loss > x) at every x, also below zero."""

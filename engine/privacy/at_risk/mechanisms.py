@@ -163,6 +163,7 @@ def discrete_gaussian(*, scale: Number, sensitivity: int = 1) -> PrivacyLoss:
         return PrivacyLoss("discrete_gaussian", NO_ATOMS, NO_ATOMS, body, math.inf)
     noise, probabilities = _discrete_normal(float(width))
     losses = (size**2 + 2 * size * noise) / float(2 * variance)
+    below = np.concatenate(([0.0], np.cumsum(probabilities)))
     return PrivacyLoss(
         "discrete_gaussian",
         losses,
@@ -170,7 +171,7 @@ def discrete_gaussian(*, scale: Number, sensitivity: int = 1) -> PrivacyLoss:
         None,
         math.inf,
         step=Fraction(size * math.gcd(size, 2)) / (2 * variance),
-        two_sided=lambda x: _avoided(x, noise, probabilities, variance, size),
+        two_sided=lambda x: _avoided(x, below, variance, size),
     )
 
 
@@ -267,14 +268,17 @@ def _discrete_normal(width: float) -> tuple[Array, Array]:
     return noise, weights / weights.sum()
 
 
-def _avoided(epsilon: float, noise: Array, probabilities: Array, variance: Fraction, size: int) -> float:
-    """Return the least P(|loss| ≤ ε) over all changes of 1 … D steps (the 4,096 farthest of them)."""
+def _avoided(epsilon: float, below: Array, variance: Fraction, size: int) -> float:
+    """Return the least P(|loss| ≤ ε) over all changes of 1 … D steps (the 4,096 farthest of them).
+
+    ``below[i]`` is the probability of the i smallest values of the noise, which are centred about 0.
+    """
+    count = below.size - 1
     changes = np.arange(max(1, size - 4095), size + 1, dtype=np.float64)
     reach = 2 * float(variance) * epsilon * (1 + 4e-15)
     # |s² + 2 s z| ≤ 2σ²ε, solved for the noise z.
-    first = np.ceil((-reach - changes**2) / (2 * changes) - 1e-9) - noise[0]
-    last = np.floor((reach - changes**2) / (2 * changes) + 1e-9) - noise[0]
-    below = np.concatenate(([0.0], np.cumsum(probabilities)))
-    start = np.clip(first, 0, noise.size).astype(int)
-    end = np.clip(last + 1, 0, noise.size).astype(int)
+    first = np.ceil((-reach - changes**2) / (2 * changes) - 1e-9) + count // 2
+    last = np.floor((reach - changes**2) / (2 * changes) + 1e-9) + count // 2
+    start = np.clip(first, 0, count).astype(int)
+    end = np.clip(last + 1, 0, count).astype(int)
     return max(0.0, float((below[end] - below[np.minimum(start, end)]).min()))

@@ -124,7 +124,7 @@ class Cost:
         grown = self.growth * np.exp(-float(self.c) / inside)
         return np.asarray(self.least + np.where(values > 0, grown, 0.0))
 
-    def epsilon_for(self, budget: Number) -> float:
+    def epsilon_for(self, budget: Number | str) -> float:
         """Return the largest ε whose cost stays within a budget: money turned into a privacy level.
 
         Returns

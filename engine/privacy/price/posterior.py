@@ -112,7 +112,7 @@ class PosteriorCost:
         gained = p * -math.expm1(-loss) / (p + (1 - p) * faded)
         return self.cost.least + (self.cost.liability - self.cost.least) * gained
 
-    def epsilon_for(self, budget: Number) -> float:
+    def epsilon_for(self, budget: Number | str) -> float:
         """Return the largest ε whose price stays within a budget; 0 or infinite at the ends.
 
         Examples
@@ -162,7 +162,7 @@ class Comparison:
         return self.first_allows != self.second_allows
 
 
-def compare(model: PosteriorCost, *, epsilon0: Number, budget: Number) -> Comparison:
+def compare(model: PosteriorCost, *, epsilon0: Number, budget: Number | str) -> Comparison:
     """Return whether a release at ε0 is affordable under both models.
 
     Parameters

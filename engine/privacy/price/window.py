@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.privacy.at_risk.inputs import Number, positive
+from engine.privacy.at_risk.inputs import LARGEST_LEVEL, Number, positive
 from engine.privacy.price.cost import LARGEST_AMOUNT, Cost
 from engine.privacy.price.reading import Curve, _candidates, cheapest, price
 
@@ -134,7 +134,7 @@ def _ends(cost: Cost, curve: Curve, cheapest_at: float, budget: float) -> tuple[
     if paid(tiny) > 0:
         first = float(grid[inside][0]) if inside.any() else cheapest_at
         lower = float(brentq(paid, tiny, min(first, cheapest_at), xtol=1e-14))
-    end = min(float(np.nextafter(curve.epsilon0, 0)), 1e12)
+    end = min(float(np.nextafter(curve.epsilon0, 0)), float(LARGEST_LEVEL))
     if paid(end) <= 0:
         return lower, end
     last = max(cheapest_at, float(grid[inside][-1]) if inside.any() else cheapest_at, tiny)

@@ -82,7 +82,7 @@ def test_gaussian_releases_add_up_to_one_gaussian():
 
 def test_two_laplace_releases_by_quadrature():
     """The loss of two releases as a double integral over the noise."""
-    full, cells = 0.8, 4000
+    full, cells = 0.8, 2000
     # Quantiles of the standard Laplace distribution at cell middles: each pair has the same probability.
     u = (np.arange(cells) + 0.5) / cells
     noise = np.where(u < 0.5, np.log(2 * u), -np.log(2 * (1 - u))) / full

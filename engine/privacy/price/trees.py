@@ -1,0 +1,113 @@
+"""The further answers about a price as JSON values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+from engine.privacy.at_risk.inputs import Number, share
+from engine.privacy.price.cost import Cost, Liability, band
+from engine.privacy.price.posterior import PosteriorCost, compare, posterior
+from engine.privacy.price.releases import Shares, Together
+
+
+def liability_to_json(liability: Liability) -> dict[str, float | None]:
+    """Return the three amounts side by side; there is no sum on purpose.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> liability_to_json(Liability(Fraction(5500)))
+    {'compensation_per_person': 5500.0, 'fine': None, 'incident': None}
+    """
+    return {
+        "compensation_per_person": float(liability.compensation),
+        "fine": None if liability.fine is None else float(liability.fine),
+        "incident": None if liability.incident is None else float(liability.incident),
+    }
+
+
+def band_to_json(
+    cost: Cost,
+    epsilon: float,
+    c: tuple[Any, Any] | None,
+    people: tuple[Any, Any] | None,
+    compensation: tuple[Any, Any] | None,
+) -> dict[str, float]:
+    """Return the price at one ε with what uncertain c, N and E leave open.
+
+    Raises
+    ------
+    InputRefused
+        As `engine.privacy.price.cost.band`.
+    """
+    drawn = band(cost, [epsilon], c=c, people=people, compensation=compensation)
+    return {
+        "lower": float(drawn.lower[0]),
+        "central": float(drawn.central[0]),
+        "upper": float(drawn.upper[0]),
+    }
+
+
+def posterior_to_json(
+    cost: Cost, epsilon: float, prior: Number | str, *, neighbours: str, budget: Number | str | None
+) -> dict[str, Any]:
+    """Return the posterior at ε, the second model's price, and whether the conclusion changes.
+
+    Parameters
+    ----------
+    cost
+        The first model.
+    epsilon
+        Privacy level of the release; infinite for Gaussian noise, where the posterior is 1.
+    prior
+        Belief before the release.
+    neighbours
+        ``"add_remove"`` or ``"replace_one"``.
+    budget
+        None compares both models at the price that the first one gives to ε.
+
+    Raises
+    ------
+    InputRefused
+        The prior or the relation cannot be used.
+    """
+    p = share(prior, name="prior")
+    presence = PosteriorCost(cost, p, neighbours=neighbours)
+    value = PosteriorCost(cost, p, known_in_table=True, neighbours=neighbours)
+    finite = math.isfinite(epsilon)
+    spend = cost.at(epsilon) if budget is None else budget
+    tree: dict[str, Any] = {
+        "prior": float(p),
+        "neighbours": neighbours,
+        "presence": posterior(p, epsilon, neighbours=neighbours) if finite else 1.0,
+        "value": posterior(p, epsilon, known_in_table=True, neighbours=neighbours) if finite else 1.0,
+        "price_presence": presence.at(epsilon),
+        "price_value": value.at(epsilon),
+    }
+    if finite:
+        found = compare(value, epsilon0=epsilon, budget=spend)
+        tree["conclusion"] = {
+            "budget": found.budget,
+            "epsilon": _finite(found.first),
+            "epsilon_by_posterior": _finite(found.second),
+            "allowed": found.first_allows,
+            "allowed_by_posterior": found.second_allows,
+            "changes": found.changes,
+        }
+    return tree
+
+
+def together_to_json(joint: Together) -> dict[str, float | None]:
+    """Return the joint price as JSON values; an infinite level as null."""
+    return {name: None if value is None else _finite(value) for name, value in asdict(joint).items()}
+
+
+def shares_to_json(shares: Shares) -> dict[str, float | None]:
+    """Return the division of a budget as JSON values; infinite levels as null."""
+    return {name: _finite(value) for name, value in asdict(shares).items()}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,119 @@
+"""Where the at-risk price is smallest, and which levels a budget allows, against brute force."""
+
+import math
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from engine.privacy.at_risk import mechanisms
+from engine.privacy.price.cost import Cost
+from engine.privacy.price.reading import cheapest, exact_curve, expected, price, published_curve
+from engine.privacy.price.statement import priced
+from engine.privacy.price.window import window
+
+COST = Cost(people=100, compensation=Fraction(5500))
+CURVES = {
+    "published": published_curve(1),
+    "published, three outputs": published_curve(2, dimensions=3),
+    "published, large": published_curve(8),
+    "laplace": exact_curve(mechanisms.laplace(epsilon0=1)),
+    "laplace, two-sided": exact_curve(mechanisms.laplace(epsilon0=1), two_sided=True),
+    "discrete": exact_curve(mechanisms.discrete_laplace(epsilon0=1)),
+    "discrete, two-sided": exact_curve(mechanisms.discrete_laplace(epsilon0=1), two_sided=True),
+    "discrete, five steps": exact_curve(mechanisms.discrete_laplace(epsilon0=1, sensitivity=5)),
+    "discrete, five steps, two-sided": exact_curve(
+        mechanisms.discrete_laplace(epsilon0=1, sensitivity=5), two_sided=True
+    ),
+    "gaussian": exact_curve(mechanisms.gaussian(scale=3)),
+    "discrete gaussian": exact_curve(mechanisms.discrete_gaussian(scale=3)),
+    "response": exact_curve(mechanisms.randomised_response_at(epsilon0=1, answers=5)),
+    "exponential": exact_curve(mechanisms.exponential(epsilon0=1)),
+}
+
+
+def grid_of(curve):
+    end = min(curve.epsilon0, 60.0)
+    grid = np.unique(np.concatenate((np.geomspace(1e-4, end, 3000), np.linspace(1e-4, end, 3000))))
+    if curve.steps is not None:
+        grid = np.unique(np.concatenate((grid, curve.steps[curve.steps <= end])))
+    return grid[grid < curve.epsilon0]
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_cheapest_reading_beats_a_fine_grid(name):
+    curve = CURVES[name]
+    found = cheapest(COST, curve)
+    paid = price(COST, curve, grid_of(curve))
+    assert found.budget <= paid.min() * (1 + 1e-9)
+    assert found.budget >= min(paid.min(), COST.at(curve.epsilon0)) * (1 - 2e-4) - 1e-6
+    assert found.saving == pytest.approx(COST.at(curve.epsilon0) - found.budget, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", CURVES)
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.8])
+def test_window_against_a_fine_grid(name, share):
+    curve = CURVES[name]
+    best, full = cheapest(COST, curve).budget, COST.at(curve.epsilon0)
+    if best >= full * (1 - 1e-9):
+        # No reading below ε0 is cheaper: a window opens only when ε0 itself is within the budget.
+        assert window(COST, curve, budget=full * 0.99).reason == "budget"
+        return
+    budget = best + share * (full - best)
+    found = window(COST, curve, budget=budget)
+    grid = grid_of(curve)
+    inside = grid[price(COST, curve, grid) <= budget]
+    spacing = np.diff(grid).max() * 1.01
+    assert not found.empty
+    assert found.lower <= inside[0] and found.upper >= inside[-1]
+    assert inside[0] - found.lower <= spacing and found.upper - inside[-1] <= spacing
+
+
+def test_budgets_outside():
+    curve = CURVES["published"]
+    assert window(COST, curve, budget=1).reason == "budget"
+    everything = window(COST, curve, budget=10**6)
+    assert (everything.lower, everything.upper) == (0, 1)
+
+
+def test_nothing_is_saved_where_the_loss_is_always_epsilon0():
+    found = cheapest(COST, CURVES["discrete, two-sided"])
+    assert found.saving == 0 and found.epsilon == 1 and found.confidence == 1
+
+
+@pytest.mark.parametrize("mechanism", [name.replace("_", "-") for name in mechanisms.MECHANISMS])
+def test_every_mechanism_has_a_price(mechanism):
+    own = {"scale": 2} if "gaussian" in mechanism else {"epsilon0": 0.5}
+    found = priced(COST, mechanism=mechanism, **own)
+    tree = found.to_json()
+    assert (tree["published"] is None) == ("laplace" not in mechanism)
+    assert 0 < found.expected <= found.budget + 1e-6
+    assert tree["window"] is None
+    assert found.exact.budget <= found.exact_two_sided.budget + 1e-6
+
+
+def test_expected_price_by_draws():
+    loss = mechanisms.laplace(epsilon0=1)
+    noise = np.random.default_rng(3).laplace(size=1_000_000)
+    drawn = COST.curve(np.abs(np.abs(noise - 1) - np.abs(noise)))
+    error = drawn.std() / 1000
+    assert abs(expected(COST, loss) - drawn.mean()) < 5 * error
+
+
+def test_expected_price_of_atoms_by_hand():
+    loss = mechanisms.discrete_laplace(epsilon0=1, sensitivity=2)
+    q = math.exp(-0.5)
+    assert expected(COST, loss) == pytest.approx((1 + q**2) / (1 + q) * COST.at(1))
+
+
+def test_fine_integer_grids_stay_quick():
+    start = time.perf_counter()
+    found = priced(COST, mechanism="discrete-gaussian", scale=700, sensitivity=500)
+    wide = priced(COST, mechanism="discrete-laplace", epsilon0=1, sensitivity=10**9)
+    print(f"\ntwo prices on fine grids: {time.perf_counter() - start:.2f} s")
+    smooth = priced(COST, mechanism="gaussian", scale=700, sensitivity=500)
+    assert found.exact.budget == pytest.approx(smooth.exact.budget, rel=5e-3)
+    continuous = priced(COST, epsilon0=1)
+    assert wide.exact.budget == pytest.approx(continuous.exact.budget, rel=1e-5)
+    assert wide.expected == pytest.approx(continuous.expected, rel=1e-4)
