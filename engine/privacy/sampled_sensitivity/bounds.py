@@ -85,7 +85,7 @@ def dkw_probability(pairs: int, tolerance: float, *, sides: Sides = Sides.TWO) -
     The constant 2 is Massart's (1990); his one-sided form asks for a bound of at most ½, and is
     vacuous otherwise, so that a one-sided value below ½ is returned as 0.
 
-    Source: thesis, theorem 4 and its corollary on the number of samples.
+    Source: thesis, chapter 8, theorem 4.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def plan_pairs(
     logarithm = math.log(int(sides) / (1.0 - probability))
     if pairs is None:
         assert tolerance is not None
-        needed = max(1, math.ceil(logarithm / (2.0 * tolerance**2)))  # number of samples, § 8.3
+        needed = max(1, math.ceil(logarithm / (2.0 * tolerance**2)))  # number of samples for α and ρ
         return PairsPlan(needed, tolerance, dkw_probability(needed, tolerance, sides=sides), sides)
     found = math.sqrt(logarithm / (2.0 * pairs))
     if found > 1.0:

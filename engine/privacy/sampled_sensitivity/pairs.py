@@ -140,7 +140,7 @@ def sampled_sensitivity(
     Neighbours here exchange one record (replace-one), and n is public. The sample describes typical pairs
     of the population. It is not a bound on the sensitivity: the worst pair may never be drawn.
 
-    Source: thesis, chapter 8, theorem 4 and the definition of sampled sensitivity before it.
+    Source: thesis, chapter 8, theorem 4.
 
     Examples
     --------

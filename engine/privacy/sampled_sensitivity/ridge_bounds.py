@@ -73,7 +73,7 @@ def ridge_sensitivity_bounds(
     References
     ----------
     K. Ligett, S. Neel, A. Roth, B. Waggoner, Z. S. Wu, "Accuracy first: selecting a differential privacy
-    level for accuracy-constrained ERM", NeurIPS 2017. Thesis, § 8.4.1.
+    level for accuracy-constrained ERM", NeurIPS 2017. Thesis, chapter 8 (ridge illustration).
 
     Examples
     --------
