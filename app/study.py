@@ -134,7 +134,8 @@ class Study:
             open_questions=self._open,
             problems=self.problems(),
             refused=getattr(preview, "refusal", None) is not None,
-            new_holding=bool(self._plan.holding) and self._plan.holding not in self.known_holdings,
+            new_holding=bool(self._plan.holding)
+            and self._plan.holding.casefold() not in {name.casefold() for name in self.known_holdings},
         )
 
     def listen(self, callback: Callable[[frozenset[str]], None]) -> None:

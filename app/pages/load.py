@@ -82,12 +82,11 @@ class LoadPage(Page):
 
     def enter(self) -> None:
         raw = self.study.result("raw")
-        table = self.study.table
+        table = self.study.table or raw  # a step that was refused leaves the table as it was read
         self.drop.setVisible(MAIN not in self.study.plan.files)
         self.loaded.setVisible(raw is not None)
         if raw is None:
             self.subtitle.say(words.say("app.load.subtitle"))
-        if raw is None or table is None:
             self._shown = None
             return
         if self._shown is not table:

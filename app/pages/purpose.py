@@ -1,0 +1,345 @@
+"""Purpose: who asks, for whom, until when, who approved it, and which register of people pays."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from PySide6.QtCore import QDate, QSignalBlocker
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDateEdit,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QWidget,
+)
+
+from app import words
+from app.holdings import Holdings, look_up
+from app.pages.base import Page
+from app.theme import text_font
+from app.widgets.cards import Card
+from app.widgets.panel import Explanation, Part, three_parts
+from app.widgets.prose import Prose
+from engine import texts
+from engine.methods.protocol import Budget
+from engine.privacy.guarantee import Neighbours
+from engine.release.plan import Purpose
+from engine.table.schema import exact
+
+NEW = ""
+FIELDS = ("title", "recipient", "request_number", "agreement", "approver", "reason")
+
+
+class PurposePage(Page):
+    """The fifth screen."""
+
+    id = "purpose"
+
+    def build(self) -> None:
+        self._known: Holdings = Holdings((), ())
+        self.fields: dict[str, QLineEdit] = {}
+        card = Card(words.say("app.purpose.request"))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(4)
+        for side in (0, 1):
+            grid.setColumnStretch(side, 1)
+        for place, name in enumerate(("title", "recipient", "request_number", "agreement", "approver")):
+            self._field(grid, name, place)
+        self._expiry(grid, 5)
+        self._field(grid, "reason", 6, span=2)
+        card.body.addLayout(grid)
+        self.body.addWidget(card)
+        self.body.addWidget(self._build_holding())
+        self.body.addStretch(1)
+
+    def _label(self, name: str) -> QLabel:
+        label = QLabel(words.say(f"app.purpose.field.{name}.label"))
+        label.setFont(text_font(12))
+        label.setProperty("tone", "quiet")
+        return label
+
+    def _place(self, grid: QGridLayout, name: str, field: QWidget, place: int, span: int = 1) -> None:
+        label = self._label(name)
+        label.setBuddy(field)
+        line, side = 3 * (place // 2), place % 2
+        grid.addWidget(label, line, side, 1, span)
+        grid.addWidget(field, line + 1, side, 1, span)
+        grid.setRowMinimumHeight(line + 2, 6)
+        self.topic(field, name)
+
+    def _field(self, grid: QGridLayout, name: str, place: int, span: int = 1) -> None:
+        field = QLineEdit()
+        field.setObjectName(f"purpose_{name}")
+        field.setAccessibleName(words.say(f"app.purpose.field.{name}.label"))
+        field.setPlaceholderText(words.say(f"app.purpose.field.{name}.example"))
+        field.setMaxLength(300)
+        field.editingFinished.connect(
+            lambda: self.study.decide_part("purpose", **{name: field.text().strip()})
+        )
+        self.fields[name] = field
+        self._place(grid, name, field, place, span)
+
+    def _expiry(self, grid: QGridLayout, place: int) -> None:
+        part = QWidget()
+        line = QHBoxLayout(part)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(12)
+        self.ends = QCheckBox(words.say("app.purpose.field.expires.ends"))
+        self.ends.setObjectName("purpose_ends")
+        self.expires = QDateEdit()
+        self.expires.setObjectName("purpose_expires")
+        self.expires.setAccessibleName(words.say("app.purpose.field.expires.label"))
+        self.expires.setCalendarPopup(True)
+        self.expires.setDisplayFormat("d MMMM yyyy")
+        self.expires.setDate(QDate.currentDate().addYears(1))
+        self.ends.toggled.connect(lambda on: self._date_edited())
+        self.expires.dateChanged.connect(lambda day: self._date_edited())
+        line.addWidget(self.ends)
+        line.addWidget(self.expires, 1)
+        self.topic(self.ends, "expires")
+        self._place(grid, "expires", self.expires, place)
+        self.topic(self.expires, "expires")
+        row, _, _, _ = grid.getItemPosition(grid.indexOf(self.expires))
+        grid.removeWidget(self.expires)
+        line.addWidget(self.expires, 1)
+        grid.addWidget(part, row, place % 2)
+
+    def _build_holding(self) -> QWidget:
+        card = Card(words.say("app.purpose.pays"))
+        self.holding = QComboBox()
+        self.holding.setObjectName("holding")
+        self.holding.setAccessibleName(words.say("app.purpose.field.holding.label"))
+        self.holding.activated.connect(lambda place: self._holding_chosen())
+        self.topic(self.holding, "holding")
+        self.left = Prose()
+        self.matched = Prose(tone="care")
+        card.body.addWidget(self.holding)
+        card.body.addWidget(self.left)
+        card.body.addWidget(self.matched)
+        self.new = QWidget()
+        grid = QGridLayout(self.new)
+        grid.setContentsMargins(0, 4, 0, 0)
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(4)
+        for side in (0, 1):
+            grid.setColumnStretch(side, 1)
+        self.name = self._line("holding_name")
+        self.name.editingFinished.connect(lambda: self.study.decide(holding=self.name.text().strip()))
+        self.epsilon = self._line("holding_epsilon")
+        self.epsilon.editingFinished.connect(self._budget_edited)
+        self.neighbours = QComboBox()
+        self.neighbours.setObjectName("holding_neighbours")
+        self.neighbours.setAccessibleName(words.say("app.purpose.field.neighbours.label"))
+        for relation in Neighbours:
+            self.neighbours.addItem(
+                words.say(f"app.purpose.field.neighbours.{relation.value}"), relation.value
+            )
+        self.neighbours.activated.connect(lambda place: self._budget_edited())
+        self.other_reason = self._line("other_reason")
+        self.other_reason.editingFinished.connect(self._reason_edited)
+        self._place(grid, "holding_name", self.name, 0)
+        self._place(grid, "holding_epsilon", self.epsilon, 1)
+        self._place(grid, "neighbours", self.neighbours, 2)
+        self._place(grid, "other_reason", self.other_reason, 3)
+        self.reason_label = grid.itemAtPosition(3, 1).widget()
+        card.body.addWidget(self.new)
+        self.wrong = Prose(tone="wrong")
+        self.wrong.hide()
+        card.body.addWidget(self.wrong)
+        return card
+
+    def _line(self, name: str) -> QLineEdit:
+        field = QLineEdit()
+        field.setObjectName(name)
+        field.setAccessibleName(words.say(f"app.purpose.field.{name}.label"))
+        field.setPlaceholderText(words.say(f"app.purpose.field.{name}.example"))
+        return field
+
+    # --- showing -----------------------------------------------------------------------------------
+
+    def first_focus(self) -> QWidget | None:
+        return self.fields["title"]
+
+    def opened(self) -> None:
+        plan = self.study.plan
+        self.work(
+            look_up,
+            plan,
+            self.study.result("raw"),
+            ledger_path=self.study.ledger_path,
+            doing=words.say("app.purpose.asking"),
+            done=self._looked_up,
+        )
+
+    def _looked_up(self, found: Holdings) -> None:
+        self._known = found
+        self.study.known_holdings = found.names
+        if found.matches and not self.study.plan.holding:
+            self.study.decide(holding=found.matches[0].holding.name)
+        self.frame.update_frame()
+        self.enter()
+
+    def enter(self) -> None:
+        purpose = self.study.plan.purpose
+        for name, field in self.fields.items():
+            if not field.hasFocus():
+                field.setText(getattr(purpose, name))
+        day = _day(purpose.expires)
+        with QSignalBlocker(self.ends), QSignalBlocker(self.expires):
+            self.ends.setChecked(day is not None)
+            self.expires.setEnabled(day is not None)
+            if day is not None:
+                self.expires.setDate(QDate(day.year, day.month, day.day))
+        self._show_holding()
+
+    def _show_holding(self) -> None:
+        plan = self.study.plan
+        status = self._status()
+        with QSignalBlocker(self.holding):
+            self.holding.clear()
+            for one in self._known.statuses:
+                self.holding.addItem(one.holding.name, one.holding.name)
+            self.holding.addItem(words.say("app.purpose.new"), NEW)
+            place = self.holding.findData(status.holding.name) if status is not None else -1
+            self.holding.setCurrentIndex(place if place >= 0 else self.holding.count() - 1)
+        self.holding.setVisible(bool(self._known.statuses))
+        self.new.setVisible(status is None)
+        self.left.setVisible(status is not None)
+        if status is not None:
+            self.left.say(left_words(status))
+        self._show_match()
+        if status is None:
+            if not self.name.hasFocus():
+                self.name.setText(plan.holding)
+            budget = plan.holding_budget
+            if not self.epsilon.hasFocus() and self.wrong.isHidden():
+                self.epsilon.setText("" if budget is None else texts.number(budget.epsilon))
+            relation = budget.neighbours if budget is not None else Neighbours.ADD_REMOVE
+            self.neighbours.setCurrentIndex(self.neighbours.findData(relation.value))
+            if not self.other_reason.hasFocus():
+                self.other_reason.setText(self._reason())
+
+    def _show_match(self) -> None:
+        """Say to which register the table seems to belong, and ask for a reason to charge another."""
+        best = self._known.matches[0] if self._known.matches else None
+        elsewhere = best is not None and best.holding.name.casefold() != self.study.plan.holding.casefold()
+        self.matched.setVisible(elsewhere)
+        for part in (self.other_reason, self.reason_label):
+            part.setVisible(elsewhere)
+        if best is not None and elsewhere:
+            key = "match_people" if best.people_shared else "match_columns"
+            self.matched.say(
+                words.say(
+                    f"app.purpose.{key}",
+                    shared=best.people_shared,
+                    people=best.people,
+                    holding=best.holding.name,
+                )
+            )
+
+    def _status(self) -> Any:
+        wanted = self.study.plan.holding.casefold()
+        return next((one for one in self._known.statuses if one.holding.name.casefold() == wanted), None)
+
+    def explain(self, topic: str) -> Explanation:
+        status = self._status()
+        if topic == "holding" and status is not None:
+            holding = status.holding
+            values = {
+                "spent": texts.number(status.epsilon_spent),
+                "left": texts.number(status.epsilon_left),
+                "budget": texts.number(holding.epsilon),
+                "releases": status.releases,
+            }
+            parts = [*three_parts("app.purpose.left", **values)]
+            if not status.bounds_all:
+                parts.insert(0, Part(body=words.say("app.purpose.not_bounded"), tone="care"))
+            return Explanation(holding.name, tuple(parts))
+        if topic in (
+            *FIELDS,
+            "expires",
+            "neighbours",
+            "holding_name",
+            "holding_epsilon",
+            "other_reason",
+            "holding",
+        ):
+            return Explanation(
+                words.say(f"app.purpose.field.{topic}.label"),
+                (Part(body=words.say(f"app.purpose.field.{topic}.help")),),
+            )
+        return super().explain(topic)
+
+    # --- deciding ----------------------------------------------------------------------------------
+
+    def _date_edited(self) -> None:
+        day = self.expires.date().toPython() if self.ends.isChecked() else None
+        self.study.decide_part("purpose", expires=day.isoformat() if isinstance(day, date) else "")
+
+    def _holding_chosen(self) -> None:
+        name = self.holding.currentData()
+        self.study.decide(holding=name, **({"holding_budget": None} if name else {}))
+        if not name:
+            self.name.setFocus()
+
+    def _budget_edited(self) -> None:
+        written = self.epsilon.text().strip().replace(",", ".")
+        relation = Neighbours(self.neighbours.currentData())
+        self.wrong.hide()
+        if not written:
+            self.study.decide(holding_budget=None)
+            return
+        try:
+            epsilon = exact(written)
+        except (ValueError, ZeroDivisionError):
+            epsilon = Fraction(0)
+        if epsilon <= 0:
+            self.wrong.say(words.say("app.purpose.bad_epsilon"))
+            self.wrong.show()
+            self.study.decide(holding_budget=None)
+            return
+        self.study.decide(holding_budget=Budget(epsilon, Fraction(0), relation))
+
+    def _reason(self) -> str:
+        return next(
+            (
+                str(one.get("reason", ""))
+                for one in self.study.plan.decisions
+                if one.get("decision") == "new_holding"
+            ),
+            "",
+        )
+
+    def _reason_edited(self) -> None:
+        text = self.other_reason.text().strip()
+        others = tuple(one for one in self.study.plan.decisions if one.get("decision") != "new_holding")
+        entry = ({"decision": "new_holding", "reason": text},) if text else ()
+        self.study.decide(decisions=(*others, *entry))
+
+
+def left_words(status: Any) -> str:
+    """Return what a register has left, in one sentence."""
+    return words.say(
+        "app.purpose.left_sentence",
+        left=texts.number(status.epsilon_left),
+        budget=texts.number(status.holding.epsilon),
+        releases=status.releases,
+    )
+
+
+def _day(written: str) -> date | None:
+    try:
+        return date.fromisoformat(written)
+    except ValueError:
+        return None
+
+
+assert set(FIELDS) | {"expires"} == {part.name for part in fields(Purpose)}
+PAGE = PurposePage

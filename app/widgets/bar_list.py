@@ -1,0 +1,93 @@
+"""Rows of a name, a bar and a number, worst first; spoken row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QLineF, QRectF, QSize, Qt
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.theme import mono_font, text_font, theme
+
+LINE = 36
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One row: ``share`` of the longest bar in [0, 1], and what is written at its end."""
+
+    name: str
+    share: float
+    value: str
+    note: str = ""
+
+
+class BarList(QWidget):
+    """A list of bars with lines between."""
+
+    def __init__(self, name: str, parent: QWidget | None = None, *, mono: bool = True) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.bars: tuple[Bar, ...] = ()
+        self._mono = mono
+        theme.changed.connect(self.update)
+
+    def show_bars(self, bars: Sequence[Bar]) -> None:
+        """Show other bars."""
+        self.bars = tuple(bars)
+        self.setFixedHeight(max(1, LINE * len(self.bars)))
+        spoken = "; ".join(f"{bar.name}: {bar.value} {bar.note}".strip() for bar in self.bars)
+        self.setAccessibleDescription(spoken)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(400, LINE * max(1, len(self.bars)))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        event.ignore()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, tokens = QPainter(self), theme.tokens()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        width = self.width()
+        name_width, value_width = width * 0.26, 64
+        bar_left, bar_width = width * 0.28, width * 0.30
+        note_left = bar_left + bar_width + value_width + 24
+        for place, bar in enumerate(self.bars):
+            top = place * LINE
+            middle = top + LINE / 2
+            painter.setFont(mono_font() if self._mono else text_font())
+            painter.setPen(tokens.colour("text"))
+            self._text(painter, QRectF(0, top, name_width, LINE), bar.name)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(tokens.colour("line"))
+            painter.drawRoundedRect(QRectF(bar_left, middle - 4, bar_width, 8), 4, 4)
+            painter.setBrush(tokens.colour("accent"))
+            if bar.share > 0:
+                painter.drawRoundedRect(
+                    QRectF(bar_left, middle - 4, max(8.0, bar_width * bar.share), 8), 4, 4
+                )
+            painter.setFont(text_font())
+            painter.setPen(tokens.colour("text"))
+            right = QRectF(bar_left + bar_width, top, value_width, LINE)
+            painter.drawText(right, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, bar.value)
+            painter.setPen(tokens.colour("quiet"))
+            self._text(painter, QRectF(note_left, top, width - note_left, LINE), bar.note)
+            if place < len(self.bars) - 1:
+                painter.setPen(QPen(tokens.colour("line"), 1))
+                painter.drawLine(QLineF(0, top + LINE - 0.5, width, top + LINE - 0.5))
+        if self.hasFocus():
+            painter.setPen(QPen(tokens.colour("accent"), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+
+    def _text(self, painter: QPainter, place: QRectF, written: str) -> None:
+        cut = painter.fontMetrics().elidedText(written, Qt.TextElideMode.ElideRight, int(place.width()))
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, cut)
