@@ -92,3 +92,16 @@ def test_every_text_is_a_string_that_can_be_formatted() -> None:
     for text_id, sentence in texts.catalogue().items():
         assert isinstance(sentence, str), text_id
         texts.placeholders(sentence)
+
+
+def test_every_stage_of_long_work_has_its_words() -> None:
+    stages: dict[str, str] = {}
+    for path in sorted((ROOT / "engine").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            is_step = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            if is_step and node.func.attr == "step" and len(node.args) == 2:
+                stage = node.args[1]
+                if isinstance(stage, ast.Constant) and isinstance(stage.value, str):
+                    stages[stage.value] = path.name
+    assert stages
+    assert not {stage: file for stage, file in stages.items() if not texts.has(f"stages.{stage}")}
