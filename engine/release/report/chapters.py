@@ -205,6 +205,8 @@ def guarantee(evidence: PublicEvidence) -> tuple[Part, ...]:
 
 def unit_of(promised: Guarantee) -> Text:
     """Say who is protected."""
+    if promised.unit is Unit.PERSON and promised.rows_per_person == 1:
+        return say("units.person_one")
     if promised.unit is Unit.PERSON:
         return say("units.person", count=promised.rows_per_person)
     return say("units.row")

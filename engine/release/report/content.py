@@ -104,7 +104,7 @@ def _key_numbers(evidence: PublicEvidence) -> tuple[Part, ...]:
         NumberView(
             say("cover.posterior"),
             round(100 * posterior[known], 1),
-            three(f"posterior_{known}", prior=posterior["prior"], share=posterior[known]),
+            three(f"posterior_{known}", presence=posterior["presence"], value=posterior["value"]),
             "%",
         ),
     )

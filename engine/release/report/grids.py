@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from engine.release.report.plots import LONGEST, Style, name_rows, shown
+from engine.release.report.theme import Theme
 from engine.release.report.words import cell, word
 from engine.views import GraphView, HeatmapView, Label, MatrixView
 
@@ -36,7 +37,7 @@ def _grid(axes: Any, rows: tuple[Label, ...], columns: tuple[Label, ...], values
             )
             if show:
                 words = cell(None if nothing else shown(value), style.language)
-                colour = theme.quiet if nothing else (theme.surface if share > 0.55 else theme.text)
+                colour = theme.quiet if nothing else _readable(shades(share), theme)
                 axes.text(x, y, words, ha="center", va="center", **style.font(colour, scale=0.95))
     for spine in axes.spines.values():
         spine.set_visible(False)
@@ -52,6 +53,19 @@ def _grid(axes: Any, rows: tuple[Label, ...], columns: tuple[Label, ...], values
     )
     name_rows(axes, rows, style)
     axes.set_xlim(-0.5, max(len(columns), 1) - 0.5)
+
+
+def _readable(shade: Any, theme: Theme) -> str:
+    """Return the colour of words that stands out more on a shade: that of text or that of the surface."""
+    from matplotlib.colors import to_rgb
+
+    def lightness(colour: Any) -> float:
+        red, green, blue = (float(part) ** 2.2 for part in to_rgb(colour))
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
+
+    below = lightness(shade)
+    ratio = {name: lightness(name) / below for name in (theme.text, theme.surface)}
+    return max(ratio, key=lambda name: max(ratio[name], 1 / ratio[name]))
 
 
 def heatmap(axes: Any, view: HeatmapView, style: Style) -> None:

@@ -141,7 +141,7 @@ class Writer:
             after = self._first(parts, index + 1) if index + 1 < len(parts) else 0.0
             return HEADING.step + 16 + after
         if isinstance(part, Text):
-            return min(len(self.paper.wrap(self.word(part), BODY, ROOM)), 2) * BODY.step
+            return self._text_start(parts, index)
         if isinstance(part, Statement):
             return len(self.paper.wrap(self.word(part.text), BODY, ROOM - 30)) * BODY.step + 22
         if isinstance(part, Numbers):
@@ -158,6 +158,14 @@ class Writer:
         if isinstance(part, Bullets | TextView):
             return 3 * BODY.step
         return self._figure_height(figures.split(part)[0]) + self._title_height(part.title)
+
+    def _text_start(self, parts: tuple[Part, ...], index: int) -> float:
+        """Return two lines of a text, or all of a short one and the start of what it introduces."""
+        lines = len(self.paper.wrap(self.word(parts[index]), BODY, ROOM))
+        after = parts[index + 1] if index + 1 < len(parts) else None
+        if lines > 4 or after is None or isinstance(after, Text | TextView | Heading | Bullets):
+            return min(lines, 2) * BODY.step
+        return lines * BODY.step + 8 + self._first(parts, index + 1)
 
     # Words
 

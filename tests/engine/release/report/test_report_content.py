@@ -18,7 +18,8 @@ from engine.views import NumberView, Text
 
 PICKED = """roles kinds_of_column origins guarantees units neighbours bounds accountant noise mechanisms
 composition numbers kinds limits explained footer words decisions.kinds"""
-RARE = """cover.untitled columns.more_values columns.code_list columns.range columns.range_step columns.described
+RARE = """cover.untitled columns.more_values columns.code_list columns.range columns.range_step
+columns.described
 at_risk.above_ln3 results.meaning table.findings price.none price.affordable price.set_aside
 price.largest_error price.apart price.apart_note price.fine price.incident decisions.none"""
 

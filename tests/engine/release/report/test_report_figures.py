@@ -140,3 +140,15 @@ def test_a_theme_of_the_caller_is_used():
     odd = replace(LIGHT, accent="#123456")
     view = BarsView("t", ("a",), (1.0,), "n")
     assert "#123456" in figures.svg(figures.draw(view, theme=odd))
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_numbers_in_shades_can_be_read(theme: Theme):
+    from matplotlib.colors import to_hex
+
+    view = HeatmapView("t", ("a",), tuple(str(n) for n in range(11)), (tuple(float(n) for n in range(11)),))
+    axes = figures.draw(view, theme=theme).axes[0]
+    shades = [to_hex(patch.get_facecolor()) for patch in axes.patches]
+    colours = [to_hex(text.get_color()) for text in axes.texts]
+    assert len(shades) == len(colours) == 11
+    assert min(contrast(shade, words) for shade, words in zip(shades, colours, strict=True)) >= 3.9
