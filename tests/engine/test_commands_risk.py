@@ -163,7 +163,8 @@ def test_price_window_and_its_reasons(capsys):
 def test_price_with_everything(capsys):
     arguments = [
         *PRICE, "--epsilon0", ".5", "--budget", "80000", "--max-error", "2", "--prior", ".5",
-        "--releases", "4", "--c-range", ".5", "2", "--people-range", "50", "200", "--fine", "1000000", "--incident", "20000",
+        "--releases", "4", "--c-range", ".5", "2", "--people-range", "50", "200",
+        "--fine", "1000000", "--incident", "20000",
         "--calibrate-epsilon", "1", "--calibrate-share", ".3",
     ]  # fmt: skip
     answer = asked(capsys, *arguments)
