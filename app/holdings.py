@@ -43,9 +43,8 @@ def look_up(
         return Holdings(statuses, ())
     progress.step(0.3, "table.fingerprint")
     # As a release charges the table: every row, before conditions.
-    table, schema = (
-        prepare(raw, split(plan.preparation)[0], plan.schema) if plan.preparation else (raw, plan.schema)
-    )
+    changes, _ = split(plan.preparation)
+    table, schema = prepare(raw, changes, plan.schema) if changes else (raw, plan.schema)
     people = ledger.person_digests(person_keys(table, schema))
     progress.step(0.7, "table.digests")
     matches = ledger.match(fingerprint(table), people, list(table.names))

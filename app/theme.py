@@ -174,12 +174,13 @@ def load_fonts() -> None:
                 QFontDatabase.addApplicationFont(str(entry))
 
 
-def text_font(pixels: int = 13, weight: int = 400) -> QFont:
-    """Return the text face; figures are tabular so that columns of numbers align."""
+def text_font(pixels: int = 13, weight: int = 400, *, tabular: bool = True) -> QFont:
+    """Return the text face; figures are tabular so that columns of numbers align, large ones are not."""
     font = QFont(TEXT_FAMILY)
     font.setPixelSize(pixels)
     font.setWeight(QFont.Weight(weight))
-    font.setFeature(QFont.Tag("tnum"), 1)
+    if tabular:
+        font.setFeature(QFont.Tag("tnum"), 1)
     font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
     return font
 

@@ -241,6 +241,7 @@ class ColumnsPage(Page):
 
     def select(self, *names: str) -> None:
         """Select columns in the table."""
+        self.table.fit()
         model = self.table.selectionModel()
         model.clearSelection()
         flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows

@@ -80,9 +80,7 @@ class PurposePage(Page):
         field.setAccessibleName(words.say(f"app.purpose.field.{name}.label"))
         field.setPlaceholderText(words.say(f"app.purpose.field.{name}.example"))
         field.setMaxLength(300)
-        field.editingFinished.connect(
-            lambda: self.study.decide_part("purpose", **{name: field.text().strip()})
-        )
+        field.editingFinished.connect(lambda: self._edited(name))
         self.fields[name] = field
         self._place(grid, name, field, place, span)
 
@@ -138,9 +136,8 @@ class PurposePage(Page):
         self.neighbours.setObjectName("holding_neighbours")
         self.neighbours.setAccessibleName(words.say("app.purpose.field.neighbours.label"))
         for relation in Neighbours:
-            self.neighbours.addItem(
-                words.say(f"app.purpose.field.neighbours.{relation.value}"), relation.value
-            )
+            hidden = words.say(f"app.purpose.field.neighbours.{relation.value}")
+            self.neighbours.addItem(hidden, relation.value)
         self.neighbours.activated.connect(lambda place: self._budget_edited())
         self.other_reason = self._line("other_reason")
         self.other_reason.editingFinished.connect(self._reason_edited)
@@ -262,22 +259,15 @@ class PurposePage(Page):
             if not status.bounds_all:
                 parts.insert(0, Part(body=words.say("app.purpose.not_bounded"), tone="care"))
             return Explanation(holding.name, tuple(parts))
-        if topic in (
-            *FIELDS,
-            "expires",
-            "neighbours",
-            "holding_name",
-            "holding_epsilon",
-            "other_reason",
-            "holding",
-        ):
-            return Explanation(
-                words.say(f"app.purpose.field.{topic}.label"),
-                (Part(body=words.say(f"app.purpose.field.{topic}.help")),),
-            )
+        if words.has(f"app.purpose.field.{topic}.help"):
+            help_text = words.say(f"app.purpose.field.{topic}.help")
+            return Explanation(words.say(f"app.purpose.field.{topic}.label"), (Part(body=help_text),))
         return super().explain(topic)
 
     # --- deciding ----------------------------------------------------------------------------------
+
+    def _edited(self, name: str) -> None:
+        self.study.decide_part("purpose", **{name: self.fields[name].text().strip()})
 
     def _date_edited(self) -> None:
         day = self.expires.date().toPython() if self.ends.isChecked() else None

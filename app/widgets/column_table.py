@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPen, QResi
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QWidget
 
 from app import words
-from app.theme import text_font, theme
+from app.theme import mono_font, text_font, theme
 from app.widgets.table_view import DataTable, LinesDelegate
 from engine.table.schema import Column, Role
 
@@ -182,17 +182,17 @@ class ColumnsTable(DataTable):
         width = self.viewport().width()
         if width < 50 or not self.columns.lines:
             return
-        names = QFontMetrics(self.font())
+        names = QFontMetrics(mono_font())
         longest = max(names.horizontalAdvance(line.name) for line in self.columns.lines)
         chip = QFontMetrics(text_font(12, 600))
         chips = max(
             chip.horizontalAdvance(words.say(f"app.roles.{line.column.role.value}.name"))
             for line in self.columns.lines
         )
-        first = min(max(110, round(longest * 1.12) + 26), 190)
+        first = min(max(110, longest + 28), 214)
         widths = [first, chips + 46, 82]
         rest = max(width - sum(widths), 200)
-        widths += [round(rest * 0.40), rest - round(rest * 0.40)]
+        widths += [round(rest * 0.42), rest - round(rest * 0.42)]
         for column, wanted in enumerate(widths):
             self.horizontalHeader().resizeSection(column, wanted)
         metrics = QFontMetrics(text_font())

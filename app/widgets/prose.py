@@ -63,6 +63,6 @@ class Heading(QLabel):
     ) -> None:
         super().__init__(sentence, parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setFont(text_font(*self.SIZES[size]))
+        self.setFont(text_font(*self.SIZES[size], tabular=size not in ("title", "key")))
         self.setWordWrap(True)
         self.setProperty("tone", tone)
