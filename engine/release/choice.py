@@ -62,13 +62,15 @@ class Choice:
         return next(fitting, None)
 
 
-def choice(plan: Plan) -> Choice:
+def choice(plan: Plan, *, readings: bool = True) -> Choice:
     """Return every view of the plan's privacy level.
 
     Parameters
     ----------
     plan
         With a method whose parameters hold together and a budget.
+    readings
+        False leaves out privacy at risk and its prices, which take longer for some methods.
 
     Raises
     ------
@@ -82,8 +84,8 @@ def choice(plan: Plan) -> Choice:
     return Choice(
         plan.budget.epsilon,
         checked.guarantee,
-        privacy_statement(checked.guarantee, read_at=plan.price.bound),
-        price_statement(checked.guarantee, plan.price),
+        privacy_statement(checked.guarantee, read_at=plan.price.bound, readings=readings),
+        price_statement(checked.guarantee, plan.price, readings=readings),
         checked.method.forecast(checked.request),
         window(plan),
         reference_size(plan),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, fields, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from engine.privacy.guarantee import Event, Guarantee, Kind, Mechanism, Neighbours
@@ -15,6 +16,8 @@ from engine.privacy.guarantee import Noise as NoiseKind
 from engine.table.schema import written
 
 if TYPE_CHECKING:
+    from engine.privacy.at_risk.composition import Composition
+    from engine.privacy.at_risk.loss import PrivacyLoss
     from engine.privacy.price.cost import Cost
     from engine.release.plan import Price
 
@@ -60,7 +63,9 @@ def value_epsilon(epsilon: float, neighbours: Neighbours) -> float:
     return 2 * epsilon if neighbours is Neighbours.ADD_REMOVE else epsilon
 
 
-def privacy_statement(guarantee: Guarantee, *, read_at: Fraction | None = None) -> dict[str, Any]:
+def privacy_statement(
+    guarantee: Guarantee, *, read_at: Fraction | None = None, readings: bool = True
+) -> dict[str, Any]:
     """Return the privacy statement of a guarantee as JSON values.
 
     Parameters
@@ -69,6 +74,8 @@ def privacy_statement(guarantee: Guarantee, *, read_at: Fraction | None = None) 
         Declared by the method, with its events.
     read_at
         The ε at which privacy at risk is read; half of the guarantee's where None. It changes no noise.
+    readings
+        False leaves ``at_risk`` out, as in `price_statement`.
 
     Returns
     -------
@@ -81,7 +88,7 @@ def privacy_statement(guarantee: Guarantee, *, read_at: Fraction | None = None) 
     epsilon = float(guarantee.epsilon)
     presence = posterior(epsilon)
     value = posterior(value_epsilon(epsilon, guarantee.neighbours))
-    return {
+    tree = {
         "kind": guarantee.kind.value,
         "epsilon": str(guarantee.epsilon),
         "delta": str(guarantee.delta),
@@ -90,7 +97,6 @@ def privacy_statement(guarantee: Guarantee, *, read_at: Fraction | None = None) 
         "rows_per_person": guarantee.rows_per_person,
         "odds_factor": odds_factor(epsilon),
         "posterior": {"prior": PRIOR, "presence": presence, "value": value},
-        "at_risk": at_risk(guarantee, read_at=read_at),
         "sentence": {
             "id": f"statement.{guarantee.neighbours.value}.{guarantee.unit.value}",
             "values": {
@@ -101,25 +107,25 @@ def privacy_statement(guarantee: Guarantee, *, read_at: Fraction | None = None) 
             },
         },
     }
+    return tree | {"at_risk": at_risk(guarantee, read_at=read_at)} if readings else tree
 
 
 def at_risk(guarantee: Guarantee, *, read_at: Fraction | None = None) -> dict[str, Any]:
     """Return privacy at risk of a guarantee: published, exact and certified, read at one ε.
 
     ``published`` is None where no source gives a form for what runs: theorem 3 (thesis, ch. 8) is about one
-    continuous Laplace mechanism, and is shown for Laplace noise alone.
+    continuous Laplace mechanism, and is shown for Laplace noise alone. From the guarantee's own ε on there is
+    nothing to read: then it is read at half of it.
     """
-    from engine.privacy.at_risk.composition import composed
     from engine.privacy.at_risk.published import confidence as published_confidence
 
     assert guarantee.epsilon is not None and guarantee.events is not None
     full = guarantee.epsilon
-    at = read_at if read_at is not None and read_at > 0 else full / 2
+    at = read_at if read_at is not None and 0 < read_at < full else full / 2
     parts = mechanisms(guarantee.events)
-    loss = composed(parts)
+    loss = loss_of(guarantee)
     alone = len(parts) == 1 and parts[0].count == 1
-    is_laplace = alone and parts[0].noise in (NoiseKind.LAPLACE, NoiseKind.DISCRETE_LAPLACE)
-    published = {"confidence": published_confidence(at, epsilon0=full)} if is_laplace and at < full else None
+    published = {"confidence": published_confidence(at, epsilon0=full)} if is_laplace(guarantee) else None
     return {
         "mechanism": parts[0].noise.value if alone else "composition",
         "epsilon0": str(full),
@@ -134,8 +140,31 @@ def at_risk(guarantee: Guarantee, *, read_at: Fraction | None = None) -> dict[st
     }
 
 
-def price_statement(guarantee: Guarantee, price: Price) -> dict[str, Any]:
+@lru_cache(maxsize=8)
+def loss_of(guarantee: Guarantee) -> PrivacyLoss | Composition:
+    """Return the privacy loss of what runs; kept, because every view of one choice reads the same."""
+    from engine.privacy.at_risk.composition import composed
+
+    assert guarantee.events is not None
+    return composed(mechanisms(guarantee.events))
+
+
+def is_laplace(guarantee: Guarantee) -> bool:
+    """Say whether one Laplace mechanism runs, once: what the published form is about."""
+    parts = () if guarantee.events is None else mechanisms(guarantee.events)
+    laplace = (NoiseKind.LAPLACE, NoiseKind.DISCRETE_LAPLACE)
+    return len(parts) == 1 and parts[0].count == 1 and parts[0].noise in laplace
+
+
+def price_statement(guarantee: Guarantee, price: Price, *, readings: bool = True) -> dict[str, Any]:
     """Return what the release would cost in compensation, in every form, with the constants that made it.
+
+    Parameters
+    ----------
+    guarantee, price
+        Declared by the method, and what was said about money.
+    readings
+        False leaves out what needs the distribution of the privacy loss: quick while a slider moves.
 
     Returns
     -------
@@ -149,31 +178,31 @@ def price_statement(guarantee: Guarantee, price: Price) -> dict[str, Any]:
     Compensation alone (GDPR Art. 82). Fines and the cost of an incident are repeated as they were said and
     never added. Source: Dandekar 2019, section 8.4.2, with corrected limits.
     """
-    from engine.privacy.at_risk.composition import composed
-    from engine.privacy.price import reading
-
     cost = cost_of(price)
     if cost is None or guarantee.epsilon is None or guarantee.events is None:
         return {}
-    parts = mechanisms(guarantee.events)
-    loss = composed(parts)
-    curves = [reading.exact_curve(loss), reading.exact_curve(loss, two_sided=True)]
-    if len(parts) == 1 and parts[0].count == 1 and "laplace" in parts[0].noise.value:
-        curves.insert(0, reading.published_curve(guarantee.epsilon))
-    readings = {curve.name: asdict(reading.cheapest(cost, curve)) for curve in curves}
-    return {
+    tree = {
         "constants": {part.name: plain(getattr(price, part.name)) for part in fields(price)},
         "epsilon": float(guarantee.epsilon),
         "liability": cost.liability,
         "budget": cost.at(float(guarantee.epsilon)),
         "c_halved": replace(cost, c=cost.c / 2).at(float(guarantee.epsilon)),
         "c_doubled": replace(cost, c=cost.c * 2).at(float(guarantee.epsilon)),
-        "published": readings.get("published"),
-        "exact": readings["exact"],
-        "exact_two_sided": readings["exact_two_sided"],
-        "expected": reading.expected(cost, loss),
         "affordable": None if price.budget is None else finite(cost.epsilon_for(price.budget)),
     }
+    return tree | _readings(guarantee, cost) if readings else tree
+
+
+def _readings(guarantee: Guarantee, cost: Cost) -> dict[str, Any]:
+    from engine.privacy.price import reading
+
+    assert guarantee.epsilon is not None
+    loss = loss_of(guarantee)
+    curves = [reading.exact_curve(loss), reading.exact_curve(loss, two_sided=True)]
+    if is_laplace(guarantee):
+        curves.insert(0, reading.published_curve(guarantee.epsilon))
+    found = {curve.name: asdict(reading.cheapest(cost, curve)) for curve in curves}
+    return {"published": None} | found | {"expected": reading.expected(cost, loss)}
 
 
 def cost_of(price: Price) -> Cost | None:

@@ -114,11 +114,12 @@ class Composition:
 
     def confidences(self, epsilons: Array, *, two_sided: bool = False) -> Array:
         """Return the (two-sided) confidence at every ε above 0 of an array: quicker than one by one."""
-        if self.bounded_range:
-            one = self.confidence_two_sided if two_sided else self.confidence
-            return np.array([one(float(epsilon)) for epsilon in epsilons])
         found = self._all_below(epsilons)
-        if two_sided:
+        if self.bounded_range:
+            found = np.maximum(found, self._all_implied(epsilons))
+            if two_sided:
+                found = np.maximum(0.0, found - np.exp(-epsilons) * (1 - found))
+        elif two_sided:
             under = -epsilons + self.rounded * self.interval
             found = np.maximum(0.0, found - self._all_below(under, strictly=self.rounded == 0))
         return np.where(epsilons >= self.largest * (1 - 1e-12), 1.0, found)
@@ -165,14 +166,23 @@ class Composition:
 
     def _implied(self, at: float) -> float:
         """Return 1 − min over ε < at of δ(ε)/(1 − e^{ε−at}), as (1 − e^{ε−at}) P(loss > at) ≤ δ(ε)."""
+        return float(self._all_implied(np.array([at]))[0])
+
+    def _all_implied(self, at: Array) -> Array:
+        below = at[:, None] - np.geomspace(1e-3, 50, 200)[None, :]
+        losses, over, other, beyond = self._over
+        first = np.searchsorted(losses, below, side="right")
+        bounds = (over[first] - np.exp(below) * other[first] + beyond) / -np.expm1(below - at[:, None])
+        return np.asarray(np.maximum(0.0, 1 - bounds.min(axis=1)))
+
+    @cached_property
+    def _over(self) -> tuple[Array, Array, Array, float]:
+        """Losses of the dominating pair, what lies above each in either case, and what is cut off."""
         lowest, masses = _content(self.dominating)
         losses = (lowest + np.arange(masses.size)) * self.interval
-        below = at - np.geomspace(1e-3, 50, 200)
-        first = np.searchsorted(losses, below, side="right")
-        over = np.append(np.cumsum(masses[::-1])[::-1], 0.0)[first]
-        other = np.append(np.cumsum((masses * np.exp(-losses))[::-1])[::-1], 0.0)[first]
-        beyond = float(self.dominating.get_delta_for_epsilon(math.inf))
-        return max(0.0, 1 - float(((over - np.exp(below) * other + beyond) / -np.expm1(below - at)).min()))
+        over = np.append(np.cumsum(masses[::-1])[::-1], 0.0)
+        other = np.append(np.cumsum((masses * np.exp(-losses))[::-1])[::-1], 0.0)
+        return losses, over, other, float(self.dominating.get_delta_for_epsilon(math.inf))
 
     def _certain(self, at: float) -> bool:
         return at >= self.largest * (1 - 1e-12)
