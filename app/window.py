@@ -11,14 +11,11 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QCursor, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QApplication,
-    QFrame,
     QHBoxLayout,
-    QLabel,
-    QPushButton,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -29,16 +26,15 @@ from app.jobs import JobRunner
 from app.pages.base import Page
 from app.settings import Settings
 from app.study import Study
-from app.theme import MODES, text_font, theme
+from app.theme import theme
+from app.widgets.footer import Footer
 from app.widgets.notice import Notice
 from app.widgets.panel import Explanation, Panel
-from app.widgets.prose import Prose
-from app.widgets.step_list import StepList
+from app.widgets.side import Side
 from engine.errors import EngineError
 from engine.methods.protocol import MAIN
 from engine.release.plan import FileReference, Plan
 
-SIDE, NARROW_SIDE = 196, 68
 PANEL_BELOW, SIDE_BELOW = 1060, 860  # widths under which the panel folds away, and the steps lose their names
 SAVE_AFTER = 700  # milliseconds without an edit
 
@@ -59,7 +55,7 @@ class Window(QWidget):
         self.runner = JobRunner(self)
         self.pages: dict[str, Page] = {}
         self.step = ""
-        self._refreshing = self._again = self._panel_open = False
+        self._refreshing = self._again = self._panel_open = self._asked_to_close = False
         self._pending: tuple[Page, str] | None = None
         self._topic_timer = self._single_shot(160, self._topic_now)
         self._save_timer = self._single_shot(SAVE_AFTER, self.save_draft)
@@ -182,19 +178,16 @@ class Window(QWidget):
         # A step that asks nothing is done once it has been passed.
         if current == 0:
             done.discard("start")
-        self.steps.update_steps(self.step, done, {step for step in everything if flow.reachable(step, state)})
+        self.side.steps.update_steps(
+            self.step, done, {step for step in everything if flow.reachable(step, state)}
+        )
         page = self.page(self.step)
-        self.back.setVisible(flow.preceding(self.step) is not None)
-        after = flow.following(self.step)
-        self.next.setVisible(after is not None or bool(page.next_words()))
-        self.next.setText(page.next_words() or words.say("app.window.next"))
-        waiting = flow.why_not(self.step, state)
-        self.next.setProperty("waiting", waiting is not None and not page.next_words())
-        self.next.style().unpolish(self.next)
-        self.next.style().polish(self.next)
-        self.next.setToolTip(words.label(waiting) if waiting is not None else "")
+        self.footer.back.setVisible(flow.preceding(self.step) is not None)
+        named = page.next_words()
+        self.footer.next.setVisible(flow.following(self.step) is not None or bool(named))
+        self.footer.show_next(named, flow.why_not(self.step, state))
         if self.study.saved_at is not None:
-            self.saved.setText(words.say("app.window.saved", time=f"{self.study.saved_at:%H:%M}"))
+            self.footer.saved.setText(words.say("app.window.saved", time=f"{self.study.saved_at:%H:%M}"))
 
     def refresh(self) -> None:
         """Have the page in view and the frame show the study as it is."""
@@ -218,7 +211,7 @@ class Window(QWidget):
         try:
             draft.save(self.study.plan, self.study.open_questions, folder=self.data)
         except OSError:
-            self.saved.setText(words.say("app.window.not_saved"))
+            self.footer.saved.setText(words.say("app.window.not_saved"))
             return
         self.study.saved_at = datetime.now()
         self.update_frame()
@@ -229,40 +222,14 @@ class Window(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        row.addWidget(self._build_side())
+        self.side = Side()
+        self.side.steps.chosen.connect(self.go)
+        self.side.look_chosen.connect(self._choose_look)
+        row.addWidget(self.side)
         row.addWidget(self._build_middle(), 1)
         self.panel = Panel(self)
         row.addWidget(self.panel)
         self._row = row
-
-    def _build_side(self) -> QWidget:
-        self.side = QFrame()
-        self.side.setObjectName("side")
-        self.side.setFixedWidth(SIDE)
-        column = QVBoxLayout(self.side)
-        column.setContentsMargins(16, 26, 16, 20)
-        column.setSpacing(0)
-        self.name = QLabel(words.say("app.window.name"))
-        self.name.setFont(text_font(18, 700))
-        self.name.setIndent(8)
-        column.addWidget(self.name)
-        column.addSpacing(26)
-        self.steps = StepList(flow.STEPS)
-        self.steps.chosen.connect(self.go)
-        column.addWidget(self.steps)
-        column.addStretch(1)
-        self.look = QPushButton()
-        self.look.setObjectName("look")
-        self.look.setProperty("look", "link")
-        self.look.clicked.connect(self._next_look)
-        theme.changed.connect(self._name_look)
-        self._name_look()
-        column.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addSpacing(8)
-        self.offline = Prose(words.say("app.window.offline"), tone="quiet", pixels=12)
-        self.offline.setContentsMargins(8, 0, 0, 0)
-        column.addWidget(self.offline)
-        return self.side
 
     def _build_middle(self) -> QWidget:
         middle = QWidget()
@@ -270,46 +237,21 @@ class Window(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         self.notice = Notice()
-        self._notice_place = QWidget()
-        place = QVBoxLayout(self._notice_place)
-        place.setContentsMargins(32, 16, 32, 0)
-        place.addWidget(self.notice)
-        self._notice_place.hide()
-        self.notice.shown.connect(self._notice_place.setVisible)
-        column.addWidget(self._notice_place)
+        notice_place = QWidget()
+        self._notice_place = QVBoxLayout(notice_place)
+        self._notice_place.setContentsMargins(32, 16, 32, 0)
+        self._notice_place.addWidget(self.notice)
+        notice_place.hide()
+        self.notice.shown.connect(notice_place.setVisible)
+        column.addWidget(notice_place)
         self.stack = QStackedWidget()
         column.addWidget(self.stack, 1)
-        column.addWidget(self._build_footer())
+        self.footer = Footer()
+        self.footer.back.clicked.connect(lambda checked=False: self.go_back())
+        self.footer.next.clicked.connect(lambda checked=False: self.page(self.step).go_next())
+        self.footer.why.toggled.connect(self._fold_panel)
+        column.addWidget(self.footer)
         return middle
-
-    def _build_footer(self) -> QWidget:
-        footer = QFrame()
-        footer.setObjectName("footer")
-        row = QHBoxLayout(footer)
-        row.setContentsMargins(32, 14, 32, 14)
-        row.setSpacing(16)
-        self.back = QPushButton(words.say("app.window.back"))
-        self.back.setObjectName("back")
-        self.back.clicked.connect(self.go_back)
-        self.why = QPushButton(words.say("app.window.what_this_means"))
-        self.why.setObjectName("why")
-        self.why.setProperty("look", "link")
-        self.why.setCheckable(True)
-        self.why.toggled.connect(self._fold_panel)
-        self.saved = QLabel()
-        self.saved.setObjectName("saved")
-        self.saved.setProperty("tone", "quiet")
-        self.saved.setFont(text_font(12))
-        self.next = QPushButton(words.say("app.window.next"))
-        self.next.setObjectName("next")
-        self.next.setProperty("look", "primary")
-        self.next.clicked.connect(lambda checked=False: self.page(self.step).go_next())
-        row.addWidget(self.back)
-        row.addWidget(self.why)
-        row.addStretch(1)
-        row.addWidget(self.saved)
-        row.addWidget(self.next)
-        return footer
 
     def _keys(self) -> None:
         for sequence, act in (
@@ -324,8 +266,7 @@ class Window(QWidget):
     # --- what happens ------------------------------------------------------------------------------
 
     def _study_changed(self, names: frozenset[str]) -> None:
-        if names & {"open_questions"} or names - {"open_questions"}:
-            self._save_timer.start()
+        self._save_timer.start()
         self.refresh()
 
     def _topic_now(self) -> None:
@@ -335,20 +276,16 @@ class Window(QWidget):
             self.panel.show_explanation(page.explain(topic))
         self._pending = None
 
-    def _next_look(self) -> None:
-        theme.choose(MODES[(MODES.index(theme.mode) + 1) % len(MODES)])
-        self.settings.set(theme=theme.mode)
-
-    def _name_look(self) -> None:
-        self.look.setText(words.say(f"app.window.look_{theme.mode}"))
-        self.look.setAccessibleName(words.say("app.window.look_name", look=self.look.text()))
+    def _choose_look(self, mode: str) -> None:
+        theme.choose(mode)
+        self.settings.set(theme=mode)
 
     def _margin(self) -> int:
         return 32 if self.width() >= SIDE_BELOW else 20
 
     def _show_panel(self) -> None:
         if self.width() < PANEL_BELOW:
-            self.why.setChecked(not self.why.isChecked())
+            self.footer.why.toggle()
         self.panel.verticalScrollBar().setValue(0)
 
     def _fold_panel(self, wanted: bool) -> None:
@@ -358,25 +295,23 @@ class Window(QWidget):
     def _arrange(self) -> None:
         """Fold the panel over the page, and the steps to circles, where there is little room."""
         folded, narrow = self.width() < PANEL_BELOW, self.width() < SIDE_BELOW
-        self.side.setFixedWidth(NARROW_SIDE if narrow else SIDE)
-        self.steps.set_narrow(narrow)
-        for part in (self.name, self.look, self.offline):
-            part.setVisible(not narrow)
-        self.saved.setVisible(not narrow)
-        self.why.setVisible(folded)
+        self.side.set_narrow(narrow)
+        self.footer.saved.setVisible(not narrow)
+        self.footer.why.setVisible(folded)
         if folded and self._row.indexOf(self.panel) >= 0:
             self._row.removeWidget(self.panel)
         elif not folded and self._row.indexOf(self.panel) < 0:
             self._row.addWidget(self.panel)
         self.panel.setVisible(not folded or self._panel_open)
         if folded:
-            width = self.panel.width()
-            self.panel.setGeometry(
-                QRect(QPoint(self.width() - width, 0), QPoint(self.width(), self.height() - 68))
-            )
+            left = self.width() - self.panel.width()
+            self.panel.setGeometry(left, 0, self.panel.width(), self.height() - self.footer.height())
             self.panel.raise_()
+        margin = self._margin()
+        self._notice_place.setContentsMargins(margin, 16, margin, 0)
+        self.footer.set_margin(margin)
         for page in self.pages.values():
-            page.set_margin(self._margin())
+            page.set_margin(margin)
 
     def _single_shot(self, milliseconds: int, act: object) -> QTimer:
         timer = QTimer(self)
@@ -389,10 +324,14 @@ class Window(QWidget):
         super().resizeEvent(event)
         self._arrange()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self.runner.busy("release") and not self._asked_to_close:
+            self._asked_to_close = True
+            self.notify(
+                words.say("app.window.busy_closing"), words.say("app.window.busy_closing_do"), tone="care"
+            )
+            event.ignore()
+            return
         if self._save_timer.isActive():
             self.save_draft()
         if not self.isMaximized():

@@ -6,19 +6,23 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, Qt
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLineEdit, QMenu, QPushButton, QWidget
 from shiboken6 import isValid
 
 from app import column_figures, marking, words
+from app.column_words import values_words, what_if_words, why
 from app.flow import ROWS_PER_PERSON
 from app.marking import question
 from app.pages.base import Page
+from app.widgets.cards import row
 from app.widgets.column_editor import ColumnEditor
 from app.widgets.column_table import ColumnsTable, Line
 from app.widgets.panel import Explanation, Part
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 
 ALL, OPEN = "all", "open"
+NARROW = 780  # width of the page under which its buttons take two lines
 
 
 class ColumnsPage(Page):
@@ -54,15 +58,13 @@ class ColumnsPage(Page):
         self.accept = QPushButton()
         self.accept.setObjectName("accept")
         self.accept.clicked.connect(lambda checked=False: self._accept())
-        line = QHBoxLayout()
-        line.setSpacing(10)
-        line.addWidget(self.find, 1)
-        for part in (self.open, self.every, self.last):
-            line.addWidget(part)
-        line.addStretch(1)
-        line.addWidget(self.mark)
-        line.addWidget(self.accept)
-        self.body.addLayout(line)
+        self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._lines.setSpacing(10)
+        self._lines.addLayout(row(self.find, self.open, self.every, stretch=False))
+        self._lines.addLayout(row(self.last))
+        self._lines.addStretch(1)
+        self._lines.addLayout(row(self.mark, self.accept, stretch=False))
+        self.body.addLayout(self._lines)
         self.table = ColumnsTable(words.say("app.columns.title"))
         self.table.setObjectName("columns")
         self.table.setMinimumHeight(200)
@@ -71,6 +73,13 @@ class ColumnsPage(Page):
         self.table.menu_wanted.connect(self._menu)
         self.body.addWidget(self.table, 1000)
         self.body.addStretch(1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # Two lines of buttons where one has not enough room.
+        narrow = self.width() < NARROW
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._lines.setDirection(down if narrow else across)
 
     def _chip(self, name: str) -> QPushButton:
         chip = QPushButton(words.say(f"app.columns.{name}", count=0))
@@ -186,6 +195,9 @@ class ColumnsPage(Page):
         schema = self.study.plan.schema
         columns = [schema.column(name) for name in editor.names]
         editor.show_columns(columns)
+        editor.show_why(
+            why(columns[0], self._suggestions().get(columns[0].name)) if len(columns) == 1 else ""
+        )
         asked = ROWS_PER_PERSON in self.study.open_questions
         editor.show_cap(None if asked else schema.rows_per_person)
         if len(columns) != 1:
@@ -340,64 +352,6 @@ class ColumnsPage(Page):
         if schema.person_key is not None and schema.person_key.name in decided:
             self.study.answer(ROWS_PER_PERSON)
         self.notify(words.say("app.columns.reused", count=len(decided)), tone="accent")
-
-
-def values_words(column: Column, suggestion: Any) -> str:
-    """Return what a column holds, in a few words."""
-    seen = dict(suggestion.values) if suggestion is not None else {}
-    rows, filled, different = (seen.get(name, 0) for name in ("rows", "filled", "different"))
-    if column.role is Role.PERSON_KEY and seen:
-        return words.say("app.columns.values.people", people=different, rows=rows)
-    domain = column.domain
-    if domain is None:
-        parts = [words.say("app.columns.values.different", count=different)] if seen else []
-    elif domain.code_list:
-        parts = [words.say("app.columns.values.code_list", title=seen.get("code_list") or domain.code_list)]
-    elif domain.values is not None:
-        parts = [words.say("app.columns.values.declared", count=len(domain.values))]
-    else:
-        parts = [
-            words.say("app.columns.values.bounds", low=_plain(domain.minimum), high=_plain(domain.maximum))
-        ]
-    if rows and filled < rows:
-        parts.append(words.say("app.columns.values.missing", percent=_percent(rows - filled, rows)))
-    return " · ".join(parts)
-
-
-def _percent(part: int, whole: int) -> str:
-    share = 100 * part / whole
-    return "<1" if share < 1 else str(min(round(share), 99 if part < whole else 100))
-
-
-def _plain(value: Any) -> Any:
-    return value if value is not None else "…"
-
-
-def why(column: Column, suggestion: Any) -> str:
-    """Return why a role was suggested, or that the custodian decided otherwise."""
-    if suggestion is None:
-        return words.say("app.columns.why.made")
-    if suggestion.role is not column.role:
-        return words.say("app.columns.why.yours")
-    if suggestion.reason == "nothing_known":
-        return ""
-    values = dict(suggestion.values)
-    if suggestion.reason == "identifier":
-        return words.say(
-            "app.columns.why.identifier", name=words.say(f"suggestions.identifier.{values['identifier']}")
-        )
-    return words.say(f"suggestions.role.{suggestion.reason}", **values)
-
-
-def what_if_words(column: Column, now: Any, then: Any) -> tuple[str, str]:
-    """Return a heading and what marking the column does to the number of people who stand alone."""
-    if now is None or then is None or column.role in (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER):
-        return "", ""
-    marked = column.name in now.columns
-    key = "unmarked" if marked else "marked"
-    return words.say(f"app.columns.what_if.{key}"), words.say(
-        f"app.columns.what_if.{key}_body", alone=then.alone, people=now.people, now=now.alone
-    )
 
 
 PAGE = ColumnsPage

@@ -42,7 +42,9 @@ class ColumnEditor(QWidget):
         self.role = self._combo("role", [(words.say(f"app.roles.{role.value}.name"), role) for role in Role])
         self.role.activated.connect(lambda place: self.role_chosen.emit(self.role.currentData()))
         self.means = Prose()
+        self.why = Prose(tone="quiet")
         self._box.addWidget(self.means)
+        self._box.addWidget(self.why)
         self._box.addSpacing(8)
         self.what_if_heading = Heading(size="card")
         self.what_if = Prose()
@@ -131,6 +133,11 @@ class ColumnEditor(QWidget):
             not self.domain_words.isHidden() and first.kind is not Kind.TEXT and not self._domain
         )
         self.domain_words.say(domain_words(first))
+
+    def show_why(self, reason: str) -> None:
+        """Say why the role was suggested."""
+        self.why.setVisible(bool(reason))
+        self.why.say(reason)
 
     def show_bars(self, view: BarsView | None) -> None:
         """Show the column as bars."""

@@ -191,17 +191,25 @@ class ColumnsTable(DataTable):
         )
         first = min(max(110, longest + 28), 214)
         widths = [first, chips + 46, 82]
-        rest = max(width - sum(widths), 200)
-        widths += [round(rest * 0.42), rest - round(rest * 0.42)]
+        narrow = width < 620
+        for field in (2, 4):  # kind and reason stand on the right-hand side, too
+            self.setColumnHidden(field, narrow)
+        if narrow:
+            widths[2] = 0
+        rest = max(width - sum(widths), 120)
+        widths += [rest, 0] if narrow else [round(rest * 0.42), rest - round(rest * 0.42)]
         for column, wanted in enumerate(widths):
             self.horizontalHeader().resizeSection(column, wanted)
         metrics = QFontMetrics(text_font())
         for place, line in enumerate(self.columns.lines):
-            rows = max(
-                -(-metrics.horizontalAdvance(text) // max(room - 30, 40))
-                for text, room in ((line.values, widths[3]), (line.why, widths[4]))
+            height = max(
+                metrics.boundingRect(0, 0, max(room - 24, 40), 1000, Qt.TextFlag.TextWordWrap, text).height()
+                for text, room in (
+                    (line.values, widths[3]),
+                    (line.why if widths[4] else "", widths[4] or 400),
+                )
             )
-            self.setRowHeight(place, 40 if rows <= 1 else 40 + 19 * (min(rows, 3) - 1))
+            self.setRowHeight(place, max(40, height + 22))
         self.setMaximumHeight(self.horizontalHeader().height() + self.verticalHeader().length() + 2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

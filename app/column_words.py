@@ -1,0 +1,66 @@
+"""A column in a few words: what it holds, why it was suggested, what marking it does. No Qt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app import words
+from engine.table.schema import Column, Role
+
+
+def values_words(column: Column, suggestion: Any) -> str:
+    """Return what a column holds, in a few words."""
+    seen = dict(suggestion.values) if suggestion is not None else {}
+    rows, filled, different = (seen.get(name, 0) for name in ("rows", "filled", "different"))
+    if column.role is Role.PERSON_KEY and seen:
+        return words.say("app.columns.values.people", people=different, rows=rows)
+    domain = column.domain
+    if domain is None:
+        parts = [words.say("app.columns.values.different", count=different)] if seen else []
+    elif domain.code_list:
+        parts = [words.say("app.columns.values.code_list", title=seen.get("code_list") or domain.code_list)]
+    elif domain.values is not None:
+        parts = [words.say("app.columns.values.declared", count=len(domain.values))]
+    else:
+        parts = [
+            words.say("app.columns.values.bounds", low=_plain(domain.minimum), high=_plain(domain.maximum))
+        ]
+    if rows and filled < rows:
+        parts.append(words.say("app.columns.values.missing", percent=_percent(rows - filled, rows)))
+    return " · ".join(parts)
+
+
+def _percent(part: int, whole: int) -> str:
+    share = 100 * part / whole
+    return "<1" if share < 1 else str(min(round(share), 99 if part < whole else 100))
+
+
+def _plain(value: Any) -> Any:
+    return value if value is not None else "…"
+
+
+def why(column: Column, suggestion: Any) -> str:
+    """Return why a role was suggested, or that the custodian decided otherwise."""
+    if suggestion is None:
+        return words.say("app.columns.why.made")
+    if suggestion.role is not column.role:
+        return words.say("app.columns.why.yours")
+    if suggestion.reason == "nothing_known":
+        return ""
+    values = dict(suggestion.values)
+    if suggestion.reason == "identifier":
+        return words.say(
+            "app.columns.why.identifier", name=words.say(f"suggestions.identifier.{values['identifier']}")
+        )
+    return words.say(f"suggestions.role.{suggestion.reason}", **values)
+
+
+def what_if_words(column: Column, now: Any, then: Any) -> tuple[str, str]:
+    """Return a heading and what marking the column does to the number of people who stand alone."""
+    if now is None or then is None or column.role in (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER):
+        return "", ""
+    marked = column.name in now.columns
+    key = "unmarked" if marked else "marked"
+    return words.say(f"app.columns.what_if.{key}"), words.say(
+        f"app.columns.what_if.{key}_body", alone=then.alone, people=now.people, now=now.alone
+    )

@@ -1,0 +1,52 @@
+"""Below the page: Back, what was saved, Next."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from app import words
+from app.theme import text_font
+from engine.views import Text
+
+
+class Footer(QFrame):
+    """Buttons and one quiet line."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("footer")
+        self._row = QHBoxLayout(self)
+        self._row.setSpacing(16)
+        self.set_margin(32)
+        self.back = QPushButton(words.say("app.window.back"))
+        self.back.setObjectName("back")
+        self.why = QPushButton(words.say("app.window.what_this_means"))
+        self.why.setObjectName("why")
+        self.why.setProperty("look", "link")
+        self.why.setCheckable(True)
+        self.saved = QLabel()
+        self.saved.setObjectName("saved")
+        self.saved.setProperty("tone", "quiet")
+        self.saved.setFont(text_font(12))
+        self.next = QPushButton(words.say("app.window.next"))
+        self.next.setObjectName("next")
+        self.next.setProperty("look", "primary")
+        self._row.addWidget(self.back)
+        self._row.addWidget(self.why)
+        self._row.addStretch(1)
+        self._row.addWidget(self.saved)
+        self._row.addWidget(self.next)
+
+    def set_margin(self, pixels: int) -> None:
+        """Stand under the edges of the page."""
+        self._row.setContentsMargins(pixels, 14, pixels, 14)
+
+    def show_next(self, named: str, waiting: Text | None) -> None:
+        """Name the button for the next step; one that still waits for something is pale and says for what."""
+        self.next.setText(named or words.say("app.window.next"))
+        pale = waiting is not None and not named
+        if self.next.property("waiting") != pale:
+            self.next.setProperty("waiting", pale)
+            self.next.style().unpolish(self.next)
+            self.next.style().polish(self.next)
+        self.next.setToolTip(words.label(waiting) if waiting is not None else "")
