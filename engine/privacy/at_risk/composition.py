@@ -182,7 +182,12 @@ class Composition:
         losses = (lowest + np.arange(masses.size)) * self.interval
         over = np.append(np.cumsum(masses[::-1])[::-1], 0.0)
         other = np.append(np.cumsum((masses * np.exp(-losses))[::-1])[::-1], 0.0)
-        return losses, over, other, float(self.dominating.get_delta_for_epsilon(math.inf))
+        return (
+            np.asarray(losses),
+            np.asarray(over),
+            np.asarray(other),
+            float(self.dominating.get_delta_for_epsilon(math.inf)),
+        )
 
     def _certain(self, at: float) -> bool:
         return at >= self.largest * (1 - 1e-12)

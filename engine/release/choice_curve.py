@@ -1,0 +1,181 @@
+"""The cost curve of the budget screen: what each level costs, also at risk, and what is permissible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+
+from engine.privacy.price import reading
+from engine.privacy.price.anchors import Anchor, read_anchors
+from engine.privacy.price.cost import Cost, band
+from engine.release.choice import LARGEST, Choice, choice
+from engine.release.plan import Plan
+from engine.release.statement import cost_of, is_laplace, loss_of
+from engine.views import CurveView, Label, Mark, Series, Text
+
+POINTS = 120
+THOUSANDS_FROM = 20_000
+MOST_PRECEDENTS = 3
+
+
+def curve(
+    plan: Plan,
+    *,
+    chosen: Choice | None = None,
+    readings: bool = True,
+    uncertain: bool = False,
+    precedents: Sequence[Anchor] | None = None,
+) -> CurveView | None:
+    """Return the price of every privacy level as a curve, with the chosen one marked.
+
+    Parameters
+    ----------
+    plan
+        With people, compensation and a budget.
+    chosen
+        What `engine.release.choice.choice` returned for this plan, if it is at hand.
+    readings
+        False leaves the at-risk curves out: quick while a slider moves.
+    uncertain
+        Add the band that is left if c were half or twice as large.
+    precedents
+        Their prices at the chosen level become marks; None for those that come with the program.
+
+    Returns
+    -------
+    CurveView or None
+        None while too little was said about money. The at-risk curves end at the chosen level: there they
+        read one bound on the same release at every smaller level.
+
+    Notes
+    -----
+    Source: Dandekar 2019, section 8.4.2.
+    """
+    cost = cost_of(plan.price)
+    if cost is None or plan.budget is None:
+        return None
+    found = chosen if chosen is not None else choice(plan, readings=readings)
+    epsilon = float(found.epsilon)
+    end = reach(found)
+    unit, axis = _unit(cost.at(end), plan.price.currency)
+    xs = np.linspace(end / POINTS, end, POINTS)
+    series = [_series("price", xs, cost.curve(xs) / unit, "plain")]
+    marks = [Mark(epsilon, cost.at(epsilon) / unit, Text("choice.marks.chosen", {"epsilon": epsilon}))]
+    if readings:
+        below, cheapest = _at_risk(found, cost, epsilon, unit)
+        series += below
+        marks += cheapest
+    anchors = _shipped() if precedents is None else precedents
+    marks += _precedents(plan, cost, epsilon, unit, cost.at(end), anchors)
+    return CurveView(
+        Text("choice.curve.title"),
+        Text("choice.axis.epsilon"),
+        axis,
+        tuple(series),
+        tuple(marks),
+        _shade(found, end),
+        Text("choice.curve.window"),
+        _band(cost, xs, unit) if uncertain else None,
+        Text("choice.curve.note"),
+    )
+
+
+def reach(found: Choice) -> float:
+    """Return the largest level on the drawing: the chosen one and the window with room beside them."""
+    ends = [2 * float(found.epsilon)]
+    ends += [1.3 * float(end) for end in (found.window.lower, found.window.upper) if end is not None]
+    wanted = min(max(*ends, 0.1), 4 * float(found.epsilon) + 1, float(LARGEST))
+    power = 10.0 ** np.floor(np.log10(wanted))
+    return float(
+        next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= wanted * 0.999)
+    )
+
+
+def calibrated(plan: Plan, *, epsilon: Fraction, share: Fraction) -> Fraction | None:
+    """Return the c that makes one defended point true: at this ε we accept this share of the liability.
+
+    Raises
+    ------
+    InputRefused
+        ``price.calibration``, or a number that cannot be used.
+    """
+    cost = cost_of(plan.price)
+    return None if cost is None else cost.calibrated(epsilon=epsilon, share_of_liability=share).c
+
+
+@cache
+def _shipped() -> tuple[Anchor, ...]:
+    return read_anchors().anchors
+
+
+def _series(name: str, xs: np.ndarray, ys: np.ndarray, style: str) -> Series:
+    label = Text(f"choice.series.{name}")
+    return Series(label, tuple(map(float, xs)), tuple(map(float, ys)), style)
+
+
+def _at_risk(found: Choice, cost: Cost, epsilon: float, unit: float) -> tuple[list[Series], list[Mark]]:
+    xs = np.linspace(epsilon / POINTS, epsilon, POINTS)
+    curves = [("exact", "accent", reading.exact_curve(loss_of(found.guarantee)))]
+    if is_laplace(found.guarantee):
+        curves.insert(0, ("published", "dashed", reading.published_curve(found.epsilon)))
+    series = [_series(name, xs, reading.price(cost, each, xs) / unit, style) for name, style, each in curves]
+    marks = []
+    for name, _, _ in curves:
+        cheapest = found.price.get(name)
+        if cheapest and cheapest["saving"] > 0:
+            label = Text(f"choice.marks.{name}", {"epsilon": cheapest["epsilon"]})
+            marks.append(Mark(max(cheapest["epsilon"], float(xs[0])), cheapest["budget"] / unit, label))
+    return series, marks
+
+
+def _precedents(
+    plan: Plan, cost: Cost, epsilon: float, unit: float, top: float, anchors: Sequence[Anchor]
+) -> list[Mark]:
+    """What the release would cost if each person were owed what a court awarded elsewhere."""
+    marks: dict[Fraction, Mark] = {}
+    for anchor in anchors:
+        fits = anchor.quantity == "compensation" and anchor.currency == plan.price.currency
+        if not fits or anchor.amount is None or anchor.amount == cost.compensation:
+            continue
+        if anchor.amount <= cost.minimum:
+            continue
+        paid = replace(cost, compensation=anchor.amount).at(epsilon)
+        if paid <= top:
+            label = Text(
+                "choice.marks.precedent",
+                {
+                    "jurisdiction": anchor.jurisdiction,
+                    "year": str(anchor.year or "?"),
+                    "amount": anchor.amount,
+                },
+            )
+            marks.setdefault(anchor.amount, Mark(epsilon, paid / unit, label))
+    return list(marks.values())[:MOST_PRECEDENTS]
+
+
+def _shade(found: Choice, end: float) -> tuple[float, float] | None:
+    window = found.window
+    if window.reason is not None or (window.lower is None and window.upper is None):
+        return None
+    low = 0.0 if window.lower is None else float(window.lower)
+    high = end if window.upper is None else min(float(window.upper), end)
+    return (low, high) if low < high else None
+
+
+def _band(cost: Cost, xs: np.ndarray, unit: float) -> tuple[Series, Series]:
+    drawn = band(cost, xs, c=(cost.c / 2, cost.c * 2))
+    return (
+        _series("c_doubled", xs, drawn.lower / unit, "dotted"),
+        _series("c_halved", xs, drawn.upper / unit, "dotted"),
+    )
+
+
+def _unit(top: float, currency: str) -> tuple[float, Label]:
+    thousands = top >= THOUSANDS_FROM
+    return (1000.0 if thousands else 1.0), Text(
+        f"choice.axis.{'thousands' if thousands else 'money'}", {"currency": currency}
+    )
