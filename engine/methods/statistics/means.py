@@ -34,14 +34,18 @@ from engine.privacy.guarantee import Guarantee, Sequential
 from engine.privacy.guarantee import Kind as GuaranteeKind
 from engine.privacy.mechanisms import Integers, LaplaceCounts
 from engine.privacy.noise import LARGEST_SCALE
+from engine.progress import SILENT, Progress
 from engine.table import coding
 from engine.table.schema import Kind, Role, exact
 from engine.views import Text
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from engine.privacy.noise import Noise
     from engine.table.table import Table
 
-HALF_RANGE = 10**9  # steps of the grid of a finished mean in half the declared range
+HALF_RANGE = 10**10  # steps of the grid of a finished mean in half the declared range
 SUM, MEAN, PROPORTION = "sum", "mean", "proportion"
 PERTURB, COMPOSE = "perturb", "compose"
 RATIOS = (MEAN, PROPORTION)
@@ -66,8 +70,8 @@ class Means(Method):
     -----
     *Perturb, then compose*: Σ (value − middle of the range), in whole half-steps, and the count are noised
     with shares of ε and divided afterwards. Sensitivities: rows moved × half the range, and rows moved.
-    *Compose, then perturb*: the finished means, rounded to a grid of 10^9 steps in half the range, are noised
-    as one vector; see `engine.methods.statistics.sensitivity.means_sensitivity`. A declared largest weight
+    *Compose, then perturb*: the finished means, rounded to 10^10 steps in half the range, are noised as one
+    vector; see `engine.methods.statistics.sensitivity.means_sensitivity`. A declared largest weight
     multiplies the first two. Dividing, adding the middle and clamping read nothing private.
 
     E[noisy ratio] is not the ratio: a ratio of two Laplace-noised numbers has no mean. Medians and limits are
@@ -121,7 +125,7 @@ class Means(Method):
             choices=(PERTURB, COMPOSE),
             when=("statistic", RATIOS),
         ),
-        Parameter("shares", ParameterKind.SHARES, default=["3/4", "1/4"], when=("strategy", (PERTURB,))),
+        Parameter("shares", ParameterKind.SHARES, default=["3/5", "2/5"], when=("strategy", (PERTURB,))),
         Parameter(
             "weight",
             ParameterKind.COLUMN,
@@ -271,42 +275,46 @@ class Means(Method):
     # --- release -----------------------------------------------------------------------------------
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        cells, quantity, noised = self.cells(request), self.quantity(request), self.noised(request)
         context.progress.step(0.0, "run.reading")
-        sums, counts = quantity.sums(tables[MAIN].rows(), cells)
-        context.progress.step(0.6, "run.noise")
-        name = self._get(request, "statistic")
-        if name == SUM:
-            numbers = self._sum(noised, sums, context)
-        elif noised.count is None:
-            numbers = self._composed(noised, quantity, sums, counts, context)
-        else:
-            numbers = self._perturbed(noised, quantity, sums, counts, context)
+        numbers = self.numbers(tables[MAIN].rows(), request, context.noise, context.progress)
         context.progress.step(0.9, "run.writing")
-        return self._published(numbers, cells, quantity, request)
+        return self._published(numbers, self.cells(request), self.quantity(request), request)
 
-    def _sum(self, noised: Noised, sums: Integers, context: Context) -> dict[str, Any]:
+    def numbers(
+        self, frame: pd.DataFrame, request: Request, noise: Noise, progress: Progress = SILENT
+    ) -> dict[str, Any]:
+        """Return the noisy numbers of every cell by name: the only part that sees rows."""
+        cells, quantity, noised = self.cells(request), self.quantity(request), self.noised(request)
+        sums, counts = quantity.sums(frame, cells)
+        progress.step(0.6, "run.noise")
+        if self._get(request, "statistic") == SUM:
+            return self._sum(noised, sums, noise)
+        if noised.count is None:
+            return self._composed(noised, quantity, sums, counts, noise)
+        return self._perturbed(noised, quantity, sums, counts, noise)
+
+    def _sum(self, noised: Noised, sums: Integers, noise: Noise) -> dict[str, Any]:
         step = float(noised.main.grid)
-        noisy = noised.main.release(sums, context.noise)
+        noisy = noised.main.release(sums, noise)
         return {SUM: noisy * step, "within_95": noised.main.accuracy().limit * step}
 
     def _composed(
-        self, noised: Noised, quantity: Quantity, sums: Integers, counts: Integers, context: Context
+        self, noised: Noised, quantity: Quantity, sums: Integers, counts: Integers, noise: Noise
     ) -> dict[str, Any]:
         finished = finished_means(sums, counts, low=quantity.low, reach=quantity.reach)
-        noisy = noised.main.release(finished, context.noise)
+        noisy = noised.main.release(finished, noise)
         step = float(noised.main.grid)
         low, high = float(quantity.low * quantity.step), float(quantity.high * quantity.step)
         within = min(noised.main.accuracy().limit * step, high - low)
         return {"value": np.clip(low + noisy * step, low, high), "within_95": within}
 
     def _perturbed(
-        self, noised: Noised, quantity: Quantity, sums: Integers, counts: Integers, context: Context
+        self, noised: Noised, quantity: Quantity, sums: Integers, counts: Integers, noise: Noise
     ) -> dict[str, Any]:
         assert noised.count is not None
         centred = 2 * sums - (quantity.low + quantity.high) * counts
-        noisy_sums = noised.main.release(centred, context.noise).astype(np.float64)
-        noisy_counts = noised.count.release(counts, context.noise)
+        noisy_sums = noised.main.release(centred, noise).astype(np.float64)
+        noisy_counts = noised.count.release(counts, noise)
         # From here on only noisy numbers: the division comes last.
         reach, half = quantity.reach, float(quantity.step) / 2
         ratio = np.clip(noisy_sums / np.maximum(noisy_counts, 1), -reach, reach)

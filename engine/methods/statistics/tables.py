@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from engine.methods.protocol import DictionaryEntry, ErrorForecast
@@ -94,18 +95,18 @@ def result_views(
     views: list[View] = [TableView(Text(f"methods.{method}.views.table.title"), headings, rows, note)]
     if within is not None and 0 < len(frame) <= MOST_BARS:
         value, within = free_name(value, cells.names), free_name(within, cells.names)
-        values, limits = frame[value].astype(float), frame[within].astype(float)
+        values, limits = (frame[name].to_numpy(dtype=np.float64) for name in (value, within))
         low, high = values - limits, values + limits
         if bounds is not None:
-            low, high = low.clip(*bounds), high.clip(*bounds)
+            low, high = np.clip(low, *bounds), np.clip(high, *bounds)
         views.append(
             BarsView(
                 Text(f"methods.{method}.views.bars.title"),
                 tuple(_label(cell) for cell in cells.labels()),
-                tuple(values),
+                tuple(values.tolist()),
                 Text(f"methods.{method}.numbers.{value.rstrip('_')}.label"),
-                tuple(low),
-                tuple(high),
+                tuple(low.tolist()),
+                tuple(high.tolist()),
                 _note(method, "bars"),
             )
         )
