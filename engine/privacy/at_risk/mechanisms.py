@@ -89,8 +89,8 @@ def laplace(*, epsilon0: Number) -> PrivacyLoss:
         Between(full),
         full,
         anchor=exact,
-        one_sided=lambda x: _laplace.confidence(x, epsilon0=exact),
-        two_sided=lambda x: _laplace.confidence_two_sided(x, epsilon0=exact),
+        one_sided=lambda x: _laplace.confidence(x, epsilon0=full),
+        two_sided=lambda x: _laplace.confidence_two_sided(x, epsilon0=full),
     )
 
 

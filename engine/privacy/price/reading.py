@@ -89,12 +89,8 @@ def exact_curve(loss: PrivacyLoss | Composition, *, two_sided: bool = False) -> 
     [0.409365]
     """
     name = "exact_two_sided" if two_sided else "exact"
-    if isinstance(loss, Composition):
-        together = loss
-        return Curve(name, loss.largest, lambda x: together.confidences(x, two_sided=two_sided))
-    one = loss.confidence_two_sided if two_sided else loss.confidence
     steps = None
-    if loss.body is None and loss.losses.size <= PLATEAUS:
+    if isinstance(loss, PrivacyLoss) and loss.body is None and loss.losses.size <= PLATEAUS:
         steps = np.unique(np.abs(loss.losses))
         if loss.step is not None:
             # Closer neighbours have losses on the same lattice, also between those of the farthest.
@@ -104,7 +100,7 @@ def exact_curve(loss: PrivacyLoss | Composition, *, two_sided: bool = False) -> 
     return Curve(
         name,
         loss.largest,
-        lambda x: np.array([one(float(e)) for e in x]),
+        lambda x: loss.confidences(x, two_sided=two_sided),
         None if steps is None else steps[steps > 0],
     )
 
