@@ -25,10 +25,19 @@ from tests.engine.release.conftest import SECRETS, Runner
 from tests.noise_source import seeded_noise
 
 
+@pytest.fixture(autouse=True)
+def only_some_reports(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports have their own tests and take a second each: most runs here leave them out."""
+    if "with_reports" not in request.keywords:
+        monkeypatch.setattr("engine.release.report.write_external", lambda *_, **__: None)
+        monkeypatch.setattr("engine.release.report.write_internal", lambda *_, **__: None)
+
+
 def entries(ledger: Ledger) -> list[str]:
     return [entry.state for entry in ledger.entries()]
 
 
+@pytest.mark.with_reports
 def test_a_run_leaves_a_complete_bundle(run: Runner, folder: Path, ledger: Ledger) -> None:
     made = run()
     names = {str(path.relative_to(made.folder)) for path in made.folder.rglob("*") if path.is_file()}
@@ -248,6 +257,7 @@ def test_the_method_gets_no_row_before_the_entry_is_spent(
     assert states == [["spent"]]
 
 
+@pytest.mark.with_reports
 def test_nothing_private_is_in_the_release_folder(run: Runner, folder: Path) -> None:
     made = run()
     for path in (made.folder / "release").iterdir():
