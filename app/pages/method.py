@@ -48,8 +48,10 @@ class MethodPage(Page):
         self.ways.body.setSpacing(4)
         self.buttons = QButtonGroup(self)
         self.buttons.buttonClicked.connect(lambda button: self._choose(button.property("method")))
-        self._way_rows = QVBoxLayout()
+        self._way_rows = QGridLayout()
         self._way_rows.setSpacing(0)
+        self._way_rows.setColumnStretch(0, 1)
+        self._way_rows.setColumnStretch(1, 1)
         self.ways.body.addLayout(self._way_rows)
         self.body.addWidget(self.ways)
         self._build_chosen()
@@ -162,8 +164,8 @@ class MethodPage(Page):
             for button in self.buttons.buttons():
                 self.buttons.removeButton(button)
             empty(self._way_rows)
-            for method in offered:
-                self._way_rows.addWidget(self._way(method))
+            for place, method in enumerate(offered):
+                self._way_rows.addWidget(self._way(method), place // 2, place % 2)
         for button in self.buttons.buttons():
             self.buttons.setExclusive(False)
             button.setChecked(button.property("method") == self.study.plan.method)

@@ -153,7 +153,7 @@ def read_shares(text: str) -> list[Any]:
     >>> read_shares("3/4, 1/4")
     ['3/4', '1/4']
     """
-    return [str(item) if "/" in str(item) else item for item in read_list(text)]
+    return [item if "/" in item else read_number(item) for item in re.split(r"[;,\s]+", text) if item]
 
 
 def read_json(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""The form of a method, made from its declaration: a field for every parameter that applies, with its problem.
+"""The form of a method, made from its declaration: a field for every parameter, with its problem beside it.
 
 form = ParameterForm()
 form.changed.connect(lambda name, value: study.decide_parameters(**{name: value}))
@@ -95,7 +95,7 @@ class ParameterForm(QWidget):
             self._add(parameter)
         self._further = None
         if further:
-            self._further = QPushButton(words.say("app.method.further"))
+            self._further = QPushButton(words.say("app.method.fewer"))
             self._further.setObjectName("further")
             self._further.setProperty("look", "link")
             self._further.setCheckable(True)

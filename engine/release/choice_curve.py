@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
@@ -12,7 +12,7 @@ import numpy as np
 from engine.privacy.price import reading
 from engine.privacy.price.anchors import Anchor, read_anchors
 from engine.privacy.price.cost import Cost, band
-from engine.release.choice import LARGEST, Choice, choice
+from engine.release.choice import LARGEST, Choice, choice, window, with_epsilon
 from engine.release.plan import Plan
 from engine.release.statement import cost_of, is_laplace, loss_of
 from engine.views import CurveView, Label, Mark, Series, Text
@@ -112,6 +112,30 @@ def _shipped() -> tuple[Anchor, ...]:
     return read_anchors().anchors
 
 
+@dataclass(frozen=True)
+class WaysOut:
+    """What would open an empty window: the money that the accuracy needs, or the error that the money buys."""
+
+    money: float | None
+    error: float | None
+
+
+def ways_out(plan: Plan) -> WaysOut:
+    """Return what has to give when money and accuracy leave no level; None where neither would help."""
+    found, cost = window(plan), cost_of(plan.price)
+    money = None if cost is None or found.lower is None else cost.at(float(found.lower))
+    if found.upper is None:
+        return WaysOut(money, None)
+    other = choice(with_epsilon(plan, found.upper), readings=False)
+    return WaysOut(money, None if other.error is None else other.error.limit)
+
+
+def price_of(plan: Plan, epsilon: Fraction) -> float | None:
+    """Return what a level would cost in compensation, for instance that of all releases together."""
+    cost = cost_of(plan.price)
+    return None if cost is None else cost.at(float(epsilon))
+
+
 def _series(name: str, xs: np.ndarray, ys: np.ndarray, style: str) -> Series:
     label = Text(f"choice.series.{name}")
     return Series(label, tuple(map(float, xs)), tuple(map(float, ys)), style)
@@ -158,11 +182,11 @@ def _precedents(
 
 
 def _shade(found: Choice, end: float) -> tuple[float, float] | None:
-    window = found.window
-    if window.reason is not None or (window.lower is None and window.upper is None):
+    allowed = found.window
+    if allowed.reason is not None or (allowed.lower is None and allowed.upper is None):
         return None
-    low = 0.0 if window.lower is None else float(window.lower)
-    high = end if window.upper is None else min(float(window.upper), end)
+    low = 0.0 if allowed.lower is None else float(allowed.lower)
+    high = end if allowed.upper is None else min(float(allowed.upper), end)
     return (low, high) if low < high else None
 
 
