@@ -61,9 +61,10 @@ class ColumnsPage(Page):
         self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lines.setSpacing(10)
         self._lines.addLayout(row(self.find, self.open, self.every, stretch=False))
-        self._lines.addLayout(row(self.last))
-        self._lines.addStretch(1)
-        self._lines.addLayout(row(self.mark, self.accept, stretch=False))
+        second = row(self.last)
+        second.addWidget(self.mark)
+        second.addWidget(self.accept)
+        self._lines.addLayout(second, 1)
         self.body.addLayout(self._lines)
         self.table = ColumnsTable(words.say("app.columns.title"))
         self.table.setObjectName("columns")
@@ -259,8 +260,7 @@ class ColumnsPage(Page):
         flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
         for place, line in enumerate(self.table.columns.lines):
             if line.name in names:
-                model.select(self.table.columns.index(place, 0), flags)
-                self.table.scrollTo(self.table.columns.index(place, 0))
+                model.setCurrentIndex(self.table.columns.index(place, 0), flags)
 
     def _menu(self) -> None:
         names = self.table.selected()

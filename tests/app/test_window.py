@@ -1,0 +1,338 @@
+"""The frame: moving, notices, the right-hand side, saving, closing, small windows, nothing leaked."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontInfo
+from PySide6.QtWidgets import QApplication, QLineEdit
+
+from app import draft, flow, log, words
+from app.application import _excepthook
+from app.settings import Settings
+from app.theme import DARK, LIGHT, style_sheet, theme
+from app.widgets.panel import Explanation, Part, three
+from app.window import PANEL_BELOW, SIDE_BELOW, Window
+from engine.errors import InputRefused
+from engine.release.plan import Purpose
+
+from tests.app.walking import open_table, settle, write_people
+
+
+def test_letters_are_drawn(qapp: QApplication) -> None:
+    assert QFontInfo(qapp.font()).family() == "Inter"
+
+
+def test_it_opens_at_the_start_and_goes_no_further_than_allowed(window: Window) -> None:
+    assert window.step == "start"
+    window.go("budget")
+    assert window.step == "load"
+    assert words.say("app.flow.no_file") in window.notice.words()
+
+
+def test_next_and_back_by_keyboard(window: Window, qtbot: Any) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
+    qtbot.waitUntil(lambda: window.step == "load", timeout=2000)
+    qtbot.keyClick(window, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+    qtbot.waitUntil(lambda: window.step == "start", timeout=2000)
+
+
+def test_next_says_what_is_missing_instead_of_going(window: Window, qtbot: Any) -> None:
+    window.go("load")
+    window.footer.next.click()
+    assert window.step == "load"
+    assert window.notice.words() == words.say("app.flow.no_file")
+    assert window.footer.next.property("waiting") is True
+    assert window.footer.next.toolTip() == words.say("app.flow.no_file")
+
+
+def test_steps_show_what_is_done_and_speak_it(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    open_table(qtbot, window, write_people(tmp_path / "people.csv"))
+    buttons = window.side.steps.buttons
+    assert buttons["start"].done and buttons["load"].isChecked()
+    assert buttons["columns"].isEnabled() and not buttons["risk"].isEnabled()
+    assert buttons["start"].accessibleName() == words.say("app.window.step_done", number=0, name="Start")
+    buttons["columns"].click()
+    assert window.step == "columns"
+
+
+def test_every_step_has_a_name() -> None:
+    for step in (*flow.STEPS, *flow.BESIDE):
+        assert words.say(f"app.steps.{step}")
+
+
+def test_errors_of_the_engine_are_two_sentences(window: Window) -> None:
+    window.page("load").refuse(InputRefused("table.empty_file", file="people.csv"))
+    shown = window.notice.words()
+    assert "people.csv is empty" in shown and "Export the table again" in shown
+    assert window.notice.accessibleName() == shown
+
+
+def test_an_unexpected_error_shows_and_logs_no_word_of_it(window: Window, tmp_path: Path) -> None:
+    try:
+        {}["Mrs Smith"]
+    except KeyError as error:
+        window.unexpected(error)
+    assert "Smith" not in window.notice.words()
+    written = (tmp_path / "data" / "problems.log").read_text()
+    assert "KeyError" in written and "Smith" not in written
+    assert Path(__file__).name in written
+
+
+def test_the_hook_for_unforeseen_errors_says_nothing_of_it(
+    window: Window, capsys: pytest.CaptureFixture[str], isolated_settings: Path
+) -> None:
+    try:
+        raise ValueError("Mrs Smith, born 1941")
+    except ValueError as error:
+        _excepthook(ValueError, error, error.__traceback__)
+    printed = capsys.readouterr()
+    assert "Smith" not in printed.out + printed.err + window.notice.words()
+    assert window.notice.words()
+    logged = "".join(path.read_text() for path in isolated_settings.rglob("problems.log"))
+    assert "ValueError" in logged and "Smith" not in logged
+
+
+def test_the_draft_holds_the_plan_and_no_cell(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    open_table(qtbot, window, write_people(tmp_path / "people.csv"))
+    window.study.decide(purpose=Purpose(title="Stays"))
+    window.save_draft()
+    written = draft.path_of(tmp_path / "data").read_text()
+    assert json.loads(written)["plan"]["purpose"]["title"] == "Stays"
+    for cell in ("500007", "ward 1", "E12"):
+        assert cell not in written
+    assert "plan only, no rows" in window.footer.saved.text()
+
+
+def test_no_cell_in_anything_that_is_written(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    open_table(qtbot, window, write_people(tmp_path / "people.csv"))
+    window.go("columns")
+    settle(qtbot, window)
+    window.page("columns").accept.click()
+    window.page("columns")._set_cap(1)
+    window.go("risk")
+    settle(qtbot, window)
+    window.close()
+    found = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "people.csv"]
+    assert any(path.name == "draft.json" for path in found)
+    assert any(path.name == "last-schema.json" for path in found)
+    for path in found:
+        content = path.read_bytes()
+        for cell in (b"500007", b"ward 1", b"E12"):
+            assert cell not in content, path.name
+
+
+def test_a_draft_comes_back(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    open_table(qtbot, window, write_people(tmp_path / "people.csv"))
+    window.save_draft()
+    again = Window(settings=Settings(tmp_path / "settings"), data=tmp_path / "data")
+    qtbot.addWidget(again)
+    again.show()
+    button = again.page("start").draft
+    assert button.isVisible()
+    button.click()
+    settle(qtbot, again)
+    assert again.step == "load" and again.study.table is not None
+    assert again.study.plan == window.study.plan
+    assert again.study.open_questions == window.study.open_questions
+    again.close()
+
+
+def test_a_folder_that_cannot_be_written_is_said_quietly(window: Window, monkeypatch: Any) -> None:
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(draft, "write_aside", refuse)
+    window.save_draft()
+    assert window.footer.saved.text() == words.say("app.window.not_saved")
+
+
+def test_recent_plans_are_remembered_only_when_asked_for(window: Window, tmp_path: Path) -> None:
+    window.save_plan(str(tmp_path / "one.json"))
+    assert window.settings.recent() == ()
+    window.settings.keep_list(True)
+    window.save_plan(str(tmp_path / "two.json"))
+    assert window.settings.recent() == (str(tmp_path / "two.json"),)
+    window.settings.keep_list(False)
+    assert window.settings.recent() == () and "two.json" not in window.settings.path.read_text()
+
+
+def test_settings_that_cannot_be_read_are_taken_as_empty(tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text("{broken")
+    assert Settings(tmp_path).get("theme", "system") == "system"
+    (tmp_path / "settings.json").write_text('{"theme": 7, "rows": ["x"]}')
+    assert Settings(tmp_path).get("theme", "system") == "system"
+    with pytest.raises(KeyError):
+        Settings(tmp_path).set(rows="x")
+
+
+@pytest.mark.parametrize("name", ["plan.json", "table.csv"])
+def test_a_file_that_is_not_there_is_said(window: Window, qtbot: Any, tmp_path: Path, name: str) -> None:
+    window.open_file(str(tmp_path / name))
+    settle(qtbot, window)
+    assert name in window.notice.words()
+
+
+def test_a_plan_is_saved_with_relative_paths_and_found_again(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    people = write_people(tmp_path / "people.csv")
+    open_table(qtbot, window, people)
+    window.save_plan(str(tmp_path / "plan.json"))
+    tree = json.loads((tmp_path / "plan.json").read_text())
+    assert tree["files"]["people"]["path"] == "people.csv"
+    window.open_file(str(tmp_path / "plan.json"))
+    settle(qtbot, window)
+    assert window.study.plan.files["people"].path == str(people)
+    assert window.study.table is not None
+
+
+def test_the_right_hand_side_follows_the_focus(window: Window, qtbot: Any) -> None:
+    page = window.page("start")
+    page.releases.setFocus()
+    assert window.panel.shown() == page.explain("releases")
+    page.table.setFocus()
+    assert window.panel.shown() == page.explain("table")
+
+
+def test_the_pointer_explains_after_a_rest(window: Window, qtbot: Any) -> None:
+    page = window.page("start")
+    window.topic_soon(page, "sample", at_once=False)
+    assert window.panel.shown() == page.explain("")
+    qtbot.waitUntil(lambda: window.panel.shown() == page.explain("sample"), timeout=1000)
+
+
+def test_a_link_of_an_explanation_is_followed(window: Window, qtbot: Any) -> None:
+    followed = []
+    part = Part("Heading", "Body", link="Change", follow=lambda: followed.append(1))
+    window.show_explanation(Explanation("Title", (part,)))
+    from PySide6.QtWidgets import QPushButton
+
+    button = next(one for one in window.panel.findChildren(QPushButton) if one.text() == "Change")
+    button.click()
+    assert followed == [1]
+
+
+def test_a_number_without_one_of_its_three_texts_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        three("app.risk.help")
+
+
+@pytest.mark.parametrize("width", [1366, PANEL_BELOW - 1, SIDE_BELOW - 1, 683])
+def test_the_frame_folds_where_there_is_little_room(window: Window, qtbot: Any, width: int) -> None:
+    window.resize(width, 600)
+    qtbot.wait(20)
+    assert window.width() == width
+    folded = width < PANEL_BELOW
+    assert window.panel.isVisible() is not folded
+    assert window.footer.why.isVisible() is folded
+    assert window.side.name.isVisible() is not (width < SIDE_BELOW)
+    if folded:
+        window.footer.why.click()
+        assert window.panel.isVisible()
+        window.resize(1366, 600)
+        qtbot.wait(20)
+        assert window.panel.isVisible() and not window.footer.why.isVisible()
+
+
+def test_light_and_dark_follow_the_choice_and_are_kept(window: Window) -> None:
+    window.side.look_chosen.emit("dark")
+    assert theme.tokens() == DARK and window.settings.get("theme", "") == "dark"
+    window.side.look_chosen.emit("light")
+    assert theme.tokens() == LIGHT
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+def test_every_colour_of_the_style_sheet_is_a_token_and_text_can_be_read(tokens: Any) -> None:
+    assert "@" not in style_sheet(tokens)
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    def contrast(first: str, second: str) -> float:
+        high, low = sorted((luminance(first), luminance(second)), reverse=True)
+        return (high + 0.05) / (low + 0.05)
+
+    pairs = [(ink, ground) for ink in ("text", "quiet") for ground in ("background", "surface", "accent_soft")]
+    pairs += [("accent", ground) for ground in ("background", "surface", "accent_soft")]
+    pairs += [("care", "care_soft"), ("wrong", "wrong_soft"), ("wrong", "surface"), ("care", "surface")]
+    pairs += [("on_accent", "accent"), ("surface", "text"), ("text", "care_soft"), ("text", "wrong_soft")]
+    for ink, ground in pairs:
+        found = contrast(getattr(tokens, ink), getattr(tokens, ground))
+        assert found >= 4.5, (ink, ground, found)
+
+
+def test_closing_while_a_table_is_read_ends_the_work(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    window.open_file(str(write_people(tmp_path / "people.csv", people=20_000)))
+    window.close()
+    assert not window.runner.busy()
+
+
+def test_closing_while_a_release_runs_is_asked_once(window: Window, qtbot: Any) -> None:
+    def long(*, progress: Any) -> None:
+        import time
+
+        for _ in range(500):
+            progress.step(0.5, "run.noise")
+            time.sleep(0.01)
+
+    window.runner.start(long, slot="release")
+    window.close()
+    assert window.isVisible() and words.say("app.window.busy_closing") in window.notice.words()
+    window.close()
+    assert not window.isVisible()
+
+
+def test_nothing_heavy_is_imported_before_the_window_is_there(tmp_path: Path) -> None:
+    import os
+    import subprocess
+
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from app.application import make_application\n"
+        "from app.settings import Settings\n"
+        "settings = Settings(Path(sys.argv[1]))\n"
+        "application = make_application(['custos'], settings, look='light')\n"
+        "from app.window import Window\n"
+        "window = Window(settings=settings, data=Path(sys.argv[1]))\n"
+        "window.show(); application.processEvents()\n"
+        "heavy = {'pandas', 'numpy', 'scipy', 'sklearn', 'matplotlib', 'pyarrow', 'dp_accounting'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        cwd=root,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(root)},
+        check=True,
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_log_names_places_only() -> None:
+    try:
+        int("Mrs Smith")
+    except ValueError as error:
+        found = log.report(error)
+    assert "ValueError" in found and "Smith" not in found and "test_window.py" in found
+
+
+def test_fields_keep_what_is_being_written_while_the_study_changes(window: Window, qtbot: Any) -> None:
+    page = window.page("purpose")
+    window.stack.setCurrentWidget(page)
+    field = page.fields["title"]
+    assert isinstance(field, QLineEdit)
+    field.setFocus()
+    qtbot.keyClicks(field, "Sta")
+    page.enter()
+    assert field.text() == "Sta"

@@ -1,0 +1,92 @@
+"""How a test walks: a small table with known people, and steps as a person takes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from app.window import Window
+
+# 60 rows of 40 people: the first 20 have two rows. Nobody of them exists.
+HEADER = "patient_nbr,age,gender,ward,stay,diagnosis"
+
+
+def write_people(path: Path, *, people: int = 40, delimiter: str = ",", decimal: str = ".") -> Path:
+    """Write a table of invented people and return its path."""
+    lines = [HEADER.replace(",", delimiter)]
+    for row in range(people + people // 2):
+        person = row % people
+        band = f"[{10 * (person % 9)}-{10 * (person % 9) + 10})"
+        cells = (
+            str(500_000 + person * 7),
+            band,
+            "Female" if person % 2 else "Male",
+            f"ward {person % 3}",
+            f"{1 + person % 14}{decimal}5",
+            "?" if person % 10 == 0 else f"E{10 + person % 5}",
+        )
+        lines.append(delimiter.join(cells))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def settle(qtbot: Any, window: Window, timeout: int = 20_000) -> None:
+    """Wait until nothing runs any more."""
+    qtbot.waitUntil(lambda: not window.runner.busy(), timeout=timeout)
+    qtbot.wait(10)
+
+
+def open_table(qtbot: Any, window: Window, path: Path) -> None:
+    """Open a table and wait until it is read."""
+    window.open_file(str(path))
+    settle(qtbot, window)
+    assert window.study.table is not None, window.notice.words()
+
+
+def decide_columns(qtbot: Any, window: Window, *, rows_per_person: int = 1) -> None:
+    """Accept every suggestion and decide the cap."""
+    window.go("columns")
+    settle(qtbot, window)
+    page = window.page("columns")
+    page.accept.click()
+    settle(qtbot, window)
+    editor = page._editor
+    assert editor is not None
+    editor.cap.setText(str(rows_per_person))
+    editor.cap.editingFinished.emit()
+    settle(qtbot, window)
+
+
+def fill_purpose(qtbot: Any, window: Window) -> None:
+    """Name the request and a new register with a budget."""
+    window.go("purpose")
+    settle(qtbot, window)
+    page = window.page("purpose")
+    for name, text in (("title", "Stays by age"), ("recipient", "University of Example")):
+        page.fields[name].setText(text)
+        page.fields[name].editingFinished.emit()
+    page.name.setText("Diabetes register")
+    page.name.editingFinished.emit()
+    page.epsilon.setText("2")
+    page.epsilon.editingFinished.emit()
+    settle(qtbot, window)
+
+
+def walk_to(qtbot: Any, window: Window, path: Path, step: str) -> None:
+    """Walk to one of the first six steps, deciding everything before it."""
+    if step == "start":
+        return
+    open_table(qtbot, window, path)
+    if step == "load":
+        return
+    decide_columns(qtbot, window)
+    if step == "columns":
+        return
+    window.go("risk")
+    settle(qtbot, window)
+    if step == "risk":
+        return
+    fill_purpose(qtbot, window)
+    if step != "purpose":
+        window.go(step)
+        settle(qtbot, window)
