@@ -18,8 +18,8 @@ Floats = npt.NDArray[np.float64]
 
 HALF, MOST = 0.5, 0.95
 _LARGEST_TABLE = 2000.0  # standard deviation up to which the Gaussian's probabilities are listed one by one
-_WORKING_SPREAD = 2048.0  # standard deviation of a sum, in the steps on which it is convolved
-_POINTS = 2**17
+_WORKING_SPREAD = 512.0  # standard deviation of a sum, in the steps on which it is convolved
+_POINTS = 2**15
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,19 @@ def laplace_error(scale: Fraction, *, share: float) -> int:
     q = math.exp(-1 / b)
     steps = math.ceil(b * math.log(2 / ((1 - share) * (1 + q))) - 1 - 1e-12)
     return max(0, steps)
+
+
+def laplace_shortfall(scale: Fraction, *, share: float) -> int:
+    """Return the smallest t >= 0 with P(X ≥ −t) ≥ share for discrete Laplace noise: one side only.
+
+    Examples
+    --------
+    >>> laplace_shortfall(Fraction(1), share=0.5), laplace_shortfall(Fraction(1), share=0.95)
+    (0, 2)
+    """
+    b = float(scale)
+    q = math.exp(-1 / b)
+    return max(0, math.ceil(b * math.log(1 / ((1 - share) * (1 + q))) - 1 - 1e-12))
 
 
 def laplace_below(scale: Fraction, limits: Floats) -> Floats:
@@ -145,9 +158,12 @@ def laplace_accuracy(scale: Fraction, *, count: int = 1) -> Accuracy:
     """
     if count == 1:
         return Accuracy(laplace_error(scale, share=HALF), laplace_error(scale, share=MOST))
-    spread = float(scale) * math.sqrt(2 * count)
-    step = max(1.0, spread / _WORKING_SPREAD)
-    q = math.exp(-step / float(scale))
+    q = math.exp(-1 / float(scale))
+    variance = 2 * q / (1 - q) ** 2 if float(scale) < 1e6 else 2 * float(scale) ** 2
+    step = max(1.0, math.sqrt(variance * count) / _WORKING_SPREAD)
+    if step > 1:  # a coarser discrete Laplace of the same variance stands for the fine one
+        coarse = variance / step**2
+        q = (coarse + 1 - math.sqrt(2 * coarse + 1)) / coarse
     angle = 2 * np.pi * np.arange(_POINTS // 2 + 1) / _POINTS
     transform = ((1 - q) ** 2 / (1 - 2 * q * np.cos(angle) + q * q)) ** count
     return _from_transform(transform, step)

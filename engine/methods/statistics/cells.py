@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Protocol
@@ -18,7 +18,7 @@ from engine.errors import InputRefused
 from engine.methods.parameters import Problem
 from engine.methods.protocol import DictionaryEntry
 from engine.table import coding
-from engine.table.schema import Column
+from engine.table.schema import Column, Domain, Kind
 from engine.views import Text
 
 Codes = npt.NDArray[np.int64]
@@ -54,6 +54,15 @@ class Axis(Protocol):
         """Its line of the data dictionary."""
 
 
+@lru_cache(maxsize=32)
+def _labels(kind: Kind, domain: Domain | None, extra: Extra, has_bounds: bool) -> tuple[str, ...]:
+    """The forecast asks for these at every move of a slider: they depend on the declaration alone."""
+    levels = coding.levels(Column("", kind=kind, domain=domain))
+    if has_bounds and extra is not Extra.LEFT_OUT:
+        return (*levels, _unused(f"({coding.MISSING})", levels))
+    return with_extra(levels, extra)
+
+
 @dataclass(frozen=True)
 class LevelAxis:
     """The declared levels of a column, then its cells for everything else."""
@@ -65,12 +74,9 @@ class LevelAxis:
     def name(self) -> str:
         return self.column.name
 
-    @cached_property
+    @property
     def labels(self) -> tuple[str, ...]:
-        levels = coding.levels(self.column)
-        if self._has_bounds and self.extra is not Extra.LEFT_OUT:
-            return (*levels, _unused(f"({coding.MISSING})", levels))
-        return with_extra(levels, self.extra)
+        return _labels(self.column.kind, self.column.domain, self.extra, self._has_bounds)
 
     @property
     def _has_bounds(self) -> bool:

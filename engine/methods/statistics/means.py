@@ -378,7 +378,7 @@ def finished_means(sums: Integers, counts: Integers, *, low: int, reach: int) ->
     Examples
     --------
     >>> finished_means(np.array([3, 0]), np.array([2, 0]), low=1, reach=2).tolist()
-    [500000000, 1000000000]
+    [5000000000, 10000000000]
     """
     found = np.full(len(counts), HALF_RANGE, dtype=np.int64)
     for place in np.flatnonzero(counts):

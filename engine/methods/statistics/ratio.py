@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from engine.privacy.accuracy import HALF, MOST, laplace_below, laplace_error, laplace_nodes
+from engine.privacy.accuracy import HALF, MOST, laplace_below, laplace_error, laplace_nodes, laplace_shortfall
 
 Floats = npt.NDArray[np.float64]
 
@@ -64,12 +64,12 @@ def ratio_errors(
     >>> ratio_errors(Fraction(20), Fraction(2), reach=10, sizes=(5, 100))[1].limit < 1
     True
     """
-    size = np.maximum(np.asarray(sizes, dtype=np.float64), 1.0)[:, None, None]
     if count_scale is None:
-        chance, size, count = np.ones(1), np.ones_like(size), np.ones_like(size)
-    else:
-        draws, chance = laplace_nodes(count_scale, most=NODES)
-        count = np.maximum(size + draws, 1.0)
+        one = RatioError(*(_whole_error(sum_scale, share, reach) for share in (HALF, MOST)))
+        return (one,) * len(sizes)
+    size = np.maximum(np.asarray(sizes, dtype=np.float64), 1.0)[:, None, None]
+    draws, chance = laplace_nodes(count_scale, most=NODES)
+    count = np.maximum(size + draws, 1.0)
     mean = reach * np.asarray(POSITIONS)[:, None]
 
     def share_within(error: Floats) -> Floats:
@@ -83,6 +83,17 @@ def ratio_errors(
         RatioError(float(half), float(most))
         for half, most in _smallest(share_within, reach, len(sizes)).max(axis=2)[:, :, 0].T
     )
+
+
+def _whole_error(scale: Fraction, share: float, reach: int) -> float:
+    """Return the error of a mean noised as a whole and clamped, for the worst of the three positions.
+
+    In the middle both sides stop at K. Half-way to the edge one side stops at K/2, so that beyond K/2 only
+    the other counts; at the edge only one side ever counts.
+    """
+    both, one = laplace_error(scale, share=share), laplace_shortfall(scale, share=share)
+    half_way = float(both) if both < reach / 2 else min(max(reach / 2, one), 1.5 * reach)
+    return max(min(both, reach), half_way, min(one, 2 * reach))
 
 
 def _smallest(share_within: Callable[[Floats], Floats], reach: int, sizes: int) -> Floats:
