@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from functools import cache
-from typing import Any
 
 import engine.methods
+from engine.discovery import instances
 from engine.errors import InputRefused
 from engine.methods.protocol import Method
 
@@ -21,9 +19,7 @@ def methods() -> tuple[Method, ...]:
     >>> [method.id for method in methods() if method.id == "statistics.counts"]
     ['statistics.counts']
     """
-    for module in pkgutil.walk_packages(engine.methods.__path__, "engine.methods."):
-        importlib.import_module(module.name)
-    return tuple(sorted((kind() for kind in _kinds(Method)), key=lambda method: method.id))
+    return instances(engine.methods, Method)
 
 
 def method(method_id: str) -> Method:
@@ -39,13 +35,3 @@ def method(method_id: str) -> Method:
             return candidate
     known = ", ".join(candidate.id for candidate in methods())
     raise InputRefused("plan.unknown_method", method=method_id, known=known)
-
-
-def _kinds(parent: Any) -> list[type[Method]]:
-    """Every concrete subclass that belongs to the engine (tests may define their own)."""
-    found: list[type[Method]] = []
-    for kind in parent.__subclasses__():
-        found += _kinds(kind)
-        if kind.__module__.startswith("engine.methods.") and not kind.__abstractmethods__:
-            found.append(kind)
-    return found

@@ -1,0 +1,60 @@
+"""Finds every measure below ``engine/evaluation`` by itself: adding a file adds the measure."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import engine.evaluation
+from engine.discovery import instances
+from engine.errors import InputRefused
+from engine.evaluation.protocol import InternalMeasure, Measure, PublicMeasure, Subject
+
+
+@cache
+def measures() -> tuple[PublicMeasure | InternalMeasure, ...]:
+    """Return one instance of every measure, in the order of their ids.
+
+    Examples
+    --------
+    >>> [measure.id for measure in measures() if measure.id.startswith("risk.")]
+    ['risk.group_sizes']
+    """
+    return instances(engine.evaluation, Measure)
+
+
+def measure(measure_id: str) -> PublicMeasure | InternalMeasure:
+    """Return a measure by its id.
+
+    Raises
+    ------
+    InputRefused
+        ``evaluation.unknown_measure``.
+    """
+    for candidate in measures():
+        if candidate.id == measure_id:
+            return candidate
+    known = ", ".join(candidate.id for candidate in measures())
+    raise InputRefused("evaluation.unknown_measure", measure=measure_id, known=known)
+
+
+def chosen(ids: tuple[str, ...], subject: Subject) -> tuple[PublicMeasure | InternalMeasure, ...]:
+    """Return the measures that a plan names; all that apply where it names none. Reads no row.
+
+    Parameters
+    ----------
+    ids
+        As in ``Plan.measures``.
+
+    Raises
+    ------
+    InputRefused
+        ``evaluation.unknown_measure``; ``evaluation.does_not_apply``: one was asked for that has nothing to
+        say about this release.
+    """
+    if not ids:
+        return tuple(candidate for candidate in measures() if candidate.applies(subject))
+    wanted = {name: measure(name) for name in ids}
+    for name, candidate in wanted.items():
+        if not candidate.applies(subject):
+            raise InputRefused("evaluation.does_not_apply", measure=name, method=subject.method.id)
+    return tuple(sorted(wanted.values(), key=lambda one: one.id))

@@ -1,0 +1,137 @@
+"""What a measure is: something that says what a release gives away or keeps, one file each.
+
+Two kinds decide by their types who may read the answer. A `PublicMeasure` is given the released artefacts and
+declarations, nothing else, so that its answer may leave. An `InternalMeasure` is given private rows too; its
+answer never leaves.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from engine.methods.protocol import Family, Method, Release, Request
+from engine.privacy.guarantee import Guarantee
+from engine.progress import SILENT, Progress
+from engine.table.schema import Schema
+from engine.table.table import Table
+from engine.views import View
+
+
+class Audience(StrEnum):
+    """Who may read what a measure answers."""
+
+    INTERNAL = "internal"
+    PUBLIC = "public"
+
+
+class Need(StrEnum):
+    """What a measure reads: the table before the release, the rows that it used, what was released."""
+
+    TABLE = "table"
+    USED = "used"
+    RELEASE = "release"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is evaluated, as far as it was declared."""
+
+    method: Method
+    request: Request
+    guarantee: Guarantee
+
+
+@dataclass(frozen=True)
+class Released:
+    """What a public measure gets: declarations and what was released. Holds no private row."""
+
+    subject: Subject
+    release: Release
+    progress: Progress = SILENT
+
+
+@dataclass(frozen=True)
+class Private:
+    """What an internal measure gets.
+
+    Parameters
+    ----------
+    table, schema
+        The prepared table before the cap and the conditions, and what is declared about it.
+    used
+        The very rows that the release was made from.
+    release
+        What was released.
+    """
+
+    subject: Subject
+    table: Table
+    schema: Schema
+    used: Table
+    release: Release
+    progress: Progress = SILENT
+
+
+@dataclass(frozen=True)
+class Measured:
+    """An answer: ``views`` to draw, ``figures`` as JSON values for the evidence."""
+
+    views: tuple[View, ...] = ()
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PublicMeasured(Measured):
+    """An answer that may leave."""
+
+
+@dataclass(frozen=True)
+class InternalMeasured(Measured):
+    """An answer that stays."""
+
+
+class Measure(ABC):
+    """What both kinds declare. A new measure derives from `PublicMeasure` or `InternalMeasure`.
+
+    Its words stand in ``resources/texts/LANG/measures/ID.toml``: title, summary, and below ``numbers`` for
+    every number that it shows ``label``, ``what``, ``how`` and ``change``.
+    """
+
+    id: ClassVar[str]
+    version: ClassVar[int] = 1
+    audience: ClassVar[Audience]
+    families: ClassVar[frozenset[Family]] = frozenset(Family)
+    needs: ClassVar[frozenset[Need]]
+
+    def applies(self, subject: Subject) -> bool:
+        """Say whether the measure has something to say, from declarations only."""
+        return subject.method.family in self.families and self.further_applies(subject)
+
+    def further_applies(self, subject: Subject) -> bool:
+        """Say whether it applies beyond the family."""
+        return True
+
+
+class PublicMeasure(Measure):
+    """Computed from the released artefacts and declarations alone."""
+
+    audience = Audience.PUBLIC
+    needs = frozenset({Need.RELEASE})
+
+    @abstractmethod
+    def evaluate(self, context: Released) -> PublicMeasured:
+        """Return the answer."""
+
+
+class InternalMeasure(Measure):
+    """Computed from private rows, so the answer stays."""
+
+    audience = Audience.INTERNAL
+
+    @abstractmethod
+    def evaluate(self, context: Private) -> InternalMeasured:
+        """Return the answer."""
