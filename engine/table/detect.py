@@ -64,7 +64,9 @@ class Detection:
     sheets: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     quoted: bool = False
-    """Whether the sample has a quotation mark."""
+    """Whether the sample has a quotation mark below the header."""
+    characters_before: int = 0
+    """Characters before the first row."""
     lines_before: int = 0
     """Physical lines before the first row: skipped ones and the header's."""
 
@@ -102,14 +104,14 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
     if not text.strip("\r\n\t ;,|\0\ufeff"):
         raise InputRefused("table.empty_file", file=file)
     line_ends = given.line_ends or _line_ends(text)
-    lines = _lines(text)
+    lines = _lines(text)[: 2 * SAMPLE_ROWS]
     skipped, announced = _announced(lines)
     delimiter, quote = given.delimiter, given.quote
     if quote is None:
         quote = _quote(lines)
     escape = given.escape if given.escape is not None else ("\\" if quote and f"\\{quote}" in text else "")
     if delimiter is None:
-        delimiter = announced or _delimiter(text, quote, escape)
+        delimiter = announced or _delimiter(lines, quote, escape)
         reasons["delimiter"] = ("announced" if announced else "consistent", {})
     if given.skip_rows is not None:
         skipped = given.skip_rows
@@ -140,6 +142,8 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
         date_order=given.date_order or _date_order(body, width),
     )
     written = rows[0] if header else []
+    above = skipped + (ends[0] if header else 0)
+    before = sum(map(len, lines[:above]))
     return Detection(
         options=given.over(found),
         reasons=reasons,
@@ -147,8 +151,9 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
         width=max(width, len(written)),
         preview=tuple(tuple(row) for row in body[:100]),
         missing=_missing(body),
-        quoted=bool(quote) and quote in text,
-        lines_before=skipped + (ends[0] if header else 0),
+        quoted=bool(quote) and quote in text[before:],
+        characters_before=before,
+        lines_before=above,
     )
 
 
@@ -259,8 +264,8 @@ def _parsed(
     return rows, ends
 
 
-def _delimiter(text: str, quote: str, escape: str) -> str:
-    lines = _lines(text)[: SAMPLE_ROWS // 2]
+def _delimiter(lines: Sequence[str], quote: str, escape: str) -> str:
+    lines = lines[: SAMPLE_ROWS // 5]
     best, best_score = ",", 0.0
     for candidate in DELIMITERS:
         rows, _ = _parsed(lines, candidate, quote, escape)
@@ -359,7 +364,7 @@ def _mostly_values(column: Sequence[str]) -> bool:
 
 
 def _decimal(body: Sequence[Sequence[str]], given: ReadOptions) -> tuple[str, str, str]:
-    cells = [cell for row in body for cell in row if cell and cell[-1:].isdigit()]
+    cells = [cell for row in body[:300] for cell in row if cell and cell[-1:].isdigit()]
     comma = sum(1 for cell in cells if "," in cell and NUMBER_COMMA.fullmatch(cell))
     point = sum(1 for cell in cells if "." in cell and NUMBER.fullmatch(cell))
     grouped_comma = sum(1 for cell in cells if GROUPED_COMMA.fullmatch(cell) and "," in cell)

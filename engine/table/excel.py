@@ -61,8 +61,14 @@ def detect_excel(path: Path, *, given: ReadOptions) -> Detection:
     )
 
 
-def read_excel(path: Path, *, options: ReadOptions, progress: Progress = SILENT) -> Table:
-    """Read one sheet of a workbook."""
+def read_excel(
+    path: Path,
+    *,
+    options: ReadOptions,
+    as_written: frozenset[str] = frozenset(),
+    progress: Progress = SILENT,
+) -> Table:
+    """Read one sheet of a workbook; text cells of the columns ``as_written`` stay text."""
     found = detect_excel(path, given=options)
     book = _open(path)
     rows: list[tuple[Any, ...]] = []
@@ -89,7 +95,9 @@ def read_excel(path: Path, *, options: ReadOptions, progress: Progress = SILENT)
         values = [row[place] if place < len(row) else None for row in rows]
         if absent:
             values = [None if isinstance(value, str) and value in absent else value for value in values]
-        stored = store_values(values, name, options=found.options, file=path.name)
+        stored = store_values(
+            values, name, options=found.options, file=path.name, as_written=name in as_written
+        )
         columns[name] = stored.values
         findings.extend(stored.findings)
     findings.extend(_formulas_without_value(path, found, names))

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
@@ -17,6 +19,7 @@ from engine.table.schema import Schema
 from engine.table.table import Table
 
 _PIECE = 50_000
+_NUMBER = r"^[+-]?(0|[1-9]\d{0,14})(\.\d{1,15})?$"
 
 
 def fingerprint(table: Table, *, progress: Progress = SILENT) -> str:
@@ -123,16 +126,23 @@ def person_digests(
 
 
 def _hashed(values: pd.Series) -> npt.NDArray[np.uint64]:
-    """Hash cells so that 1 and 1.0 agree, whatever the storage."""
-    plain: pd.Series
+    """Hash cells so that 1, 1.0 and "1" agree, and a day and its ISO text, whatever the storage."""
     if pd.api.types.is_numeric_dtype(values.dtype):
-        plain = pd.Series(values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0)
-    elif pd.api.types.is_datetime64_any_dtype(values.dtype):
-        plain = pd.Series(values.to_numpy().astype("datetime64[us]").astype(np.int64))
-    else:
-        plain = values.astype("str").fillna("\0")
-    hashed = pd.util.hash_pandas_object(plain, index=False).to_numpy()
-    return np.asarray(hashed, dtype=np.uint64)
+        return _hashed_plainly(pd.Series(values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0))
+    if pd.api.types.is_datetime64_any_dtype(values.dtype):
+        found, uniques = pd.factorize(values)
+        values = pd.Series([*texts_of(uniques), None], dtype="str").take(found)
+    text = pa.array(values.astype("str"), pa.large_string(), from_pandas=True)
+    fits = pc.fill_null(pc.match_substring_regex(text, _NUMBER), False)
+    numbers = pc.if_else(fits, text, pa.scalar(None, text.type)).cast(pa.float64())
+    as_numbers = _hashed_plainly(pd.Series(numbers.to_numpy(zero_copy_only=False) + 0.0))
+    as_text = _hashed_plainly(pd.Series(pc.fill_null(text, "\0").to_pandas(), dtype="str"))
+    is_number = fits.to_numpy(zero_copy_only=False) | pc.is_null(text).to_numpy(zero_copy_only=False)
+    return np.where(is_number, as_numbers, as_text)
+
+
+def _hashed_plainly(values: pd.Series) -> npt.NDArray[np.uint64]:
+    return np.asarray(pd.util.hash_pandas_object(values, index=False).to_numpy(), dtype=np.uint64)
 
 
 def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -13,10 +13,12 @@ import pyarrow as pa
 
 from engine.table.coding import text_of
 from engine.table.options import ROWS_NAMED, Finding, ReadOptions
-from engine.table.storage import LARGEST_EXACT, Stored, store
+from engine.table.storage import LARGEST_EXACT, Stored, as_text, store
 
 
-def store_values(values: Sequence[Any], name: str, *, options: ReadOptions, file: str = "") -> Stored:
+def store_values(
+    values: Sequence[Any], name: str, *, options: ReadOptions, file: str = "", as_written: bool = False
+) -> Stored:
     """Choose the storage of a list of Python values, as a spreadsheet gives them.
 
     Examples
@@ -34,10 +36,11 @@ def store_values(values: Sequence[Any], name: str, *, options: ReadOptions, file
         return Stored(series.dt.tz_localize(None).astype("datetime64[us]"))
     if kinds <= {str}:
         text = pa.array([value or None for value in values], pa.string())
-        return store(text, name, options=options, file=file)
+        return Stored(as_text(text)) if as_written else store(text, name, options=options, file=file)
     # A column of several kinds: kept as text, each cell in its own form.
     written = [None if value is None or value == "" else _written(value) for value in values]
-    return store(pa.array(written, pa.string()), name, options=options, file=file)
+    mixed = pa.array(written, pa.string())
+    return Stored(as_text(mixed)) if as_written else store(mixed, name, options=options, file=file)
 
 
 def store_frame(

@@ -110,7 +110,8 @@ def _text(table: Table, name: str, counts: pd.Series, filled: int, declared: tup
     )
     odd = 0
     if numeric:
-        read = pd.to_numeric(pd.Series(rest), errors="coerce")
+        read = pd.to_numeric(pd.Series(rest), errors="coerce").astype("float64")
+        read = read.where(np.isfinite(read))
         strange = rest[read.isna().to_numpy()]
         odd = int(counts.reindex(strange).sum()) if len(strange) else 0
         # A few words among numbers are slips; V27 among 250 and 401 is a code, and so is 0815.

@@ -110,7 +110,7 @@ def read_table(
         if kind == "text":
             table = read_text(place, options=given, as_written=_as_written(schema), progress=progress)
         elif kind == "excel":
-            table = read_excel(place, options=given, progress=progress)
+            table = read_excel(place, options=given, as_written=_as_written(schema), progress=progress)
         elif kind == "parquet":
             table = _read_parquet(place, given, progress)
         else:

@@ -21,7 +21,7 @@ LARGEST_EXACT = 2**53
 _SNIFFED = 500
 _LONG_CELL = 200
 _NUMBER_PATTERN = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
-_FORMULA = r"^\s*(=|@|[+-][A-Za-z(])"
+_FORMULA = r"^(=|@|[+-][A-Za-z(])"
 
 
 @dataclass
@@ -98,10 +98,7 @@ def _as_number(written: pa.Array, name: str, file: str, found: list[Finding]) ->
     whole = _cast(written, pa.int64())
     if whole is None:
         return _as_float(written, name, file, found)
-    shortest = pc.sum(pc.binary_length(whole.cast(pa.string()))).as_py()
-    if pc.sum(pc.binary_length(written)).as_py() != shortest and _has_leading_zeros(
-        written, name, file, found
-    ):
+    if _has_leading_zeros(written, name, file, found):
         return None
     if whole.null_count == 0:
         return pd.Series(whole.to_numpy())
@@ -138,11 +135,25 @@ def _cast(text: pa.Array, kind: pa.DataType) -> pa.Array | None:
 
 
 def _has_leading_zeros(written: pa.Array, name: str, file: str, found: list[Finding]) -> bool:
-    mask = pc.match_substring_regex(written, r"^[+-]?0[0-9]")
+    mask = _matching(written, r"^[+-]?0[0-9]", ("0", "-0", "+0"))
     count = pc.sum(mask).as_py() or 0
     if count:
         found.append(Finding("table.leading_zeros", file, name, count, rows_of(mask)))
     return bool(count)
+
+
+def _matching(text: pa.Array, pattern: str, starts: tuple[str, ...]) -> pa.Array:
+    """Match a pattern where cells start in one of some ways: looking at starts costs a tenth of matching."""
+    likely = pc.starts_with(text, starts[0])
+    for start in starts[1:]:
+        likely = pc.or_(likely, pc.starts_with(text, start))
+    if not pc.any(likely).as_py():
+        return likely
+    places = pc.indices_nonzero(pc.fill_null(likely, False))
+    matched = pc.match_substring_regex(text.take(places), pattern).to_numpy(zero_copy_only=False)
+    mask = np.zeros(len(text), dtype=bool)
+    mask[places.to_numpy()[matched.astype(bool)]] = True
+    return pa.array(mask)
 
 
 def _with_point(text: pa.Array, sniffed: list[str], options: ReadOptions) -> pa.Array:
@@ -291,7 +302,7 @@ def _missing_codes(text: pa.Array, name: str, file: str, found: list[Finding]) -
 
 
 def _formulas(text: pa.Array, name: str, file: str, found: list[Finding]) -> None:
-    mask = pc.match_substring_regex(text, _FORMULA)
+    mask = _matching(text, _FORMULA, ("=", "@", "+", "-"))
     count = pc.sum(mask).as_py() or 0
     if count:
         found.append(Finding("table.formula_like", file, name, count, rows_of(mask)))

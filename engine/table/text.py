@@ -56,14 +56,15 @@ def read_text(
     """
     found = detect_file(path, given=options)
     quote = (found.options.quote or '"').encode("utf-8")
-    with path.open("rb") as raw:
-        watched = Watched(raw, path.stat().st_size, progress.part(0, 0.6), quote)
+    with path.open("rb", buffering=0) as raw:
+        size = path.stat().st_size
+        watched = Watched(raw, size, progress.part(0, 0.6), quote, found.characters_before)
         findings: list[Finding] = []
         try:
             columns = _fast(watched, found)
         except (pa.ArrowInvalid, UnicodeDecodeError, ValueError):
             raw.seek(0)
-            watched = Watched(raw, path.stat().st_size, progress.part(0, 0.6))
+            watched = Watched(raw, size, progress.part(0, 0.6))
             columns, findings = _patient(watched, found, path.name)
     if not columns or len(columns[0]) == 0:
         raise InputRefused("table.no_rows", file=path.name)
@@ -77,11 +78,15 @@ def read_text(
 class Watched(io.RawIOBase):
     """A file that reports how far it has been read, can be stopped, and notes bytes that change the way.
 
-    ``has_quote`` and ``has_nul`` say whether a quotation mark or a NUL byte went by.
+    ``has_quote`` and ``has_nul`` say whether a quotation mark or a NUL byte went by; quotation marks in the
+    first ``above`` bytes, where the names are, do not count.
     """
 
-    def __init__(self, raw: IO[bytes], size: int, progress: Progress, quote: bytes = b'"') -> None:
+    def __init__(
+        self, raw: IO[bytes], size: int, progress: Progress, quote: bytes = b'"', above: int = 0
+    ) -> None:
         self._raw, self._size, self._progress, self._quote = raw, max(size, 1), progress, quote
+        self._above = above
         self._at = raw.tell()
         self.has_quote = self.has_nul = False
 
@@ -92,9 +97,10 @@ class Watched(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes."""
         piece = self._raw.read(size)
+        below = max(self._above - self._at, 0)
         self._at += len(piece)
         self.has_nul = self.has_nul or b"\0" in piece
-        self.has_quote = self.has_quote or self._quote in piece
+        self.has_quote = self.has_quote or piece.find(self._quote, below) >= 0
         self._progress.step(self._at / self._size, "table.read")
         return piece
 
@@ -155,9 +161,7 @@ def _fast(source: Watched, found: Detection) -> list[pa.ChunkedArray]:
                 ),
                 convert_options=arrow_csv.ConvertOptions(
                     column_types={name: pa.binary() for name in names},
-                    null_values=[""],
-                    strings_can_be_null=True,
-                    quoted_strings_can_be_null=True,
+                    strings_can_be_null=False,  # empty cells become null in `decode`: faster there
                 ),
             )
         except pa.ArrowInvalid as error:
@@ -176,6 +180,8 @@ def _patient(source: Watched, found: Detection, file: str) -> tuple[list[pa.Chun
     options = found.options
     encoding = options.encoding or "utf-8"
     direct = keeps_ascii(encoding)
+    if source.read(len(_BOM)) != _BOM:
+        source.restart()
     # Latin-1 maps each byte to one character and back, so that cells stay bytes until they are decoded.
     text = io.TextIOWrapper(
         io.BufferedReader(source, 1 << 18), "latin-1" if direct else encoding, errors="replace", newline=""
@@ -273,11 +279,14 @@ def _stored(
 
 
 def _empty_rows(columns: list[pa.ChunkedArray], file: str) -> list[Finding]:
-    if any(column.null_count == 0 for column in columns) or len(columns) == 1:
+    if len(columns) == 1:
         return []
-    mask = pc.is_null(columns[0]).combine_chunks()
-    for column in columns[1:]:
-        mask = pc.and_(mask, pc.is_null(column).combine_chunks())
+    mask = None
+    for column in columns:
+        empty = pc.fill_null(pc.equal(pc.binary_length(column), 0), True).combine_chunks()
+        mask = empty if mask is None else pc.and_(mask, empty)
+        if not pc.any(mask).as_py():
+            return []
     count = pc.sum(mask).as_py() or 0
     return [Finding("table.empty_rows", file, "", count, rows_of(mask))] if count else []
 
@@ -290,6 +299,7 @@ def decode(
     raw = column.combine_chunks()
     if isinstance(raw, pa.ChunkedArray):  # more than two gigabytes
         raw = pa.concat_arrays([chunk.cast(pa.large_binary()) for chunk in raw.chunks])
+    raw = _without_empty(raw)
     if options.missing:
         codes = pa.array([code.encode() for code in options.missing], raw.type)
         raw = pc.if_else(pc.is_in(raw, value_set=codes), pa.scalar(None, raw.type), raw)
@@ -310,6 +320,13 @@ def decode(
             found.append(Finding("table.nul_bytes", file, name, count, rows_of(mask)))
             text = pc.replace_substring(text, "\0", "")
     return text, found
+
+
+def _without_empty(raw: pa.Array) -> pa.Array:
+    """Return the cells with null for the empty ones."""
+    if pc.min(pc.binary_length(raw)).as_py() != 0:
+        return raw
+    return pc.if_else(pc.equal(pc.binary_length(raw), 0), pa.scalar(None, raw.type), raw)
 
 
 def _decoded_cells(
