@@ -42,10 +42,10 @@ def look_up(
     if not statuses or raw is None:
         return Holdings(statuses, ())
     progress.step(0.3, "table.fingerprint")
-    # As a release charges the table: every row, before conditions.
+    # As a release charges the table: as it was read, with the people who are left after the steps.
     changes, _ = split(plan.preparation)
     table, schema = prepare(raw, changes, plan.schema) if changes else (raw, plan.schema)
     people = ledger.person_digests(person_keys(table, schema))
     progress.step(0.7, "table.digests")
-    matches = ledger.match(fingerprint(table), people, list(table.names))
+    matches = ledger.match(fingerprint(raw), people, list(raw.names))
     return Holdings(statuses, tuple(matches))

@@ -22,11 +22,15 @@ from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import Plan
 from engine.table import preparation
-from engine.table.coding import text_of, texts_of
-from engine.table.options import ReadOptions
-from engine.table.readers import read_table
-from engine.table.schema import Role, Schema
+from engine.table.declared import as_declared, key_texts
+from engine.table.fingerprint import fingerprint
+from engine.table.names import clean_names
+from engine.table.options import Finding, ReadOptions
+from engine.table.readers import SUFFIXES, detect, read_table
+from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
+
+_TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("text", "excel"))
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class Held:
     """The custodian's table as the plan prepares it, before anything is drawn. Internal.
 
     ``table`` has every row; ``filters`` are the recorded conditions that are applied after the cap.
+    ``mark`` and ``columns`` are the fingerprint and the names of the table as it was read: by them the ledger
+    knows it again, whatever was prepared.
     """
 
     table: Table
@@ -42,6 +48,8 @@ class Held:
     file: str
     sha256: str
     rows_read: int
+    mark: str
+    columns: tuple[str, ...]
 
 
 def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Held:
@@ -54,6 +62,11 @@ def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Hel
     base
         Folder that the plan's paths are relative to.
 
+    Notes
+    -----
+    Text is kept as written and understood by the declared kinds, each cell on its own
+    (`engine.table.declared`): no row decides what another one means. A table without rows is read as such.
+
     Raises
     ------
     InputRefused
@@ -65,15 +78,46 @@ def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Hel
     path = base / reference.path
     options = ReadOptions.from_json(reference.options, file=path.name)
     digest = file_hash(path)
-    table = read_table(path, options=options, schema=plan.schema, progress=progress)
+    raw = _as_written(path, options, plan.schema, progress)
     if file_hash(path) != digest:
         raise InputRefused("reading.changed", file=path.name)
     for column in plan.schema.columns:
-        if column.role is not Role.DROPPED and column.name not in table and not _made(plan, column.name):
+        if column.role is not Role.DROPPED and column.name not in raw and not _made(plan, column.name):
             raise InputRefused("reading.column_missing", file=path.name, column=column.name)
     changes, filters = preparation.split(plan.preparation)
+    table = as_declared(raw, plan.schema)
     prepared, schema = preparation.prepare(table, changes, plan.schema, base=base)
-    return Held(prepared, schema, tuple(filters), path.name, digest, table.n_rows)
+    return Held(
+        prepared,
+        schema,
+        tuple(filters),
+        path.name,
+        digest,
+        rows_read=raw.n_rows,
+        mark=fingerprint(raw),
+        columns=raw.names,
+    )
+
+
+def _as_written(path: Path, options: ReadOptions, schema: Schema, progress: Progress) -> Table:
+    """Read the table with every cell as it is written; a table without rows is a table too."""
+    found = None
+    try:
+        if path.suffix.lower() not in _TYPED:
+            found = detect(path, options=options)
+    except InputRefused:
+        pass  # the reader says it again
+    names = [] if found is None else clean_names(found.names, found.width, path.name)[0]
+    text = Schema(tuple(Column(name, kind=Kind.TEXT) for name in names))
+    try:
+        return read_table(path, options=options, schema=text, progress=progress)
+    except InputRefused as error:
+        if error.code != "table.no_rows":
+            raise
+        names = names or [column.name for column in schema.columns if column.role is not Role.DROPPED]
+        columns = {name: pd.Series([], dtype="str") for name in names}
+        notes = (Finding("table.no_rows", path.name),)
+        return Table(pd.DataFrame(columns), source=path.name, options=options, findings=notes)
 
 
 def file_hash(path: Path) -> str:
@@ -109,12 +153,14 @@ def capped(held: Held, request: Request, noise: Noise) -> Table:
 
 
 def person_codes(keys: pd.Series, missing: tuple[str, ...] = ()) -> npt.NDArray[np.int64]:
-    """Return a number for each row's person, −1 where the key is missing."""
-    absent = keys.isna()
-    if missing:
-        absent |= keys.astype("str").isin(missing)
-    codes, _ = pd.factorize(keys.where(~absent))
-    return np.asarray(codes, dtype=np.int64)
+    """Return a number for each row's person, −1 where the key is missing; see `key_text` for who is one."""
+    codes, uniques = pd.factorize(keys)
+    absent = {*key_texts(missing), ""}
+    numbers: dict[str, int] = {}
+    persons = [
+        -1 if text in absent else numbers.setdefault(text, len(numbers)) for text in key_texts(uniques)
+    ]
+    return np.asarray([*persons, -1], dtype=np.int64)[codes]
 
 
 def person_keys(table: Table, schema: Schema) -> list[str]:
@@ -122,9 +168,9 @@ def person_keys(table: Table, schema: Schema) -> list[str]:
     key = schema.person_key
     if key is None:
         return []
-    absent = {text_of(code) for code in key.missing} | {""}
-    keys = texts_of(table.rows()[key.name].dropna().unique())
-    return [person for person in keys if person not in absent]
+    absent = {*key_texts(key.missing), ""}
+    keys = key_texts(table.rows()[key.name].dropna().unique())
+    return [person for person in dict.fromkeys(keys) if person not in absent]
 
 
 def _made(plan: Plan, name: str) -> bool:

@@ -23,7 +23,6 @@ from engine.release.bundle import INTERNAL, RELEASE, Bundle
 from engine.release.describe import Checked, Made
 from engine.release.plan import Plan
 from engine.release.reading import Held
-from engine.table.fingerprint import fingerprint
 from engine.table.table import Table
 
 Door = Callable[[Callable[[], None]], Noise]
@@ -120,13 +119,13 @@ def run_through(
 
 
 def _reserve(plan: Plan, ledger: Ledger, guarantee: Guarantee, held: Held) -> tuple[Holding, str]:
-    mark = fingerprint(held.table)
     people = ledger.person_digests(reading.person_keys(held.table, held.schema))
     # A table that belongs to a known register is refused before a new one is made in vain.
-    charge.refuse_known(plan, ledger, ledger.match(mark, people, list(held.table.names)))
+    columns = list(held.columns)
+    charge.refuse_known(plan, ledger, ledger.match(held.mark, people, columns))
     holding = charge.holding_of(plan, ledger, guarantee)
-    ledger.attach(holding.id, mark, people, list(held.table.names), reason=charge.new_holding_reason(plan))
-    return holding, charge.reserve(plan, ledger, guarantee, holding, mark)
+    ledger.attach(holding.id, held.mark, people, columns, reason=charge.new_holding_reason(plan))
+    return holding, charge.reserve(plan, ledger, guarantee, holding, held.mark)
 
 
 def _released(checked: Checked, table: Table, noise: Noise, progress: Progress) -> Release:
