@@ -129,16 +129,17 @@ def _hashed(values: pd.Series) -> npt.NDArray[np.uint64]:
     """Hash cells so that 1, 1.0 and "1" agree, and a day and its ISO text, whatever the storage."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return _hashed_plainly(pd.Series(values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0))
+    found, uniques = pd.factorize(values)
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        found, uniques = pd.factorize(values)
-        values = pd.Series([*texts_of(uniques), None], dtype="str").take(found)
-    text = pa.array(values.astype("str"), pa.large_string(), from_pandas=True)
+        uniques = pd.Index(texts_of(uniques))
+    text = pa.array([*uniques, None], pa.large_string(), from_pandas=True)
     fits = pc.fill_null(pc.match_substring_regex(text, _NUMBER), False)
     numbers = pc.if_else(fits, text, pa.scalar(None, text.type)).cast(pa.float64())
     as_numbers = _hashed_plainly(pd.Series(numbers.to_numpy(zero_copy_only=False) + 0.0))
-    as_text = _hashed_plainly(pd.Series(pc.fill_null(text, "\0").to_pandas(), dtype="str"))
-    is_number = fits.to_numpy(zero_copy_only=False) | pc.is_null(text).to_numpy(zero_copy_only=False)
-    return np.where(is_number, as_numbers, as_text)
+    as_text = _hashed_plainly(pd.Series(text.to_pandas(), dtype="str").fillna("\0"))
+    is_number = fits.to_numpy(zero_copy_only=False)
+    is_number[-1] = True  # a missing cell, in whatever storage
+    return np.asarray(np.where(is_number, as_numbers, as_text)[found])
 
 
 def _hashed_plainly(values: pd.Series) -> npt.NDArray[np.uint64]:
