@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.errors import InputRefused
+from engine.table.header import header_of
 from engine.table.options import ReadOptions
 from engine.table.patterns import (
-    DATE,
     GROUPED_COMMA,
     GROUPED_POINT,
     MISSING_CODES,
@@ -43,7 +43,7 @@ class Detection:
     options
         Every field filled: what was given, over what was found.
     reasons
-        Field of the options → (id of a reason in ``errors/table.toml`` below ``reason``, named values).
+        Field of the options → (id of a reason below ``suggestions.detection``, named values).
     names
         The names of the columns as they would be read.
     width
@@ -309,58 +309,6 @@ def _preamble(lines: Sequence[str], delimiter: str, quote: str, escape: str) -> 
     # Only a clear case: all rows but the titles have the same width.
     regular = all(len(row) == width for row in rows[count : min(len(rows), 200)])
     return ends[count - 1] if 0 < count < len(rows) - 1 and regular else 0
-
-
-def header_of(rows: Sequence[Sequence[str]], width: int) -> tuple[bool, str]:
-    """Say whether the first of some rows of text holds names, and why.
-
-    Examples
-    --------
-    >>> header_of([["sex", "age"], ["f", "41"]], 2), header_of([["f", "41"], ["m", "50"]], 2)
-    ((True, 'text_over_numbers'), (False, 'first_row_has_values'))
-    """
-    first, below = rows[0], rows[1 : SAMPLE_ROWS + 1]
-    named = [cell.strip() for cell in first]
-    if any(_is_value(cell) for cell in named if cell) and not all(
-        re.fullmatch(r"\d{4}", c) for c in named[1:]
-    ):
-        text_over_numbers = sum(
-            not _is_value(cell)
-            and cell != ""
-            and _mostly_values([row[place] for row in below if place < len(row)])
-            for place, cell in enumerate(named)
-        )
-        numbers_over_numbers = sum(
-            _is_value(cell) and _mostly_values([row[place] for row in below if place < len(row)])
-            for place, cell in enumerate(named)
-        )
-        if numbers_over_numbers >= text_over_numbers:
-            return False, "first_row_has_values"
-    if not below:
-        return True, "only_row"
-    if len(set(named)) < len(named) * 0.5:
-        return False, "first_row_repeats"
-    again = votes = 0
-    for place, cell in enumerate(named[:width]):
-        column = [row[place].strip() for row in below if place < len(row)]
-        if cell and not _is_value(cell) and _mostly_values(column):
-            votes += 1
-        elif cell and cell in column:
-            again += 1
-    if votes > again:
-        return True, "text_over_numbers"
-    if again:
-        return False, "first_row_occurs_again"
-    return True, "first_row_differs"
-
-
-def _is_value(cell: str) -> bool:
-    return bool(NUMBER.fullmatch(cell) or NUMBER_COMMA.fullmatch(cell) or DATE.fullmatch(cell))
-
-
-def _mostly_values(column: Sequence[str]) -> bool:
-    filled = [cell for cell in column if cell.strip() and cell not in MISSING_CODES]
-    return bool(filled) and sum(map(_is_value, filled)) > 0.8 * len(filled)
 
 
 def _decimal(body: Sequence[Sequence[str]], given: ReadOptions) -> tuple[str, str, str]:

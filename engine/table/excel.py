@@ -11,8 +11,9 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
-from engine.table.detect import SAMPLE_ROWS, Detection, header_of
+from engine.table.detect import SAMPLE_ROWS, Detection
 from engine.table.frames import store_values
+from engine.table.header import header_of
 from engine.table.names import clean_names
 from engine.table.options import ROWS_NAMED, Finding, ReadOptions
 from engine.table.table import Table

@@ -12,7 +12,7 @@ from engine.errors import Cancelled, InputRefused
 from engine.progress import Progress
 from engine.table.options import ReadOptions
 from engine.table.readers import detect, read_table
-from engine.texts import explain, sentences
+from engine.texts import explain, sentences, text
 
 SECRET = "Zaphod"
 
@@ -126,16 +126,16 @@ def test_another_encoding_after_the_sample(tmp_path):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252", "utf-32"])
 def test_encodings(tmp_path, encoding):
-    text = "Straße;Größe\n" + "Zülpicher Straße;1,75\nÄußere;2,5\n" * 30
-    table = read_table(written(tmp_path, text.encode(encoding)))
+    words = "Straße;Größe\n" + "Zülpicher Straße;1,75\nÄußere;2,5\n" * 30
+    table = read_table(written(tmp_path, words.encode(encoding)))
     assert table.names == ("Straße", "Größe")
     assert table.rows()["Größe"].tolist() == [1.75, 2.5] * 30
     assert table.rows()["Straße"].iloc[1] == "Äußere" and findings(table) == {}
 
 
 def test_greek_is_recognised(tmp_path):
-    text = "όνομα;ηλικία\n" + "Αθήνα είναι η πρωτεύουσα;41\nΘεσσαλονίκη και Πάτρα;39\n" * 40
-    table = read_table(written(tmp_path, text.encode("iso8859-7")))
+    words = "όνομα;ηλικία\n" + "Αθήνα είναι η πρωτεύουσα;41\nΘεσσαλονίκη και Πάτρα;39\n" * 40
+    table = read_table(written(tmp_path, words.encode("iso8859-7")))
     assert table.rows().iloc[0, 0] == "Αθήνα είναι η πρωτεύουσα"
 
 
@@ -461,3 +461,30 @@ def test_the_table_remembers_how_it_was_read(tmp_path):
     assert (options.format, options.delimiter, options.encoding) == ("text", ";", "utf-8")
     again = read_table(path, options=ReadOptions.from_json(options.to_json()))
     assert again.options == options and again.rows().equals(read_table(path).rows())
+
+
+@pytest.mark.parametrize(
+    ("content", "field", "reason"),
+    [
+        ("\ufeffa;b\n1;2\n", "encoding", "byte_order_mark"),
+        ("Größe;b\n1;2\n", "encoding", "valid_utf8"),
+        ("Größe;b\n1;2\n".encode("cp1252"), "encoding", "not_utf8"),
+        ("a;b\n1;2\n".encode("utf-16-le"), "encoding", "zero_bytes"),
+        ("sep=;\na;b\n1;2\n", "delimiter", "announced"),
+        ("Export\na;b\n1;2\n3;4\n", "skip_rows", "title_lines"),
+        ("1;2\n3;4\n", "header", "first_row_has_values"),
+        ("a;a;a\nb;b;b\n", "header", "first_row_repeats"),
+        ("f;m\nm;f\nf;m\n", "header", "first_row_occurs_again"),
+        ("sex;town\nf;Bonn\n", "header", "first_row_differs"),
+        ("age;town\n41;Bonn\n", "header", "text_over_numbers"),
+        ("a;b\n", "header", "only_row"),
+        ("a;b\n1,5;2\n", "decimal", "comma_in_numbers"),
+        ("a;b\n1.5;2\n", "decimal", "point_in_numbers"),
+        ("a;b\n1;2\n", "decimal", "usual"),
+    ],
+)
+def test_what_was_found_out_has_a_reason(tmp_path, content, field, reason):
+    found = detect(written(tmp_path, content))
+    assert found.reasons[field][0] == reason
+    for key, values in found.reasons.values():
+        assert text(f"suggestions.detection.{key}", **values)
