@@ -4,7 +4,7 @@ Row n holds the canonical JSON of its event, the hash of row n-1 and
 
     hash_n = SHA-256(hash_{n-1} ‖ canonical JSON_n)
 
-with 64 zeros before the first row, whose event holds 32 random bytes. An event that changes a row of a table
+with 64 zeros before the first row. Every event holds 16 random bytes. An event that changes a row of a table
 carries these changes, so that replaying the journal gives the tables again.
 """
 
@@ -50,7 +50,7 @@ def chained(previous: str, event: str) -> str:
 
 def begin(db: sqlite3.Connection, key: bytes) -> None:
     """Write the first row: random, so that no two ledgers share a chain, and bound to the ledger's key."""
-    _append(db, {"kind": "begun", "random": os.urandom(32).hex(), "key": _key_hash(key)})
+    _append(db, {"kind": "begun", "key": _key_hash(key)})
 
 
 def change(
@@ -161,7 +161,8 @@ def _agree(found: Mapping[str, Any] | None, replayed: Mapping[str, Any] | None) 
 def _append(db: sqlite3.Connection, event: Mapping[str, Any]) -> None:
     row = db.execute("SELECT sequence, hash FROM journal ORDER BY sequence DESC LIMIT 1").fetchone()
     sequence, previous = (0, BEFORE_FIRST) if row is None else (row["sequence"] + 1, row["hash"])
-    text = canonical({**event, "sequence": sequence, "time": now()})
+    # Bundles name the head outside: random bytes in every row keep anyone from trying out what it says.
+    text = canonical({**event, "sequence": sequence, "time": now(), "random": os.urandom(16).hex()})
     db.execute("INSERT INTO journal VALUES (?, ?, ?, ?)", (sequence, previous, text, chained(previous, text)))
 
 

@@ -215,7 +215,7 @@ class Register:
             matches = people.matches(db, holdings.every(db), identity, found, names)
             declared_new = holdings.refuse_other(target, matches, why)
             own = next((match for match in matches if match.holding.id == target.id), None)
-            if own is None or not own.same_table:
+            if own is None or not own.same_table or own.people_shared < len(found):
                 row = {
                     "number": journal.head(db).sequence + 1,
                     "holding": target.id,
@@ -228,24 +228,30 @@ class Register:
                 }
                 kind = "declared_new" if declared_new else "table_attached"
                 journal.change(db, kind, "attached", f"t{secrets.token_hex(8)}", row)
+            else:
+                # One event either way: the head's number, named outside, must not say whether rows changed
+                journal.note(db, "table_seen", holding=target.id)
             return matches
 
-    def input_name(self, digest: str) -> str:
+    def input_name(self, digest: str, *, entry: str = "") -> str:
         """Return the name under which an input may be mentioned outside.
 
         Parameters
         ----------
         digest
             SHA-256 of the input file, hexadecimal. Itself it would confirm a guess of the file.
+        entry
+            Id of the ledger entry that it is mentioned with. Named in two releases alike, an input would tell
+            whether a single row had changed between them.
 
         Returns
         -------
         str
-            HMAC-SHA-256 under the ledger's random key, hexadecimal: the same for the same file and ledger,
-            and telling nothing to anyone without the ledger.
+            HMAC-SHA-256 under the ledger's random key, hexadecimal: the same for the same file, entry and
+            ledger, and telling nothing to anyone without the ledger.
         """
         text = hexadecimal(digest, "digest")
-        return hmac.new(self._key(), b"input\0" + text.encode(), hashlib.sha256).hexdigest()
+        return hmac.new(self._key(), f"input\0{text}\0{entry}".encode(), hashlib.sha256).hexdigest()
 
     # Journal
 
