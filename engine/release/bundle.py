@@ -15,7 +15,7 @@ from typing import Any
 
 from engine.errors import InputRefused
 from engine.methods.protocol import Artefact, DictionaryEntry, TableArtefact
-from engine.views import to_json
+from engine.views import View, to_json
 
 SUMS = "SHA256SUMS"
 RELEASE = "release"
@@ -24,12 +24,18 @@ INTERNAL = "internal"
 
 @dataclass(frozen=True)
 class Bundle:
-    """A finished bundle: where it is, the ledger entry that paid, and the hashes of both sum files."""
+    """A finished bundle: where it is, the ledger entry that paid, and the hashes of both sum files.
+
+    ``views`` show the release and may leave; ``internal_views`` come from private rows: what the table gave
+    away before, and how far the release is from it. They are for the screen and stand in the reports too.
+    """
 
     folder: Path
     entry: str
     release_sums: str
     internal_sums: str
+    views: tuple[View, ...] = ()
+    internal_views: tuple[View, ...] = ()
 
 
 def check_target(folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from engine import texts
+from engine.evaluation import group_sizes
+from engine.evaluation.evaluate import Evaluation, figures, views
 from engine.ledger import Holding, Ledger
 from engine.methods.protocol import Method, Release, Request
 from engine.privacy.guarantee import Guarantee
@@ -21,7 +23,6 @@ from engine.release.evidence import InternalEvidence, PublicEvidence, dumps, int
 from engine.release.plan import Plan
 from engine.release.reading import Held, person_codes
 from engine.release.statement import price_statement, privacy_statement
-from engine.risk.group_sizes import group_sizes
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
 
@@ -52,6 +53,7 @@ class Made:
     holding: Holding
     entry: str
     language: str
+    evaluated: Evaluation = field(default_factory=Evaluation)
 
 
 def write_release(folder: Path, made: Made) -> PublicEvidence:
@@ -122,8 +124,9 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
         ledger={"entry": made.entry, "head": {"sequence": head.sequence, "hash": head.hash}},
         noise=NOISE,
         forecast=method.forecast(made.checked.request).views,
-        views=release.views,
+        views=(*release.views, *views(made.evaluated.public)),
         notes=release.notes,
+        measures=figures(made.evaluated.public),
     )
 
 
@@ -168,12 +171,16 @@ def _internal(made: Made) -> InternalEvidence:
     if key is not None:
         people = person_codes(held.table.rows()[key.name], key.missing)
         rows |= {"people": int(people.max(initial=-1)) + 1, "rows_without_key": int((people < 0).sum())}
+    measured = figures(made.evaluated.internal)
+    sizes = measured.get(group_sizes.ID, {})
+    # The chapter about the table draws the group sizes from their figures, once they were counted.
+    drawn = (group_sizes.ID,) if "alone" in sizes else ()
     status = made.ledger.status(made.holding.id, charge.composer(made.holding))
     return InternalEvidence(
         plan=plan.to_json(),
         input=rows,
         findings=tuple(finding.to_json() for finding in held.table.findings),
-        group_sizes=asdict(group_sizes(held.table, held.schema)),
+        group_sizes=sizes,
         price=price_statement(made.release.guarantee, plan.price),
         holding={
             "name": made.holding.name,
@@ -184,6 +191,8 @@ def _internal(made: Made) -> InternalEvidence:
             "releases": status.releases,
             "bounds_all": status.bounds_all,
         },
+        views=views(made.evaluated.internal, without=drawn),
+        measures=measured,
     )
 
 

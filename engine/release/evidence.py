@@ -46,6 +46,8 @@ class PublicEvidence:
         The content of ``data-dictionary.json``.
     forecast, views, notes
         What was expected before, what the release looks like, what the method says about it.
+    measures
+        Id of a public measure → its figures, computed from the released artefacts alone.
     input_name
         HMAC-SHA-256 of the input under a key that stays in the ledger.
     ledger
@@ -71,6 +73,7 @@ class PublicEvidence:
     forecast: tuple[View, ...] = ()
     views: tuple[View, ...] = ()
     notes: tuple[Text, ...] = ()
+    measures: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,9 @@ class InternalEvidence:
     findings
         What reading noticed about the rows: code and counts, no content.
     group_sizes
-        Risk before the release, by the identifying attributes.
+        Risk before the release, by the identifying attributes; empty where it was not measured.
+    measures
+        Id of an internal measure → its figures.
     price
         The price of the risk in every form, with the constants that made it.
     holding
@@ -102,6 +107,7 @@ class InternalEvidence:
     price: Mapping[str, Any] = field(default_factory=dict)
     holding: Mapping[str, Any] = field(default_factory=dict)
     views: tuple[View, ...] = ()
+    measures: Mapping[str, Any] = field(default_factory=dict)
 
 
 def public_json(evidence: PublicEvidence) -> dict[str, Any]:

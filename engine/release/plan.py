@@ -84,7 +84,8 @@ class Plan:
     holding_budget
         Asked for only when the holding does not exist yet.
     measures, decisions
-        Ids of internal measures; journalled overrides with their reasons.
+        Ids of the measures to ask, all that apply where there are none; journalled overrides with their
+        reasons.
     continues
         Ledger entry that this release goes on from, or nothing.
     """

@@ -12,6 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.errors import EngineError, InputRefused
+from engine.evaluation import catalogue as measures
+from engine.evaluation.evaluate import Evaluation, evaluate, views
+from engine.evaluation.protocol import Private, Subject
 from engine.ledger import Holding, Ledger
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import MAIN, Context, Release
@@ -90,7 +93,9 @@ def check(plan: Plan) -> Checked:
         raise refusal
     for problem in method.problems(plan.request):
         raise InputRefused(problem.code, **problem.values)
-    return Checked(method, plan.request, method.cost(plan.request))
+    checked = Checked(method, plan.request, method.cost(plan.request))
+    measures.chosen(plan.measures, _subject(checked))
+    return checked
 
 
 def run_through(
@@ -104,15 +109,17 @@ def run_through(
     progress.step(0.3, "run.reserving")
     holding, entry = _reserve(plan, ledger, checked.guarantee, held)
     try:
-        noise = door(lambda: ledger.spend(entry))
+        noise = _door(door, lambda: ledger.spend(entry))
         progress.step(0.35, "run.capping")
         table = reading.capped(held, checked.request, noise)
-        release = _released(checked, table, noise, progress.part(0.4, 0.8))
+        release = _released(checked, table, noise, progress.part(0.4, 0.7))
+        evaluated = _evaluated(plan, checked, held, table, release, progress.part(0.7, 0.8))
         with bundle.building(out) as aside:
-            made = Made(plan, checked, held, table, release, ledger, holding, entry, language)
+            made = Made(plan, checked, held, table, release, ledger, holding, entry, language, evaluated)
             sums = _write(aside, made, progress)
         _complete(ledger, entry, out, sums)
-        return Bundle(out, entry, *sums)
+        shown = (*release.views, *views(evaluated.public))
+        return Bundle(out, entry, *sums, views=shown, internal_views=views(evaluated.internal))
     except BaseException:
         _close(ledger, entry)
         raise
@@ -135,6 +142,27 @@ def _released(checked: Checked, table: Table, noise: Noise, progress: Progress) 
     if release.guarantee != checked.guarantee:
         raise InputRefused("run.guarantee_differs", method=checked.method.id)
     return release
+
+
+def _door(door: Door, spend: Callable[[], None]) -> Noise:
+    """Open the noise door and look at it: no relative of it, and nothing without noise, makes a release."""
+    noise = door(spend)
+    if type(noise) is not Noise:
+        raise TypeError("a release draws from engine.privacy.noise.Noise and nothing else")
+    return noise
+
+
+def _subject(checked: Checked) -> Subject:
+    return Subject(checked.method, checked.request, checked.guarantee)
+
+
+def _evaluated(
+    plan: Plan, checked: Checked, held: Held, used: Table, release: Release, progress: Progress
+) -> Evaluation:
+    """Ask the measures of the plan about the finished release, which nothing changes any more."""
+    subject = _subject(checked)
+    context = Private(subject, held.table, held.schema, used, release, progress)
+    return evaluate(measures.chosen(plan.measures, subject), context)
 
 
 def _write(aside: Path, made: Made, progress: Progress) -> tuple[str, str]:

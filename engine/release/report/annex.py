@@ -42,15 +42,16 @@ def annex(evidence: PublicEvidence, before: tuple[Part, ...]) -> tuple[Part, ...
 
 
 def _numbers_of_method(evidence: PublicEvidence, before: tuple[Part, ...]) -> Iterator[Explanation]:
-    """Give the three texts of the numbers that the method's own views name."""
-    prefix = f"methods.{evidence.method['id']}.numbers."
+    """Give the three texts of the numbers that the views of the method and of the measures name."""
+    prefixes = (f"methods.{evidence.method['id']}.numbers.", "measures.")
+    told = {item.three.id for item in explanations(before)}
     seen: dict[str, None] = {}
     for part in before:
         for label in _labels(part):
-            if isinstance(label, Text) and label.id.startswith(prefix) and label.id.endswith(".label"):
+            if isinstance(label, Text) and label.id.startswith(prefixes) and label.id.endswith(".label"):
                 seen.setdefault(label.id.removesuffix(".label"))
     for name in seen:
-        if all(texts.has(f"{name}.{one}") for one in ("what", "how", "change")):
+        if name not in told and all(texts.has(f"{name}.{one}") for one in ("what", "how", "change")):
             yield Explanation(Text(f"{name}.label"), None, Text(name))
 
 
