@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from engine.errors import InputRefused
 from engine.privacy import accuracy
 from engine.privacy.accuracy import Accuracy
 from engine.privacy.gaussian import discrete_scale
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 Integers = npt.NDArray[np.int64]
 
 _ROOM = 2**62
+_LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,7 @@ class LaplaceCounts:
         return accuracy.laplace_accuracy(self.scale, count=summed)
 
     def release(self, values: Integers, noise: Noise) -> Integers:
-        """Return the vector with noise.
-
-        Raises
-        ------
-        InputRefused
-            ``mechanisms.overflow``: the declared sizes would not fit 64 bits.
-        """
+        """Return the vector with noise; what does not fit 64 bits is the nearest number that does."""
         return _added(values, noise.discrete_laplace(self.scale, values.size))
 
 
@@ -132,7 +126,7 @@ class GaussianCounts:
         return accuracy.gaussian_accuracy(self.scale**2, count=summed)
 
     def release(self, values: Integers, noise: Noise) -> Integers:
-        """Return the vector with noise; ``mechanisms.overflow`` as for Laplace."""
+        """Return the vector with noise; kept within 64 bits as for Laplace."""
         return _added(values, noise.discrete_gaussian(self.scale**2, values.size))
 
 
@@ -205,9 +199,13 @@ def root_above(square: int) -> Fraction:
 
 
 def _added(values: Integers, draws: Integers) -> Integers:
-    """Add noise without wrapping: the check looks at magnitudes far beyond any declared size."""
+    """Add noise without wrapping and without refusing: whether a sum fits would tell about rows."""
     draws = draws.reshape(values.shape)
-    for part in (values, draws):
-        if part.size and max(abs(int(part.min())), abs(int(part.max()))) >= _ROOM:
-            raise InputRefused("mechanisms.overflow")
-    return np.asarray(values + draws, dtype=np.int64)
+    if all(part.dtype.kind == "i" and _is_within(part, _ROOM) for part in (values, draws)):
+        return np.asarray(values + draws, dtype=np.int64)
+    sums = np.asarray(values, dtype=object) + np.asarray(draws, dtype=object)
+    return np.asarray(np.clip(sums, -_LARGEST, _LARGEST), dtype=np.int64)  # of the noisy sums: reads no row
+
+
+def _is_within(part: Integers, limit: int) -> bool:
+    return part.size == 0 or max(abs(int(part.min())), abs(int(part.max()))) < limit

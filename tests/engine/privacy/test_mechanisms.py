@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine.errors import InputRefused
 from engine.privacy import gaussian
 from engine.privacy.guarantee import Noise as Kind
 from engine.privacy.mechanisms import ExponentialChoice, GaussianCounts, LaplaceCounts, root_above
@@ -94,9 +93,15 @@ def test_a_budget_halved_doubles_the_noise():
     assert LaplaceCounts(3, Fraction(1, 2)).scale == 2 * LaplaceCounts(3, Fraction(1)).scale
 
 
-def test_sums_beyond_64_bits_are_refused():
-    with pytest.raises(InputRefused, match=r"mechanisms\.overflow"):
-        LaplaceCounts(1, Fraction(1)).release(np.array([2**62]), seeded_noise(1))
+def test_sums_beyond_64_bits_neither_wrap_nor_refuse():
+    mechanism = LaplaceCounts(1, Fraction(1))
+    exact = np.array([2**62, 2**70, -(2**70), 5], dtype=object)
+    noisy = mechanism.release(exact, seeded_noise(1))
+    assert noisy.dtype == np.int64
+    assert abs(int(noisy[0]) - 2**62) < 100 and abs(int(noisy[3]) - 5) < 100
+    assert noisy[1:3].tolist() == [2**63 - 1, -(2**63 - 1)]
+    wide = LaplaceCounts(2**60, Fraction(1, 2**12)).release(np.array([1, 2]), seeded_noise(1))
+    assert wide.dtype == np.int64 and set(np.abs(wide)) == {2**63 - 1}
 
 
 def test_score_limit_holds_for_any_scores():
