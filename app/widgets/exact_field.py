@@ -53,6 +53,7 @@ class ExactField(QLineEdit):
         self.setAccessibleName(name)
         self.smallest, self.largest, self.whole = smallest, largest, whole
         self.setFixedWidth(width)
+        self.setProperty("look", "compact")
         self._shown: Fraction | None = None
         self.editingFinished.connect(self._finish)
 

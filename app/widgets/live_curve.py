@@ -186,7 +186,13 @@ class LiveCurve(QWidget):
         metrics = QFontMetricsF(painter.font())
         size = metrics.size(Qt.TextFlag.TextSingleLine, words_)
         point = self._at(area, mark.x, mark.y)
-        for dx, dy in ((11, 0.5), (-11 - size.width(), 0.5), (11, 1.5), (-11 - size.width(), -0.5)):
+        for dx, dy in (
+            (11, -0.3),
+            (11, 0.5),
+            (-11 - size.width(), 0.5),
+            (-11 - size.width(), 1.3),
+            (11, 1.5),
+        ):
             box = QRectF(point.x() + dx, point.y() - size.height() * dy, size.width(), size.height())
             inside = area.adjusted(-2, -10, 2, -1).contains(box)
             clear = not any(box.intersects(other) for other in taken)

@@ -114,7 +114,7 @@ def _shipped() -> tuple[Anchor, ...]:
 
 @dataclass(frozen=True)
 class WaysOut:
-    """What would open an empty window: the money that the accuracy needs, or the error that the money buys."""
+    """What would open an empty window: the money that the accuracy needs, the error that the money buys."""
 
     money: float | None
     error: float | None

@@ -1,0 +1,92 @@
+"""What the budget screen asks the engine for. Orders engine calls; computes nothing itself."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from engine.release.plan import Plan
+
+QUICK = 0.025  # seconds: what may run while a slider moves
+
+
+@dataclass(frozen=True)
+class Worked:
+    """Every view of one level, the curve, and how long that took."""
+
+    plan: Plan
+    choice: Any
+    curve: Any
+    seconds: float
+
+
+def work_out(plan: Plan, *, uncertain: bool = False, readings: bool = True) -> Worked:
+    """Return every view of the plan's level; without readings, quickly."""
+    from engine.release.choice import choice
+    from engine.release.choice_curve import curve
+
+    began = time.perf_counter()
+    found = choice(plan, readings=readings)
+    drawn = curve(plan, chosen=found, readings=readings, uncertain=uncertain)
+    return Worked(plan, found, drawn, time.perf_counter() - began)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is needed before a level is chosen: precedents, and the error at ε = 1 to scale a slider."""
+
+    anchors: tuple[Any, ...]
+    error_at_one: float | None
+    worked: Worked | None
+
+
+def prepare(plan: Plan, *, anchors_file: Path | None = None) -> Prepared:
+    """Bring the heavy modules in, away from the interface, and find what the sliders need."""
+    from engine.privacy.price.anchors import read_anchors
+    from engine.release.choice import choice, with_epsilon
+
+    delta_missing = any(problem.parameter == "budget" for problem in _problems(plan))
+    at_one = None if delta_missing else choice(with_epsilon(plan, Fraction(1)), readings=False).error
+    worked = None
+    if plan.budget is not None and not delta_missing:
+        work_out(plan)  # the first time pays for the imports, the second says how long it takes
+        worked = work_out(plan)
+    return Prepared(read_anchors(anchors_file).anchors, None if at_one is None else at_one.limit, worked)
+
+
+def _problems(plan: Plan) -> list[Any]:
+    from engine.methods.catalogue import method
+    from engine.release.choice import with_epsilon
+
+    level = plan.budget.epsilon if plan.budget is not None else Fraction(1)
+    return method(plan.method).problems(with_epsilon(plan, level).request)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where the register stands: what the ledger would say, and the price of all releases together."""
+
+    plan: Plan
+    preview: Any
+    together: float | None
+
+
+def standing(plan: Plan, ledger_path: Path | None) -> Standing:
+    """Ask the ledger, without reserving anything; one that does not exist yet is not made."""
+    from engine.release.choice_curve import price_of
+    from engine.release.preview import preview
+
+    found = preview(plan, existing(ledger_path))
+    total = found.ledger.epsilon_total if found.ledger is not None else plan.budget and plan.budget.epsilon
+    return Standing(plan, found, None if total is None else price_of(plan, total))
+
+
+def existing(path: Path | None) -> Any:
+    """Return the ledger if there is one, for looking only."""
+    from engine.ledger import Ledger, default_path
+
+    place = path if path is not None else default_path()
+    return Ledger(place, read_only=True) if place.exists() else None

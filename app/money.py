@@ -1,0 +1,58 @@
+"""Amounts of money and levels as people read them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from app import words
+
+SIGNS = {"EUR": "€", "GBP": "£", "USD": "$"}
+CURRENCIES = ("EUR", "GBP", "USD", "CHF", "SEK", "DKK", "NOK", "PLN", "CZK", "HUF", "RON", "BGN")
+
+
+def money(amount: float | Fraction | int, currency: str) -> str:
+    """Write an amount in whole units, small ones in hundredths.
+
+    >>> money(288196.3, "EUR"), money(12.5, "CHF"), money(0.25, "GBP")
+    ('€ 288,196', 'CHF 12.50', '£ 0.25')
+    """
+    sign = SIGNS.get(currency, currency)
+    value = float(amount)
+    written = f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:,.2f}"
+    return f"{sign}\u00a0{written}"
+
+
+def level(epsilon: float | Fraction) -> str:
+    """Write a privacy level with at least two decimals.
+
+    >>> level(Fraction(1, 2)), level(Fraction(299, 500)), level(12)
+    ('0.50', '0.598', '12.00')
+    """
+    short = f"{float(epsilon):.4g}"
+    whole, _, rest = short.partition(".")
+    return f"{whole}.{rest.ljust(2, '0')}" if "e" not in short else short
+
+
+def percent(share: float) -> str:
+    """Write a share of certainty without ever rounding it to certain.
+
+    >>> percent(0.6225), percent(0.99997), percent(0.5)
+    ('62 %', '>99.9 %', '50 %')
+    """
+    hundredth = 100 * share
+    if share > 0.999:
+        return words.say("app.budget.almost_certain")
+    if share > 0.99:
+        return f"{hundredth:.1f}\u00a0%"
+    return f"{hundredth:.0f}\u00a0%"
+
+
+def size(value: float) -> str:
+    """Write an error with two significant digits, whole where it is large.
+
+    >>> size(6.0), size(0.0533), size(13.4), size(1234.5)
+    ('6', '0.053', '13', '1,235')
+    """
+    if value >= 10:
+        return f"{value:,.0f}"
+    return f"{value:.2g}"

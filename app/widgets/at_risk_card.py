@@ -1,0 +1,67 @@
+"""Privacy at risk: published, exact, exact both ways and certified, always together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel
+
+from app import words
+from app.theme import text_font
+from app.widgets.cards import Card, Rule
+from app.widgets.prose import Prose
+
+NAMES = ("published", "exact", "exact_two_sided", "certified")
+
+
+@dataclass(frozen=True)
+class AtRisk:
+    """What the card shows: its heading, one written number a name, a warning or nothing."""
+
+    heading: str
+    numbers: Sequence[str]
+    warning: str = ""
+
+
+class AtRiskCard(Card):
+    """Four figures under their own names; never one alone."""
+
+    def __init__(self) -> None:
+        super().__init__(words.say("app.budget.at_risk.heading_empty"))
+        self.setObjectName("card-at-risk")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(5)
+        grid.setColumnStretch(0, 1)
+        head = QLabel(words.say("app.budget.at_risk.confidence"))
+        head.setFont(text_font(12, 500))
+        head.setProperty("tone", "quiet")
+        grid.addWidget(head, 0, 0, 1, 2, Qt.AlignmentFlag.AlignRight)
+        self.numbers: dict[str, QLabel] = {}
+        for place, name in enumerate(NAMES):
+            grid.addWidget(Rule(), 2 * place + 1, 0, 1, 2)
+            grid.addWidget(Prose(words.say(f"app.budget.at_risk.{name}")), 2 * place + 2, 0)
+            number = QLabel("–")
+            number.setFont(text_font(13, 500))
+            number.setObjectName(f"at-risk-{name}")
+            self.numbers[name] = number
+            grid.addWidget(number, 2 * place + 2, 1, Qt.AlignmentFlag.AlignRight)
+        self.body.addLayout(grid)
+        self.warning = Prose(tone="care", pixels=12)
+        self.warning.hide()
+        self.body.addWidget(self.warning)
+        self.body.addStretch(1)
+
+    def show_at_risk(self, said: AtRisk) -> None:
+        """Show the figures."""
+        self.heading.setText(said.heading)
+        for name, written in zip(NAMES, said.numbers, strict=True):
+            self.numbers[name].setText(written)
+        self.warning.setVisible(bool(said.warning))
+        self.warning.say(said.warning)
+        pairs = zip(NAMES, said.numbers, strict=True)
+        spoken = ", ".join(f"{words.say(f'app.budget.at_risk.{name}')} {number}" for name, number in pairs)
+        self.setAccessibleName(f"{said.heading}: {spoken}. {said.warning}")

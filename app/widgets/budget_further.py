@@ -1,0 +1,149 @@
+"""For experts: the constant c and its calibration, the minimum, δ, the relation, fines and incident cost."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app import words
+from app.theme import text_font
+from app.widgets.cards import Card
+from app.widgets.exact_field import ExactField
+from app.widgets.prose import Prose
+from engine.privacy.guarantee import Neighbours
+from engine.release.plan import Plan
+
+PRICE_FIELDS = ("curvature", "minimum", "bound", "fine", "incident")
+POSITIVE = ("curvature", "bound")
+
+
+class BudgetFurther(Card):
+    """Folded away until asked for. Every change has a signal of its own."""
+
+    priced = Signal(str, object)  # field of Price, Fraction or None
+    delta_decided = Signal(object)
+    relation_decided = Signal(object)
+    calibrated = Signal(object, object)  # ε and the accepted share
+    uncertain = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("further-budget")
+        self.body.setContentsMargins(16, 8, 16, 8)
+        self.toggle = QPushButton(words.say("app.budget.further"))
+        self.toggle.setObjectName("further-toggle")
+        self.toggle.setProperty("look", "link")
+        self.toggle.setCheckable(True)
+        self.toggle.toggled.connect(self._fold)
+        self.body.addWidget(self.toggle, 0, Qt.AlignmentFlag.AlignLeft)
+        self.part = QWidget()
+        column = QVBoxLayout(self.part)
+        column.setContentsMargins(0, 4, 0, 8)
+        column.setSpacing(14)
+        self.fields: dict[str, ExactField] = {}
+        column.addLayout(self._build_fields())
+        column.addLayout(self._build_calibration())
+        self.relation = QComboBox()
+        self.relation.setObjectName("relation")
+        self.relation.setAccessibleName(words.say("app.budget.field.relation"))
+        self.relation.setMaximumWidth(520)
+        for one in Neighbours:
+            self.relation.addItem(words.say(f"app.budget.relation.{one}"), one.value)
+        self.relation.activated.connect(
+            lambda place: self.relation_decided.emit(Neighbours(self.relation.itemData(place)))
+        )
+        column.addWidget(_label("relation", self.relation))
+        column.addWidget(self.relation)
+        self.band = QCheckBox(words.say("app.budget.show_band"))
+        self.band.setObjectName("show-band")
+        self.band.toggled.connect(self.uncertain.emit)
+        column.addWidget(self.band)
+        self.note = Prose(words.say("app.budget.separate"), tone="quiet", pixels=12)
+        column.addWidget(self.note)
+        self.body.addWidget(self.part)
+        self.part.hide()
+
+    def _build_fields(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(4)
+        names = ("curvature", "minimum", "bound", "delta", "fine", "incident")
+        for place, name in enumerate(names):
+            smallest = Fraction(1, 10**6) if name in POSITIVE else 0
+            field = ExactField(
+                words.say(f"app.budget.field.{name}"),
+                smallest=smallest,
+                largest=Fraction(1, 2) if name == "delta" else None,
+                width=120,
+            )
+            field.setObjectName(f"field-{name}")
+            self.fields[name] = field
+            line, side = 2 * (place // 3), place % 3
+            grid.addWidget(_label(name, field), line, side)
+            grid.addWidget(field, line + 1, side, Qt.AlignmentFlag.AlignLeft)
+            grid.setColumnStretch(side, 1)
+            if name == "delta":
+                field.decided.connect(lambda value: self.delta_decided.emit(value or Fraction(0)))
+            else:
+                field.decided.connect(lambda value, name=name: self._price(name, value))
+        return grid
+
+    def _build_calibration(self) -> QGridLayout:
+        """c made from one point that can be defended: at this ε we accept this share of the liability."""
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        self.at = ExactField(words.say("app.budget.calibrate_at"), smallest=Fraction(1, 1000), width=80)
+        self.at.setObjectName("calibrate-at")
+        self.share = ExactField(
+            words.say("app.budget.calibrate_share"), smallest=Fraction(1, 1000), largest=100, width=80
+        )
+        self.share.setObjectName("calibrate-share")
+        self.use = QPushButton(words.say("app.budget.calibrate"))
+        self.use.setObjectName("calibrate")
+        self.use.clicked.connect(self._calibrate)
+        grid.addWidget(Prose(words.say("app.budget.calibrate_at")), 0, 0)
+        grid.addWidget(self.at, 0, 1)
+        grid.addWidget(Prose(words.say("app.budget.calibrate_share")), 0, 2)
+        grid.addWidget(self.share, 0, 3)
+        grid.addWidget(self.use, 0, 4)
+        grid.setColumnStretch(5, 1)
+        return grid
+
+    def show_plan(self, plan: Plan) -> None:
+        """Show what was decided."""
+        for name in PRICE_FIELDS:
+            self.fields[name].show_number(getattr(plan.price, name))
+        self.fields["delta"].show_number(plan.budget.delta if plan.budget is not None else None)
+        relation = plan.budget.neighbours if plan.budget is not None else Neighbours.ADD_REMOVE
+        self.relation.setCurrentIndex(self.relation.findData(Neighbours(relation).value))
+
+    def unfold(self, field: str = "") -> None:
+        """Open it, with the focus in a field."""
+        self.toggle.setChecked(True)
+        if field in self.fields:
+            self.fields[field].setFocus()
+        elif field == "calibrate":
+            self.at.setFocus()
+
+    def _fold(self, wanted: bool) -> None:
+        self.part.setVisible(wanted)
+        self.toggle.setText(words.say("app.budget.fewer" if wanted else "app.budget.further"))
+
+    def _price(self, name: str, value: Fraction | None) -> None:
+        defaults = {"curvature": Fraction(1), "minimum": Fraction(0)}
+        self.priced.emit(name, defaults.get(name) if value is None else value)
+
+    def _calibrate(self) -> None:
+        at, share = self.at.number(), self.share.number()
+        if at is not None and share is not None:
+            self.calibrated.emit(at, share / 100)
+
+
+def _label(name: str, field: QWidget) -> QLabel:
+    label = QLabel(words.say(f"app.budget.field.{name}"))
+    label.setFont(text_font(12))
+    label.setProperty("tone", "quiet")
+    label.setBuddy(field)
+    return label
