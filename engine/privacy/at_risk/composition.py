@@ -14,7 +14,7 @@ import numpy as np
 from engine.errors import InputRefused
 from engine.privacy.at_risk.inputs import Number, level, share, whole
 from engine.privacy.at_risk.loss import Array, PrivacyLoss
-from engine.privacy.at_risk.mechanisms import loss_of
+from engine.privacy.at_risk.mechanisms import steps_of
 from engine.progress import SILENT, Progress
 
 LARGEST_DISTINCT = 300
@@ -218,7 +218,7 @@ def composed(parts: Iterable[Part], *, progress: Progress = SILENT) -> PrivacyLo
     Raises
     ------
     InputRefused
-        As `compose` and `engine.privacy.at_risk.mechanisms.loss_of`.
+        As `compose` and `engine.privacy.at_risk.mechanisms.steps_of`.
     """
     counts: dict[tuple[str, Fraction, Fraction, bool], int] = {}
     for part in parts:
@@ -226,10 +226,10 @@ def composed(parts: Iterable[Part], *, progress: Progress = SILENT) -> PrivacyLo
         counts[key] = counts.get(key, 0) + whole(part.count, name="count", largest=10**9)
     if len(counts) > LARGEST_DISTINCT:
         raise InputRefused("at_risk.too_many_releases", found=len(counts), largest=LARGEST_DISTINCT)
-    losses = [
-        (loss_of(noise, scale=scale, sensitivity=sensitivity, monotone=monotone), count)
-        for (noise, scale, sensitivity, monotone), count in counts.items()
-    ]
+    losses = []
+    for (noise, scale, sensitivity, monotone), count in counts.items():
+        loss, steps = steps_of(noise, scale=scale, sensitivity=sensitivity, monotone=monotone)
+        losses.append((loss, steps * count))
     if len(losses) == 1 and losses[0][1] == 1:
         return losses[0][0]
     return compose(losses, progress=progress)
