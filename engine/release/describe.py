@@ -120,7 +120,7 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
         statement=privacy_statement(release.guarantee, read_at=plan.price.bound),
         artefacts=artefacts,
         dictionary=tuple(bundle.dictionary_json(artefact, sentence) for artefact in release.artefacts),
-        input_name=made.ledger.input_name(made.held.sha256),
+        input_name=made.ledger.input_name(made.held.sha256, entry=made.entry),
         ledger={"entry": made.entry, "head": {"sequence": head.sequence, "hash": head.hash}},
         noise=NOISE,
         forecast=method.forecast(made.checked.request).views,

@@ -49,7 +49,7 @@ class PublicEvidence:
     measures
         Id of a public measure → its figures, computed from the released artefacts alone.
     input_name
-        HMAC-SHA-256 of the input under a key that stays in the ledger.
+        HMAC-SHA-256 of input and ledger entry under a key that stays in the ledger: another in each release.
     ledger
         ``entry`` and the ``head`` of the chain (number and hash) when the release was reserved.
     noise
