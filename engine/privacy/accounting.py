@@ -1,9 +1,9 @@
 """What several releases cost together: from the events, not from what their authors claim.
 
 Pure events are added up as exact fractions. As soon as Gaussian noise is among them, or many pure releases
-meet a delta, the distribution of the privacy loss is composed (`engine.privacy.at_risk.composition`, from which
-privacy at risk is read too) and the smaller valid bound is given. What the accountant does not know is refused,
-never counted as zero.
+meet a delta, the distribution of the privacy loss is composed (`engine.privacy.at_risk.composition`, which
+privacy at risk is read from too) and the smaller valid bound is given. What the accountant does not know is
+refused, never counted as zero.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from engine.errors import InputRefused
 from engine.privacy.events import (
@@ -42,6 +43,10 @@ from engine.privacy.guarantee import (
     Parallel,
     Sequential,
 )
+
+if TYPE_CHECKING:
+    from engine.privacy.at_risk.composition import Composition
+    from engine.privacy.at_risk.loss import PrivacyLoss
 
 __all__ = ["Total", "as_neighbours", "certified_delta", "pure_epsilon", "to_replace_one", "total"]
 
@@ -218,7 +223,9 @@ def _bounds(leaves: Sequence[Mechanism], delta: Fraction, common: Neighbours) ->
     return found
 
 
-def certified_delta(leaves: Sequence[Mechanism], epsilon: float) -> float:
+def certified_delta(
+    leaves: Sequence[Mechanism], epsilon: float, *, loss: PrivacyLoss | Composition | None = None
+) -> float:
     """Return a delta that mechanisms, one after the other, have at epsilon: computed, and always valid.
 
     Parameters
@@ -227,6 +234,8 @@ def certified_delta(leaves: Sequence[Mechanism], epsilon: float) -> float:
         The mechanisms.
     epsilon
         Above 0.
+    loss
+        Of these mechanisms, from `engine.privacy.at_risk.composition.composed`, where it is known already.
 
     Raises
     ------
@@ -243,7 +252,7 @@ def certified_delta(leaves: Sequence[Mechanism], epsilon: float) -> float:
 
     if any(_is_long(leaf) for leaf in leaves):  # the exact loss of such a shift is not known
         return concentrated_delta(rho=float(_rho(leaves)), epsilon=epsilon)
-    return composed(leaves).delta(epsilon)
+    return (loss or composed(leaves)).delta(epsilon)
 
 
 @lru_cache(maxsize=64)

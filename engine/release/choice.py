@@ -15,14 +15,9 @@ from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import Budget, ErrorForecast, Forecast
 from engine.methods.solve import epsilon_for_error
 from engine.privacy.guarantee import Guarantee, Neighbours
+from engine.privacy.price import posterior as beliefs
 from engine.release.plan import Plan
-from engine.release.statement import (
-    cost_of,
-    posterior,
-    price_statement,
-    privacy_statement,
-    value_epsilon,
-)
+from engine.release.statement import PRIOR, cost_of, price_statement, privacy_statement
 
 SMALLEST, LARGEST = Fraction(1, 1000), Fraction(20)
 DIGITS = 3
@@ -126,14 +121,14 @@ def epsilon_for_money(plan: Plan, amount: Fraction) -> Fraction | None:
     return LARGEST if math.isinf(found) else _rounded_down(found) or None
 
 
-def epsilon_for_posterior(plan: Plan, sure: float, *, prior: float = 0.5) -> Fraction | None:
+def epsilon_for_posterior(plan: Plan, sure: float, *, prior: float = PRIOR) -> Fraction | None:
     """Return the largest privacy level at which someone ``prior`` sure becomes at most ``sure``.
 
     About presence under add/remove, about a value under replace-one.
     """
     if not prior < sure < 1:
         return None
-    return _rounded_down(math.log(sure / (1 - sure)) - math.log(prior / (1 - prior))) or None
+    return _rounded_down(beliefs.epsilon_for_posterior(prior, sure)) or None
 
 
 def epsilon_for_limit(plan: Plan, limit: float) -> Fraction | None:
@@ -169,7 +164,8 @@ def worst_value(plan: Plan) -> float | None:
     """Return how sure someone 50 % sure about a value of a known person becomes at most."""
     if plan.budget is None:
         return None
-    return posterior(value_epsilon(float(plan.budget.epsilon), Neighbours(plan.budget.neighbours)))
+    neighbours = Neighbours(plan.budget.neighbours)
+    return beliefs.posterior(PRIOR, float(plan.budget.epsilon), known_in_table=True, neighbours=neighbours)
 
 
 def _rounded_down(value: float) -> Fraction:

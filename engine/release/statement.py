@@ -11,8 +11,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from engine.privacy.guarantee import Event, Guarantee, Kind, Mechanism, Neighbours
+from engine.privacy.guarantee import Event, Guarantee, Kind, Mechanism
 from engine.privacy.guarantee import Noise as NoiseKind
+from engine.privacy.price.posterior import posterior
 from engine.table.schema import written
 
 if TYPE_CHECKING:
@@ -25,42 +26,9 @@ WARNING_LEVEL = math.log(3)
 PRIOR = 0.5
 
 
-def posterior(epsilon: float, *, prior: float = PRIOR) -> float:
-    """Return how sure someone becomes at most who was ``prior`` sure before the release.
-
-    Parameters
-    ----------
-    epsilon
-        Largest privacy loss between the two possibilities, at least 0.
-    prior
-        Between 0 and 1.
-
-    Returns
-    -------
-    float
-        p e^ε / (1 − p + p e^ε).
-
-    Notes
-    -----
-    Under add/remove, whether a person is in the table costs ε, and the value of a person known to be in it
-    costs 2ε: taking the person out with one value and putting them in with the other.
-
-    Examples
-    --------
-    >>> round(posterior(1), 4), round(posterior(2), 4)
-    (0.7311, 0.8808)
-    """
-    return prior / (prior + (1 - prior) * math.exp(-epsilon))
-
-
 def odds_factor(epsilon: float) -> float:
     """Return e^ε, the factor by which odds can change; beyond e^700 no number is left to write it with."""
     return math.exp(min(epsilon, 700.0))
-
-
-def value_epsilon(epsilon: float, neighbours: Neighbours) -> float:
-    """Return what the value of a person known to be in the table costs: 2ε under add/remove, else ε."""
-    return 2 * epsilon if neighbours is Neighbours.ADD_REMOVE else epsilon
 
 
 def privacy_statement(
@@ -86,8 +54,8 @@ def privacy_statement(
     if guarantee.epsilon is None or guarantee.events is None:
         return {"kind": guarantee.kind.value, "sentence": {"id": "statement.none", "values": {}}}
     epsilon = float(guarantee.epsilon)
-    presence = posterior(epsilon)
-    value = posterior(value_epsilon(epsilon, guarantee.neighbours))
+    presence = posterior(PRIOR, epsilon)
+    value = posterior(PRIOR, epsilon, known_in_table=True, neighbours=guarantee.neighbours)
     tree = {
         "kind": guarantee.kind.value,
         "epsilon": str(guarantee.epsilon),
@@ -114,9 +82,11 @@ def at_risk(guarantee: Guarantee, *, read_at: Fraction | None = None) -> dict[st
     """Return privacy at risk of a guarantee: published, exact and certified, read at one ε.
 
     ``published`` is None where no source gives a form for what runs: theorem 3 (thesis, ch. 8) is about one
-    continuous Laplace mechanism, and is shown for Laplace noise alone. From the guarantee's own ε on there is
-    nothing to read: then it is read at half of it.
+    continuous Laplace mechanism, and is shown for Laplace noise alone. ``certified`` is a δ that always holds;
+    for integer Gaussian noise on longer shifts, whose exact loss is not known, the ``exact`` figures are those
+    of continuous noise. From the guarantee's own ε on there is nothing to read: then it is read at half of it.
     """
+    from engine.privacy.accounting import certified_delta
     from engine.privacy.at_risk.published import confidence as published_confidence
 
     assert guarantee.epsilon is not None and guarantee.events is not None
@@ -135,7 +105,7 @@ def at_risk(guarantee: Guarantee, *, read_at: Fraction | None = None) -> dict[st
             "confidence": loss.confidence(at),
             "confidence_two_sided": loss.confidence_two_sided(at),
         },
-        "certified": {"delta": loss.delta(at)},
+        "certified": {"delta": certified_delta(parts, float(at), loss=loss)},
         "above_ln3": float(full) > WARNING_LEVEL,
     }
 

@@ -21,7 +21,7 @@ def posterior(
     prior
         Belief before the release, between 0 and 1.
     epsilon
-        Privacy level of the release, pure.
+        Privacy level of the release, pure; at least 0, infinite where nothing bounds the loss.
     known_in_table
         False: the question is whether the person is in the table at all. True: that is known, and the
         question is what value the person has.
@@ -43,8 +43,10 @@ def posterior(
     >>> round(posterior(0.5, 1), 4), round(posterior(0.5, 1, known_in_table=True), 4)
     (0.7311, 0.8808)
     """
-    p, at = float(share(prior, name="prior")), level(epsilon, name="epsilon")
-    return _posterior(p, at * _steps(known_in_table, neighbours))
+    p, at = float(share(prior, name="prior")), float(epsilon)
+    if not at >= 0:
+        raise InputRefused("at_risk.not_positive", option="epsilon", found=str(epsilon))
+    return p / (p + (1 - p) * math.exp(-at * _steps(known_in_table, neighbours)))
 
 
 def epsilon_for_posterior(
@@ -184,10 +186,6 @@ def compare(model: PosteriorCost, *, epsilon0: Number, budget: Number | str) -> 
     own = level(epsilon0, name="epsilon0")
     first, second = model.cost.epsilon_for(budget), model.epsilon_for(budget)
     return Comparison(float(budget), first, second, own <= first, own <= second)
-
-
-def _posterior(prior: float, loss: float) -> float:
-    return prior / (prior + (1 - prior) * math.exp(-loss))
 
 
 def _steps(known_in_table: bool, neighbours: str) -> int:

@@ -81,8 +81,8 @@ def posterior_to_json(
     tree: dict[str, Any] = {
         "prior": float(p),
         "neighbours": neighbours,
-        "presence": posterior(p, epsilon, neighbours=neighbours) if finite else 1.0,
-        "value": posterior(p, epsilon, known_in_table=True, neighbours=neighbours) if finite else 1.0,
+        "presence": posterior(p, epsilon, neighbours=neighbours),
+        "value": posterior(p, epsilon, known_in_table=True, neighbours=neighbours),
         "price_presence": presence.at(epsilon),
         "price_value": value.at(epsilon),
     }

@@ -8,9 +8,12 @@ from fractions import Fraction
 import pytest
 
 from engine import texts
+from engine.errors import InputRefused
 from engine.privacy.guarantee import Guarantee, Kind, Mechanism, Neighbours, Noise, Sequential, Unit
+from engine.privacy.mechanisms import GaussianCounts
+from engine.privacy.price.posterior import posterior
 from engine.release.plan import Price
-from engine.release.statement import at_risk, posterior, price_statement, privacy_statement
+from engine.release.statement import at_risk, price_statement, privacy_statement
 
 
 def guarantee(
@@ -21,9 +24,28 @@ def guarantee(
 
 
 def test_posteriors_by_hand() -> None:
-    assert posterior(0) == 0.5
-    assert posterior(math.log(3)) == pytest.approx(0.75)
-    assert posterior(1, prior=0.01) == pytest.approx(0.027, abs=1e-3)
+    assert posterior(0.5, 0) == 0.5 and posterior(0.5, math.inf) == 1
+    assert posterior(0.5, math.log(3)) == pytest.approx(0.75)
+    assert posterior(0.01, 1) == pytest.approx(0.027, abs=1e-3)
+    for epsilon in (-1, math.nan):
+        with pytest.raises(InputRefused):
+            posterior(0.5, epsilon)
+
+
+@pytest.mark.parametrize("square", [1, 2, 3, 4, 8, 9, 50])
+def test_gaussian_noise_on_rows_that_are_exchanged(square: int) -> None:
+    """Any number of rows a person, under either relation: the shift is a root, seldom a whole number."""
+    delta = Fraction(1, 10**6)
+    event = GaussianCounts(square, Fraction(1), delta).event
+    promised = Guarantee(
+        Kind.APPROXIMATE_DP, Fraction(1), delta, Unit.PERSON, 1, Neighbours.REPLACE_ONE, (), event
+    )
+    found = at_risk(promised, read_at=Fraction(1, 2))
+    assert 0.9 < found["exact"]["confidence"] < 1
+    assert found["published"] is None
+    # What the loss exceeds ε by is at most how often it does.
+    assert 0 < found["certified"]["delta"] <= 1 - found["exact"]["confidence"] or square > 3
+    assert delta < found["certified"]["delta"] < 0.05
 
 
 def test_a_known_persons_value_costs_twice_under_add_remove() -> None:
