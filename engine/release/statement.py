@@ -81,10 +81,11 @@ def privacy_statement(
 def at_risk(guarantee: Guarantee, *, read_at: Fraction | None = None) -> dict[str, Any]:
     """Return privacy at risk of a guarantee: published, exact and certified, read at one ε.
 
-    ``published`` is None where no source gives a form for what runs: theorem 3 (thesis, ch. 8) is about one
-    continuous Laplace mechanism, and is shown for Laplace noise alone. ``certified`` is a δ that always holds;
-    for integer Gaussian noise on longer shifts, whose exact loss is not known, the ``exact`` figures are those
-    of continuous noise. From the guarantee's own ε on there is nothing to read: then it is read at half of it.
+    ``published`` is None where no source gives a form for what runs: theorem 3 (thesis, ch. 8) is about
+    one continuous Laplace mechanism, and is shown for Laplace noise alone. ``certified`` is a δ that always
+    holds; for integer Gaussian noise on longer shifts, whose exact loss is not known, the ``exact`` figures
+    are those of continuous noise. From the guarantee's own ε on there is nothing to read: then it is read at
+    half of it.
     """
     from engine.privacy.accounting import certified_delta
     from engine.privacy.at_risk.published import confidence as published_confidence
