@@ -12,6 +12,14 @@ from engine.release.plan import Plan
 from engine.table.schema import Schema
 
 
+def load_engine() -> None:
+    """Import what the first table needs, so that opening it does not wait for the imports."""
+    import engine.methods.catalogue
+    import engine.risk.group_sizes
+    import engine.table.preparation
+    import engine.table.suggest  # noqa: F401
+
+
 @dataclass(frozen=True)
 class Reading:
     """A table as it was read and as it was prepared, how it was understood, and how it may be marked."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 import importlib
 from contextlib import suppress
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QCursor, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QCloseEvent, QCursor, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
@@ -24,6 +25,7 @@ from PySide6.QtWidgets import (
 from app import draft, files, flow, log, words
 from app.jobs import JobRunner
 from app.pages.base import Page
+from app.reading import load_engine
 from app.settings import Settings
 from app.study import Study
 from app.theme import theme
@@ -36,6 +38,7 @@ from engine.methods.protocol import MAIN
 from engine.release.plan import FileReference, Plan
 
 PANEL_BELOW, SIDE_BELOW = 1060, 860  # widths under which the panel folds away, and the steps lose their names
+WARM_AFTER, WARM_PAUSE = 150, 15  # milliseconds after the first picture, and between two screens
 SAVE_AFTER = 700  # milliseconds without an edit
 
 
@@ -56,6 +59,8 @@ class Window(QWidget):
         self.pages: dict[str, Page] = {}
         self.step = ""
         self._refreshing = self._again = self._panel_open = self._asked_to_close = False
+        self.warm = False  # all screens are made
+        self._warming: list[str] = []
         self._pending: tuple[Page, str] | None = None
         self._topic_timer = self._single_shot(160, self._topic_now)
         self._save_timer = self._single_shot(SAVE_AFTER, self.save_draft)
@@ -141,6 +146,7 @@ class Window(QWidget):
         elif step != self.step:
             self.clear_notice()
         if self.step:
+            self._commit()
             self.page(self.step).leave()
         page = self.page(step)
         self.step = step
@@ -265,6 +271,12 @@ class Window(QWidget):
 
     # --- what happens ------------------------------------------------------------------------------
 
+    def _commit(self) -> None:
+        """Have the field that is being written say what it holds."""
+        field = self.focusWidget()
+        if field is not None and field is not self:
+            field.clearFocus()
+
     def _study_changed(self, names: frozenset[str]) -> None:
         self._save_timer.start()
         self.refresh()
@@ -320,6 +332,23 @@ class Window(QWidget):
         timer.timeout.connect(act)
         return timer
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self.warm and not self._warming:
+            self._warming = [step for step in flow.STEPS if find_spec(f"app.pages.{step}") is not None]
+            QTimer.singleShot(WARM_AFTER, self._warm_up)
+
+    def _warm_up(self) -> None:
+        """Make one more screen while nobody waits for it, then load the engine in the background."""
+        if self._warming:
+            # What fails here fails again, and is said, when the screen is opened.
+            with suppress(Exception):
+                self.page(self._warming.pop(0))
+            QTimer.singleShot(WARM_PAUSE, self._warm_up)
+        else:
+            self.warm = True
+            self.runner.start(load_engine, slot="warm")
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange()
@@ -332,6 +361,7 @@ class Window(QWidget):
             )
             event.ignore()
             return
+        self._commit()
         if self._save_timer.isActive():
             self.save_draft()
         if not self.isMaximized():

@@ -87,6 +87,7 @@ class BarList(QWidget):
             painter.setPen(QPen(tokens.colour("accent"), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.end()
 
     def _text(self, painter: QPainter, place: QRectF, written: str) -> None:
         cut = painter.fontMetrics().elidedText(written, Qt.TextElideMode.ElideRight, int(place.width()))

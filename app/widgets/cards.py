@@ -18,8 +18,8 @@ class Card(QFrame):
         self.body.setContentsMargins(16, 16, 16, 16)
         self.body.setSpacing(8)
         self.heading = Heading(heading, size="card", tone=tone)
-        self.heading.setVisible(bool(heading))
         self.body.addWidget(self.heading)
+        self.heading.setVisible(bool(heading))  # after it has a parent, or it would be a window of its own
 
 
 class NumberCard(Card):

@@ -63,7 +63,6 @@ class DomainEditor(QWidget):
         self.take = QPushButton(words.say("app.columns.domain.take"))
         self.take.setObjectName("domain_take")
         self.take.setProperty("look", "link")
-        self.take.setVisible(found is not None and found.code_list is None)
         self.take.clicked.connect(lambda checked=False: self._take())
         self.known = QCheckBox(words.say("app.columns.domain.known"))
         self.known.setObjectName("domain_known")
@@ -77,6 +76,7 @@ class DomainEditor(QWidget):
         self.button.clicked.connect(lambda checked=False: self._declare())
         for part in (self.take, self.known_why, self.known, self.wrong, self.button):
             self._box.addWidget(part)
+        self.take.setVisible(found is not None and found.code_list is None)
 
     def _build_bounds(self) -> None:
         names = ("minimum", "maximum") if self._column.kind is Kind.DATE else ("minimum", "maximum", "step")

@@ -64,6 +64,7 @@ class MiniBars(QWidget):
             painter.setPen(tokens.colour("accent"))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.end()
 
     def _label(self, painter: QPainter, written: str, side: Qt.AlignmentFlag) -> None:
         used = min(self.width(), int(self._slots()[-1].right()))

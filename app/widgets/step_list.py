@@ -65,6 +65,7 @@ class StepButton(QAbstractButton):
             painter.setPen(tokens.colour("text" if ready else "quiet"))
             place = whole.adjusted(40, 0, -4, 0)
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
+        painter.end()
 
 
 class StepList(QWidget):

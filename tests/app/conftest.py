@@ -8,14 +8,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 if not os.environ.get("DISPLAY"):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, QMessageBox
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, QMessageBox, QWidget
 
 from app.application import make_application
 from app.jobs import JobRunner
@@ -87,15 +88,36 @@ def runner(qapp: QApplication) -> Iterator[JobRunner]:
     assert made.shutdown(5000), "a job outlived the test"
 
 
+class Strays(QObject):
+    """Notices widgets that become windows of their own because they are shown before they have a parent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            kind = watched.windowFlags() & Qt.WindowType.WindowType_Mask
+            if kind == Qt.WindowType.Window and not isinstance(watched, Window):
+                self.found.append(f"{type(watched).__name__} {watched.objectName()}")
+        return False
+
+
 @pytest.fixture
-def window(qtbot: object, qapp: QApplication, tmp_path: Path) -> Iterator[Window]:
+def window(qtbot: Any, qapp: QApplication, tmp_path: Path) -> Iterator[Window]:
     """Return an open window with an empty study; its jobs must end with the test."""
     theme.choose("light")
     made = Window(settings=Settings(tmp_path / "settings"), data=tmp_path / "data")
     made.study.ledger_path = tmp_path / "ledger.sqlite"
     made.resize(1366, 768)
     made.show()
+    made.activateWindow()
+    qtbot.waitActive(made).__enter__()
+    strays = Strays()
+    qapp.installEventFilter(strays)
     yield made
+    qapp.removeEventFilter(strays)
+    assert strays.found == []
     made.close()
     assert made.runner.shutdown(5000), "a job outlived the test"
     made.deleteLater()

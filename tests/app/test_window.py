@@ -20,7 +20,6 @@ from app.widgets.panel import Explanation, Part, three
 from app.window import PANEL_BELOW, SIDE_BELOW, Window
 from engine.errors import InputRefused
 from engine.release.plan import Purpose
-
 from tests.app.walking import open_table, settle, write_people
 
 
@@ -260,7 +259,9 @@ def test_every_colour_of_the_style_sheet_is_a_token_and_text_can_be_read(tokens:
         high, low = sorted((luminance(first), luminance(second)), reverse=True)
         return (high + 0.05) / (low + 0.05)
 
-    pairs = [(ink, ground) for ink in ("text", "quiet") for ground in ("background", "surface", "accent_soft")]
+    pairs = [
+        (ink, ground) for ink in ("text", "quiet") for ground in ("background", "surface", "accent_soft")
+    ]
     pairs += [("accent", ground) for ground in ("background", "surface", "accent_soft")]
     pairs += [("care", "care_soft"), ("wrong", "wrong_soft"), ("wrong", "surface"), ("care", "surface")]
     pairs += [("on_accent", "accent"), ("surface", "text"), ("text", "care_soft"), ("text", "wrong_soft")]

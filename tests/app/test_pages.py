@@ -1,0 +1,630 @@
+"""Screens from start to purpose, through what a person uses."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QComboBox, QLineEdit
+
+from app import marking, words
+from app.flow import ROWS_PER_PERSON
+from app.window import Window
+from engine.ledger import Ledger
+from engine.methods.protocol import Budget
+from engine.privacy.guarantee import Neighbours
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from tests.app.conftest import STALL, Watchdog
+from tests.app.walking import (
+    decide_columns,
+    fill_purpose,
+    open_table,
+    settle,
+    walk_to,
+    write_people,
+)
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    return write_people(tmp_path / "people.csv")
+
+
+def choose(field: QComboBox, data: object) -> None:
+    """Choose an entry as a person does."""
+    place = field.findData(data)
+    assert place >= 0, data
+    field.setCurrentIndex(place)
+    field.activated.emit(place)
+
+
+def role_of(window: Window, name: str) -> Role:
+    return window.study.plan.schema.column(name).role
+
+
+# --- load ------------------------------------------------------------------------------------------
+
+
+def test_a_dropped_file_is_read(window: Window, qtbot: Any, people: Path) -> None:
+    window.go("load")
+    page = window.page("load")
+    assert page.drop.isVisible() and not page.loaded.isVisible()
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(people))])
+    event = QDropEvent(
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    page.dropEvent(event)
+    settle(qtbot, window)
+    assert page.loaded.isVisible() and not page.drop.isVisible()
+    assert "60 rows" in page.subtitle.plain() and "6 columns" in page.subtitle.plain()
+    assert page.rows.model().rowCount() == 60
+
+
+def test_what_was_found_out_is_shown_with_its_reason(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    path = write_people(tmp_path / "people.csv", delimiter=";", decimal=",")
+    open_table(qtbot, window, path)
+    page = window.page("load")
+    delimiter, decimal = page.options.fields["delimiter"], page.options.fields["decimal"]
+    assert delimiter.currentText() == "semicolon (found)"
+    assert decimal.currentText().startswith("comma")
+    explained = page.explain("option.delimiter")
+    assert explained.title == words.say("app.load.option.delimiter.label")
+    assert len(explained.parts) >= 1
+    assert window.study.table.storage["stay"] == "number"
+
+
+def test_what_was_found_out_can_be_overridden(window: Window, qtbot: Any, people: Path) -> None:
+    open_table(qtbot, window, people)
+    page = window.page("load")
+    choose(page.options.fields["header"], False)
+    settle(qtbot, window)
+    assert window.study.plan.files["people"].options == {"header": False}
+    assert window.study.table.n_rows == 61
+    choose(page.options.fields["header"], "found")
+    settle(qtbot, window)
+    assert window.study.plan.files["people"].options == {}
+    assert window.study.table.n_rows == 60
+
+
+def test_a_missing_code_is_offered_and_accepted(window: Window, qtbot: Any, people: Path) -> None:
+    from PySide6.QtWidgets import QPushButton
+
+    open_table(qtbot, window, people)
+    page = window.page("load")
+    offer = next(
+        one
+        for one in page.options.findChildren(QPushButton)
+        if one.text() == words.say("app.load.is_missing", code="?")
+    )
+    offer.click()
+    settle(qtbot, window)
+    assert window.study.plan.files["people"].options == {"missing": ["?"]}
+    assert window.study.table.rows()["diagnosis"].isna().sum() == 6
+    assert page.options.fields["missing"].text() == "?"
+
+
+def test_cells_that_did_not_fit_are_marked_and_counted(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    rows = [f"{row},{row}.5" for row in range(1, 40)] + ["40,heavy"]
+    path.write_text("id,weight\n" + "\n".join(rows) + "\n")
+    open_table(qtbot, window, path)
+    page = window.page("load")
+    from app.widgets.table_view import MARKED
+
+    model = page.rows.model()
+    marked = [
+        (row, column)
+        for row in range(model.rowCount())
+        for column in range(model.columnCount())
+        if model.index(row, column).data(MARKED)
+    ]
+    assert marked == [(39, 1)]
+    assert page.findings.isVisible()
+    spoken = " ".join(label.plain() for label in page.findings.findChildren(type(page.subtitle)))
+    assert "1 cells are not numbers" in spoken and "heavy" not in spoken
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("empty.csv", b"", "empty_file"),
+        ("header.csv", b"a,b,c\n", "no_rows"),
+        ("picture.csv", b"\x89PNG\r\n\x1a\n" + bytes(40), "unknown_format"),
+        ("broken.xlsx", b"PK\x03\x04 cut", "excel_damaged"),
+    ],
+)
+def test_bad_files_get_an_answer_and_the_page_stays_usable(
+    window: Window, qtbot: Any, tmp_path: Path, name: str, content: bytes, code: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    window.open_file(str(path))
+    settle(qtbot, window)
+    said = words.say(f"errors.table.{code}.do")
+    assert name in window.notice.words() and said.split("{")[0] in window.notice.words()
+    assert window.page("load").drop.isVisible()
+    open_table(qtbot, window, write_people(tmp_path / "good.csv"))
+
+
+def test_sheets_of_a_workbook_can_be_chosen(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    path = tmp_path / "book.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"a": [1, 2]}).to_excel(book, sheet_name="first", index=False)
+        pd.DataFrame({"b": [1, 2, 3]}).to_excel(book, sheet_name="second", index=False)
+    open_table(qtbot, window, path)
+    page = window.page("load")
+    assert not page.options.fields["delimiter"].isVisible()
+    choose(page.options.fields["sheet"], "second")
+    settle(qtbot, window)
+    assert window.study.table.names == ("b",)
+
+
+def test_rows_are_kept_by_a_condition_and_the_step_can_be_removed(
+    window: Window, qtbot: Any, people: Path
+) -> None:
+    open_table(qtbot, window, people)
+    steps = window.page("load").preparation
+    steps.buttons["keep_rows_where"].click()
+    steps.form.fields["column"].setCurrentText("ward")
+    steps.form.fields["values"].setText("ward 0, ward 1")
+    steps.form._make()
+    settle(qtbot, window)
+    assert window.study.plan.preparation == (
+        {"step": "keep_rows_where", "column": "ward", "is": "in", "values": ["ward 0", "ward 1"]},
+    )
+    kept = window.study.table.n_rows
+    assert 0 < kept < 60 and f"{kept} rows" in window.page("load").subtitle.plain()
+    remove = steps.findChild(type(steps.buttons["bands"]), "remove_0")
+    remove.click()
+    settle(qtbot, window)
+    assert window.study.plan.preparation == () and window.study.table.n_rows == 60
+
+
+def test_bands_make_a_declared_column(window: Window, qtbot: Any, people: Path) -> None:
+    open_table(qtbot, window, people)
+    steps = window.page("load").preparation
+    steps.add("bands")
+    steps.form.fields["column"].setCurrentText("stay")
+    steps.form.fields["edges"].setText("0, 5, 10, 15")
+    steps.form._make()
+    settle(qtbot, window)
+    column = window.study.plan.schema.column("stay_band")
+    assert column.domain == Domain(values=("[0-5)", "[5-10)", "[10-15)"))
+    assert column.domain_origin is Origin.DECLARED
+    assert "stay_band" in window.study.table.names
+
+
+def test_a_step_that_is_not_complete_is_explained_in_its_form(
+    window: Window, qtbot: Any, people: Path
+) -> None:
+    open_table(qtbot, window, people)
+    steps = window.page("load").preparation
+    steps.add("bands")
+    steps.form.fields["edges"].setText("5, 3")
+    steps.form._make()
+    assert not steps.form.wrong.isHidden() and "do not increase" in steps.form.wrong.plain()
+    assert window.study.plan.preparation == ()
+
+
+def test_people_who_objected_are_left_out_by_a_list(
+    window: Window, qtbot: Any, people: Path, tmp_path: Path
+) -> None:
+    objected = tmp_path / "objected.csv"
+    objected.write_text("patient\n500000\n500007\n")
+    open_table(qtbot, window, people)
+    steps = window.page("load").preparation
+    steps.add("drop_people")
+    steps.form.fields["file"].setText(str(objected))
+    steps.form._make()
+    settle(qtbot, window)
+    assert window.study.table.n_rows == 56  # two people with two rows each
+
+
+def test_a_step_that_cannot_be_done_says_so_and_nothing_is_lost(
+    window: Window, qtbot: Any, people: Path
+) -> None:
+    open_table(qtbot, window, people)
+    window.study.decide(preparation=({"step": "bands", "column": "gone", "edges": [0, 1], "to": "x"},))
+    window.page("load")._read()
+    settle(qtbot, window)
+    assert "gone" in window.notice.words()
+    assert window.study.table is None and window.page("load").loaded.isVisible()
+    assert window.study.plan.files
+
+
+def test_another_file_keeps_what_was_said_about_the_same_columns(
+    window: Window, qtbot: Any, people: Path, tmp_path: Path
+) -> None:
+    open_table(qtbot, window, people)
+    decide_columns(qtbot, window)
+    other = tmp_path / "other.csv"
+    text = people.read_text().replace("ward", "unit")
+    other.write_text(text)
+    window.go("load")
+    window.page("load").open_path(str(other))
+    settle(qtbot, window)
+    assert role_of(window, "gender") is Role.IDENTIFYING
+    assert "ward" not in window.study.plan.schema and "unit" in window.study.plan.schema
+    assert marking.question("gender") not in window.study.open_questions
+
+
+# --- columns ---------------------------------------------------------------------------------------
+
+
+def test_suggestions_wait_for_a_decision_with_their_reason(window: Window, qtbot: Any, people: Path) -> None:
+    walk = window
+    open_table(qtbot, walk, people)
+    window.go("columns")
+    page = window.page("columns")
+    settle(qtbot, window)
+    assert role_of(window, "patient_nbr") is Role.PERSON_KEY
+    assert marking.question("patient_nbr") in window.study.open_questions
+    assert ROWS_PER_PERSON in window.study.open_questions
+    lines = {line.name: line for line in page.table.columns.lines}
+    assert lines["patient_nbr"].undecided and "40" in lines["patient_nbr"].values
+    assert lines["gender"].why
+    # What the rows show is never a declaration by itself.
+    assert window.study.plan.schema.column("ward").domain is None
+
+
+def test_next_waits_for_the_cap_on_rows_of_a_person(window: Window, qtbot: Any, people: Path) -> None:
+    open_table(qtbot, window, people)
+    window.go("columns")
+    page = window.page("columns")
+    page.accept.click()
+    settle(qtbot, window)
+    window.footer.next.click()
+    assert window.step == "columns"
+    assert window.notice.words() == words.say("app.flow.rows_per_person")
+    editor = page._editor
+    assert editor.names == ("patient_nbr",) and editor.cap.text() == ""
+    qtbot.keyClicks(editor.cap, "2")
+    qtbot.keyClick(editor.cap, Qt.Key.Key_Return)
+    settle(qtbot, window)
+    assert window.study.plan.schema.rows_per_person == 2
+    window.footer.next.click()
+    assert window.step == "risk"
+    settle(qtbot, window)
+
+
+def test_several_columns_are_marked_together_by_keyboard(window: Window, qtbot: Any, people: Path) -> None:
+    open_table(qtbot, window, people)
+    window.go("columns")
+    settle(qtbot, window)
+    page = window.page("columns")
+    page.every.click()
+    page.select("ward")
+    page.table.setFocus()
+    qtbot.keyClick(page.table, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    assert page.table.selected() == ["ward", "stay"]
+    assert window.panel.shown().title == words.say("app.columns.several", count=2)
+    choose(page._editor.role, Role.SENSITIVE)
+    assert role_of(window, "ward") is role_of(window, "stay") is Role.SENSITIVE
+    assert page.table.selected() == ["ward", "stay"]
+    settle(qtbot, window)
+
+
+def test_enter_accepts_the_selected_suggestion(window: Window, qtbot: Any, people: Path) -> None:
+    open_table(qtbot, window, people)
+    window.go("columns")
+    settle(qtbot, window)
+    page = window.page("columns")
+    page.select("gender")
+    qtbot.keyClick(page.table, Qt.Key.Key_Return)
+    assert marking.question("gender") not in window.study.open_questions
+    assert marking.question("age") in window.study.open_questions
+    # What was decided stays in view.
+    assert "gender" in [line.name for line in page.table.columns.lines]
+    settle(qtbot, window)
+
+
+def test_only_one_column_is_the_person_key(window: Window, qtbot: Any, people: Path) -> None:
+    open_table(qtbot, window, people)
+    decide_columns(qtbot, window)
+    page = window.page("columns")
+    page.every.click()
+    page.select("ward")
+    choose(page._editor.role, Role.PERSON_KEY)
+    assert role_of(window, "ward") is Role.PERSON_KEY
+    assert role_of(window, "patient_nbr") is Role.DIRECT_IDENTIFIER
+    assert ROWS_PER_PERSON in window.study.open_questions
+    page.select("ward", "stay")
+    choose(page._editor.role, Role.PERSON_KEY)
+    assert window.notice.words() == words.say("app.columns.one_key")
+    settle(qtbot, window)
+
+
+def test_what_marking_would_do_is_said_in_counts_of_people(window: Window, qtbot: Any, people: Path) -> None:
+    open_table(qtbot, window, people)
+    decide_columns(qtbot, window)
+    page = window.page("columns")
+    page.every.click()
+    page.select("ward")
+    settle(qtbot, window)
+    from engine.risk.group_sizes import group_sizes
+
+    plan, table = window.study.plan, window.study.table
+    now = group_sizes(table, plan.schema)
+    then = group_sizes(table, plan.schema, columns=(*now.columns, "ward"))
+    assert page._editor.what_if.plain() == words.say(
+        "app.columns.what_if.marked_body", alone=then.alone, people=40, now=now.alone
+    )
+    page.select("gender")
+    settle(qtbot, window)
+    assert page._editor.what_if_heading.text() == words.say("app.columns.what_if.unmarked")
+
+
+def test_values_are_declared_by_hand(window: Window, qtbot: Any, people: Path) -> None:
+    open_table(qtbot, window, people)
+    decide_columns(qtbot, window)
+    page = window.page("columns")
+    page.every.click()
+    page.select("ward")
+    page._editor.change.click()
+    editor = page._editor._domain
+    editor.values.setPlainText("ward 0\nward 1\nward 1")
+    editor.button.click()
+    assert not editor.wrong.isHidden() and editor.wrong.plain() == words.say("app.columns.domain.twice")
+    editor.values.setPlainText("ward 0\nward 1\nward 2")
+    editor.button.click()
+    column = window.study.plan.schema.column("ward")
+    assert column.domain == Domain(values=("ward 0", "ward 1", "ward 2")) and column.is_declared
+    assert window.study.plan.decisions == ()
+    settle(qtbot, window)
+
+
+def test_values_taken_from_the_rows_need_a_word_that_they_are_known_without(
+    window: Window, qtbot: Any, people: Path
+) -> None:
+    open_table(qtbot, window, people)
+    decide_columns(qtbot, window)
+    page = window.page("columns")
+    page.every.click()
+    page.select("ward")
+    page._editor.change.click()
+    editor = page._editor._domain
+    editor.take.click()
+    assert editor.values.toPlainText().splitlines() == ["ward 0", "ward 1", "ward 2"]
+    editor.button.click()
+    assert window.study.plan.schema.column("ward").domain is None
+    assert editor.wrong.plain() == words.say("app.columns.domain.not_vouched")
+    editor.known.setChecked(True)
+    editor.button.click()
+    assert window.study.plan.schema.column("ward").is_declared
+    assert window.study.plan.decisions[0]["decision"] == "values_vouched"
+    settle(qtbot, window)
+
+
+def test_a_code_list_and_bounds_can_be_declared(window: Window, qtbot: Any, people: Path) -> None:
+    open_table(qtbot, window, people)
+    decide_columns(qtbot, window)
+    page = window.page("columns")
+    page.every.click()
+    page.select("stay")
+    choose(page._editor.kind, Kind.NUMBER)
+    page._editor.change.click()
+    editor = page._editor._domain
+    for name, text in (("minimum", "30"), ("maximum", "0"), ("step", "")):
+        editor.bounds[name].setText(text)
+    editor.button.click()
+    assert editor.wrong.plain() == words.say("app.columns.domain.order")
+    for name, text in (("minimum", "0"), ("maximum", "30"), ("step", "1/2")):
+        editor.bounds[name].setText(text)
+    editor.button.click()
+    domain = window.study.plan.schema.column("stay").domain
+    assert domain == Domain(Fraction(0), Fraction(30), Fraction(1, 2))
+    page.select("gender")
+    page._editor.change.click()
+    lists = page._editor._domain.lists
+    choose(lists, "sex_words")
+    page._editor._domain.button.click()
+    column = window.study.plan.schema.column("gender")
+    assert column.domain == Domain(code_list="sex_words") and column.domain_origin is Origin.CODE_LIST
+    settle(qtbot, window)
+
+
+def test_missing_codes_of_a_column(window: Window, qtbot: Any, people: Path) -> None:
+    open_table(qtbot, window, people)
+    decide_columns(qtbot, window)
+    page = window.page("columns")
+    page.every.click()
+    page.select("diagnosis")
+    field = page._editor.missing
+    field.setText("? NA")
+    field.editingFinished.emit()
+    assert window.study.plan.schema.column("diagnosis").missing == ("?", "NA")
+    settle(qtbot, window)
+
+
+def test_a_column_is_found_by_its_name(window: Window, qtbot: Any, people: Path) -> None:
+    open_table(qtbot, window, people)
+    window.go("columns")
+    page = window.page("columns")
+    qtbot.keyClicks(page.find, "DIAG")
+    assert [line.name for line in page.table.columns.lines] == ["diagnosis"]
+    page.find.clear()
+    assert len(page.table.columns.lines) >= 3
+    settle(qtbot, window)
+
+
+def test_the_last_schema_is_used_again(window: Window, qtbot: Any, people: Path) -> None:
+    open_table(qtbot, window, people)
+    decide_columns(qtbot, window, rows_per_person=2)
+    window.page("columns").every.click()
+    window.page("columns").select("ward")
+    choose(window.page("columns")._editor.role, Role.IDENTIFYING)
+    settle(qtbot, window)
+    window.go("load")
+    open_table(qtbot, window, people)
+    window.go("columns")
+    page = window.page("columns")
+    assert role_of(window, "ward") is not Role.IDENTIFYING
+    page.last.click()
+    assert role_of(window, "ward") is Role.IDENTIFYING
+    assert window.study.open_questions == frozenset()
+    assert window.study.plan.schema.rows_per_person == 2
+    settle(qtbot, window)
+
+
+# --- risk ------------------------------------------------------------------------------------------
+
+
+def test_risk_shows_what_the_engine_counts(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "risk")
+    from engine.risk.group_sizes import group_sizes
+
+    sizes = group_sizes(window.study.table, window.study.plan.schema)
+    page = window.page("risk")
+    assert page.alone.number.text() == f"{sizes.alone:,}"
+    for k, card in page.under.items():
+        assert card.number.text() == f"{sizes.under[k]:,}"
+    assert {bar.name: bar.value for bar in page.because.bars} == {
+        name: f"{count:,}" for name, count in sizes.because_of.items()
+    }
+
+
+def test_every_number_of_risk_has_its_three_texts(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "risk")
+    page = window.page("risk")
+    for topic in ("alone", "under.3", "under.20", "because"):
+        headings = [part.heading for part in page.explain(topic).parts]
+        assert headings == [words.say(f"app.window.three_{name}") for name in ("what", "how", "change")]
+    page.alone.setFocus()
+    assert window.panel.shown() == page.explain("alone")
+
+
+def test_risk_is_counted_again_when_a_role_changes(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "risk")
+    before = window.page("risk").alone.number.text()
+    window.go("columns")
+    window.page("columns").every.click()
+    window.page("columns").select("ward", "diagnosis")
+    choose(window.page("columns")._editor.role, Role.IDENTIFYING)
+    settle(qtbot, window)
+    window.go("risk")
+    settle(qtbot, window)
+    assert window.page("risk").alone.number.text() != before
+
+
+def test_a_table_without_identifying_columns_says_so(window: Window, qtbot: Any, people: Path) -> None:
+    open_table(qtbot, window, people)
+    plain = Schema(tuple(Column(name) for name in window.study.table.names))
+    window.study.decide(schemas=window.study.plan.with_schema(plain).schemas)
+    window.study.replace_questions(frozenset())
+    window.go("risk")
+    settle(qtbot, window)
+    page = window.page("risk")
+    assert page.alone.number.text() == "0" and page.nobody.isVisible()
+
+
+# --- purpose ---------------------------------------------------------------------------------------
+
+
+def test_a_new_register_needs_a_name_and_a_budget(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "risk")
+    window.go("purpose")
+    settle(qtbot, window)
+    page = window.page("purpose")
+    assert page.new.isVisible() and not page.holding.isVisible()
+    assert window.footer.next.toolTip() == words.say("app.flow.purpose_title")
+    fill_purpose(qtbot, window)
+    plan = window.study.plan
+    assert plan.holding == "Diabetes register"
+    assert plan.holding_budget == Budget(Fraction(2), Fraction(0), Neighbours.ADD_REMOVE)
+    assert window.footer.next.toolTip() == ""
+    # Nothing is written to the ledger before a release.
+    assert not window.study.ledger_path.exists()
+
+
+@pytest.mark.parametrize("written", ["0", "-1", "abc", "nan", "inf", "1/0"])
+def test_a_budget_that_is_none_is_refused(window: Window, qtbot: Any, people: Path, written: str) -> None:
+    walk_to(qtbot, window, people, "purpose")
+    page = window.page("purpose")
+    page.epsilon.setText(written)
+    page.epsilon.editingFinished.emit()
+    assert page.wrong.isVisible() and page.wrong.plain() == words.say("app.purpose.bad_epsilon")
+    assert window.study.plan.holding_budget is None
+
+
+def test_a_budget_is_exact(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "purpose")
+    page = window.page("purpose")
+    page.epsilon.setText("0,1")
+    page.epsilon.editingFinished.emit()
+    assert window.study.plan.holding_budget.epsilon == Fraction(1, 10)
+
+
+def test_a_known_register_pays_by_default_and_another_needs_a_reason(
+    window: Window, qtbot: Any, people: Path
+) -> None:
+    ledger = Ledger(window.study.ledger_path)
+    known = ledger.create_holding("Patients", unit="person", neighbours="add_remove", epsilon="3")
+    keys = [str(500_000 + person * 7) for person in range(40)]
+    ledger.attach(known.id, "0" * 64, ledger.person_digests(keys), ["patient_nbr"])
+    walk_to(qtbot, window, people, "risk")
+    window.go("purpose")
+    settle(qtbot, window)
+    page = window.page("purpose")
+    assert window.study.plan.holding == "Patients"
+    assert "3" in page.left.plain() and page.left.isVisible() and not page.new.isVisible()
+    choose(page.holding, "")
+    page.name.setText("Other people")
+    page.name.editingFinished.emit()
+    assert page.matched.isVisible() and "40 of the 40 people" in page.matched.plain()
+    page.other_reason.setText("Copies of records for a training course")
+    page.other_reason.editingFinished.emit()
+    assert window.study.plan.decisions == (
+        {"decision": "new_holding", "reason": "Copies of records for a training course"},
+    )
+
+
+def test_the_end_of_an_agreement_is_a_date_or_nothing(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "purpose")
+    page = window.page("purpose")
+    assert window.study.plan.purpose.expires == ""
+    page.ends.setChecked(True)
+    assert window.study.plan.purpose.expires == page.expires.date().toPython().isoformat()
+    page.ends.setChecked(False)
+    assert window.study.plan.purpose.expires == ""
+
+
+def test_a_field_is_typed_and_kept_going_back_and_forth(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "purpose")
+    page = window.page("purpose")
+    field = window.findChild(QLineEdit, "purpose_agreement")
+    field.setFocus()
+    qtbot.keyClicks(field, "DUA 2026-17")
+    window.go_back()
+    settle(qtbot, window)
+    assert window.study.plan.purpose.agreement == "DUA 2026-17"
+    window.go_next()
+    settle(qtbot, window)
+    assert page.fields["agreement"].text() == "DUA 2026-17"
+
+
+# --- the whole way ---------------------------------------------------------------------------------
+
+
+def test_no_stall_on_the_way_from_a_table_to_its_purpose(
+    window: Window, qtbot: Any, tmp_path: Path, watchdog: Watchdog
+) -> None:
+    people = write_people(tmp_path / "people.csv", people=30_000)
+    qtbot.waitUntil(lambda: window.warm, timeout=10_000)
+    settle(qtbot, window)
+    worst = {}
+    for step in ("load", "columns", "risk", "purpose"):
+        with watchdog.watching():
+            walk_to(qtbot, window, people, step)
+        worst[step] = watchdog.worst
+    print({step: f"{1000 * seconds:.0f} ms" for step, seconds in worst.items()})
+    assert max(worst.values()) < STALL, worst

@@ -1,0 +1,132 @@
+"""Every kind of view on screen: drawn, named, spoken, with its numbers as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QTableView
+
+from app import words
+from app.jobs import JobRunner
+from app.theme import theme
+from app.widgets.views import ViewCard, explain, make_view
+from app.widgets.views.figure import FigureView
+from engine.views import (
+    KINDS,
+    BarsView,
+    CurveView,
+    GraphView,
+    HeatmapView,
+    IntervalsView,
+    Mark,
+    MatrixView,
+    NumberView,
+    ScatterView,
+    Series,
+    TableView,
+    Text,
+    TextView,
+    as_table,
+)
+
+LINE = Series("price", (0.1, 0.5, 1.0), (1.0, 4.0, 9.0), "accent")
+OTHER = Series("at risk", (0.1, 0.5, 1.0), (2.0, 3.0, 9.0), "dashed")
+COUNT = Text("methods.statistics.counts.numbers.count.label")
+WITHIN = Text("methods.statistics.counts.numbers.within_95.label")
+EXAMPLES = (
+    NumberView("People", 4259, Text("methods.statistics.counts.numbers.count"), "people"),
+    TableView("Counts", ("sex", COUNT, WITHIN), (("women", 2310, 6), ("men", None, 6))),
+    BarsView("Counts", ("women", "men"), (2310.0, 1949.0), COUNT, (2304.0, 1943.0), (2316.0, 1955.0)),
+    IntervalsView("Errors", ("five", "twenty"), (5.0, 20.0), (-1.0, 14.0), (11.0, 26.0), "people"),
+    CurveView("Cost", "ε", "money", (LINE, OTHER), (Mark(0.5, 4.0, "chosen"),), (0.3, 0.6), "window"),
+    ScatterView("Cloud", "x", "y", (LINE, OTHER)),
+    HeatmapView("Grid", ("a", "b"), ("c", "d"), ((1.0, None), (3.0, 4.0))),
+    MatrixView("Square", ("a", "b"), ((1.0, 0.5), (0.5, 1.0))),
+    GraphView("Net", ("a", "b", "c"), ((0, 1, 1.0), (1, 2, 0.5))),
+    TextView("Words", (Text("views.value"), Text("views.low"))),
+)
+
+
+def test_there_is_an_example_of_every_kind() -> None:
+    assert {type(view) for view in EXAMPLES} == set(KINDS)
+
+
+@pytest.mark.parametrize("view", EXAMPLES, ids=lambda view: view.kind)
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_every_kind_is_drawn_on_screen(qtbot: Any, runner: JobRunner, view: Any, look: str) -> None:
+    theme.choose(look)
+    card = ViewCard(view, runner)
+    qtbot.addWidget(card)
+    card.resize(640, 420)
+    card.show()
+    if isinstance(card.content, FigureView):
+        qtbot.waitUntil(lambda: bool(card.content.canvas.images), timeout=20_000)
+        qtbot.waitUntil(lambda: not runner.busy(), timeout=20_000)
+    shot = card.grab().toImage()
+    colours = {
+        shot.pixelColor(x, y).rgb() for x in range(0, shot.width(), 3) for y in range(0, shot.height(), 3)
+    }
+    assert len(colours) > 8, "nothing but the background was painted"
+    background = theme.tokens().colour("surface").rgb()
+    assert background in colours
+    theme.choose("light")
+
+
+@pytest.mark.parametrize("view", EXAMPLES, ids=lambda view: view.kind)
+def test_drawings_are_spoken_and_have_their_numbers_as_a_table(
+    qtbot: Any, runner: JobRunner, view: Any
+) -> None:
+    widget = make_view(view, runner)
+    qtbot.addWidget(widget)
+    widget.resize(500, 300)
+    widget.show()
+    if not isinstance(widget, FigureView):
+        return
+    qtbot.waitUntil(lambda: bool(widget.canvas.images), timeout=20_000)
+    spoken = QAccessible.queryAccessibleInterface(widget.canvas)
+    assert spoken.text(QAccessible.Text.Name) == words.label(view.title)
+    assert len(spoken.text(QAccessible.Text.Description)) > 20
+    widget.switch.click()
+    table = widget.findChild(QTableView)
+    assert table.isVisible() and not widget.canvas.isVisible()
+    wanted = as_table(view)
+    assert table.model().rowCount() == len(wanted.rows)
+    assert table.model().columnCount() == len(wanted.headings)
+
+
+def test_a_drawing_is_drawn_again_when_theme_or_width_change(qtbot: Any, runner: JobRunner) -> None:
+    widget = make_view(EXAMPLES[2], runner)
+    qtbot.addWidget(widget)
+    widget.resize(500, 300)
+    widget.show()
+    qtbot.waitUntil(lambda: bool(widget.canvas.images), timeout=20_000)
+    first = widget.canvas.images[0]
+    theme.choose("dark")
+    qtbot.waitUntil(
+        lambda: widget.canvas.images[0].pixelColor(1, 1) != first.pixelColor(1, 1), timeout=20_000
+    )
+    theme.choose("light")
+    widget.resize(700, 300)
+    qtbot.waitUntil(lambda: widget.canvas.images[0].width() > first.width() + 100, timeout=20_000)
+
+
+def test_numbers_of_a_view_have_their_three_texts() -> None:
+    for view in EXAMPLES[:3]:
+        shown = explain(view)
+        assert shown is not None
+        headings = [part.heading for part in shown.parts]
+        for name in ("what", "how", "change"):
+            assert words.say(f"app.window.three_{name}") in headings
+    table = explain(EXAMPLES[1])
+    assert table is not None
+    assert words.label(WITHIN) in [part.heading for part in table.parts]
+    assert explain(EXAMPLES[-1]) is None
+
+
+def test_a_missing_number_is_a_dash(qtbot: Any, runner: JobRunner) -> None:
+    widget = make_view(EXAMPLES[1], runner)
+    qtbot.addWidget(widget)
+    model = widget.findChild(QTableView).model()
+    assert [model.index(row, 1).data() for row in (0, 1)] == ["2,310", "–"]
