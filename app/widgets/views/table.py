@@ -1,0 +1,42 @@
+"""Rows under headings; a dash for nothing; numbers to the right."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from app import words
+from app.widgets.table_view import DataTable
+from engine.views import TableView
+
+MOST_SHOWN = 12
+
+
+class TableBody(DataTable):
+    """The rows of a table view, as high as up to twelve of them."""
+
+    def __init__(self, view: TableView) -> None:
+        super().__init__(words.label(view.title))
+        from engine.release.report.words import cell, number_columns
+
+        language = words.language()
+        numeric = frozenset(place for place, is_number in enumerate(number_columns(view)) if is_number)
+        rows = [[cell(value, language) for value in row] for row in view.rows]
+        self.show_rows([words.label(heading) for heading in view.headings], rows, numeric=numeric)
+        high = 36 + 34 * max(min(len(rows), MOST_SHOWN), 1) + 4
+        self.setFixedHeight(high)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.horizontalHeader().setStretchLastSection(True)
+
+
+class TableWidget(QWidget):
+    """A table."""
+
+    def __init__(self, view: TableView, runner: object = None) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        self.body = TableBody(view)
+        column.addWidget(self.body)
+
+
+WIDGET = TableWidget
