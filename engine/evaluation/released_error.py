@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from engine.evaluation.numbers import Floats, ReleasedNumber, released_numbers
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.evaluation.without_noise import exact_tables, has_exact_answer
+from engine.evaluation.without_noise import exact_tables, has_exact_answer, is_choice
 from engine.methods.protocol import Family
 from engine.utility.released_numbers import Distance, distance, worst_first
 from engine.views import Cell, Label, NumberView, TableView, Text, View
+
+if TYPE_CHECKING:
+    import pandas
 
 ID = "utility.released_error"
 WORDS = f"measures.{ID}"
@@ -21,6 +26,9 @@ class ReleasedError(InternalMeasure):
 
     Notes
     -----
+    Among several exact answers (any value between two people in the middle is a median) the error is measured
+    from the nearest.
+
     The exact numbers are private, and so is the error: who knows the released number and its error knows the
     exact one. Choosing among several draws by their errors would be a choice made by the rows that no
     guarantee covers. Nothing here can be fed back: every further draw is paid for and entered in the ledger.
@@ -34,10 +42,14 @@ class ReleasedError(InternalMeasure):
         return has_exact_answer(subject.guarantee.events)
 
     def evaluate(self, context: Private) -> InternalMeasured:
-        exact = exact_tables(context.subject, context.used, progress=context.progress)
+        halves = (context.progress.part(0.0, 0.5), context.progress.part(0.5, 1.0))
+        first = exact_tables(context.subject, context.used, progress=halves[0])
+        last = first
+        if is_choice(context.subject.guarantee.events):
+            last = exact_tables(context.subject, context.used, last=True, progress=halves[1])
         compared = []
         for number in released_numbers(context.release):
-            truth = exact[number.artefact.name][number.column].to_numpy(dtype=np.float64)
+            truth = _nearest(number, first[number.artefact.name], last[number.artefact.name])
             compared.append((number, truth, distance(number.values, truth, limits=number.limits)))
         if not compared:
             return InternalMeasured()
@@ -47,6 +59,12 @@ class ReleasedError(InternalMeasure):
             views.append(_summary([(number, found) for number, _, found in compared]))
         views.append(_worst(main, truth))
         return InternalMeasured(tuple(views), {number.id: _figures(found) for number, _, found in compared})
+
+
+def _nearest(number: ReleasedNumber, first: pandas.DataFrame, last: pandas.DataFrame) -> Floats:
+    """Return, cell by cell, the exact answer that is nearest to the released one."""
+    low, high = (table[number.column].to_numpy(dtype=np.float64) for table in (first, last))
+    return np.clip(number.values, np.minimum(low, high), np.maximum(low, high))
 
 
 def _figures(found: Distance) -> dict[str, float | int | None]:

@@ -3,6 +3,9 @@
 The answer is exact and private. Nothing here can become a release: `WithoutNoise` is no
 `engine.privacy.noise.Noise`, which `engine.release.run` insists on, and `exact_tables` returns bare tables
 instead of a `Release`.
+
+A choice can have several best candidates: the first and the last are both exact answers, and whatever lies
+between them is as good.
 """
 
 from __future__ import annotations
@@ -36,6 +39,11 @@ ANSWERED = frozenset(
 class WithoutNoise:
     """Stands where a method expects its noise, and adds none. Internal only.
 
+    Parameters
+    ----------
+    last
+        Whether the last of several best candidates is chosen instead of the first.
+
     Notes
     -----
     It has the additive mechanisms and the choice of `engine.privacy.noise.Noise` and nothing else: there is
@@ -45,9 +53,13 @@ class WithoutNoise:
     --------
     >>> WithoutNoise().discrete_laplace(Fraction(4), 3).tolist()
     [0, 0, 0]
-    >>> WithoutNoise().exponential_choice(np.array([-2, 0, 0, 0, -1]), rate=Fraction(1))
-    2
+    >>> scores = np.array([-2, 0, 0, 0, -1])
+    >>> [WithoutNoise(last=last).exponential_choice(scores, rate=Fraction(1)) for last in (False, True)]
+    [1, 3]
     """
+
+    def __init__(self, *, last: bool = False) -> None:
+        self._last = last
 
     def discrete_laplace(self, scale: Fraction | int, size: int) -> Integers:
         """Return zeros, shape (size,)."""
@@ -58,9 +70,9 @@ class WithoutNoise:
         return np.zeros(size, dtype=np.int64)
 
     def exponential_choice(self, scores: Integers, *, rate: Fraction | int) -> int:
-        """Return the place of the best candidate; among equals the middle one, as a median is read."""
+        """Return the place of the best candidate: among equals the first, or the last."""
         best = np.flatnonzero(scores == scores.max())
-        return int(best[(len(best) - 1) // 2])
+        return int(best[-1 if self._last else 0])
 
 
 def has_exact_answer(event: Event | None) -> bool:
@@ -74,6 +86,11 @@ def has_exact_answer(event: Event | None) -> bool:
     return event is not None and all(leaf.noise in ANSWERED for leaf in _leaves(event))
 
 
+def is_choice(event: Event | None) -> bool:
+    """Say whether a guarantee has a choice among candidates in it: then several answers can be exact."""
+    return event is not None and any(leaf.noise is Kind.EXPONENTIAL for leaf in _leaves(event))
+
+
 def _leaves(event: Event) -> Iterator[Mechanism]:
     if isinstance(event, Mechanism):
         yield event
@@ -83,7 +100,7 @@ def _leaves(event: Event) -> Iterator[Mechanism]:
 
 
 def exact_tables(
-    subject: Subject, used: Table, *, progress: Progress = SILENT
+    subject: Subject, used: Table, *, last: bool = False, progress: Progress = SILENT
 ) -> dict[str, pandas.DataFrame]:
     """Return what the same method gives on the same rows without noise: private tables, by artefact.
 
@@ -93,6 +110,8 @@ def exact_tables(
         The method and the request of the release.
     used
         The rows that the release was made from, capped already: no lot is drawn again.
+    last
+        As in `WithoutNoise`.
 
     Returns
     -------
@@ -107,7 +126,7 @@ def exact_tables(
     with tempfile.TemporaryDirectory(prefix="custos-") as folder:
         # The cast is the only place where the stand-in passes as the door, and the door is not left open:
         # what the method returns is taken apart below.
-        context = Context(cast("Noise", WithoutNoise()), Path(folder), progress)
+        context = Context(cast("Noise", WithoutNoise(last=last)), Path(folder), progress)
         release = subject.method.run({MAIN: used}, subject.request, context)
     return {
         artefact.name: artefact.frame for artefact in release.artefacts if isinstance(artefact, TableArtefact)

@@ -1,0 +1,403 @@
+"""What each measure answers, by hand and at its limits, and what none of them may read."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from dataclasses import fields, replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from engine import texts
+from engine.errors import Cancelled, InputRefused
+from engine.evaluation import evaluate as evaluation
+from engine.evaluation.catalogue import chosen, measure, measures
+from engine.evaluation.numbers import released_numbers
+from engine.evaluation.protocol import (
+    Audience,
+    InternalMeasure,
+    InternalMeasured,
+    Need,
+    PublicMeasure,
+    PublicMeasured,
+    Released,
+)
+from engine.methods.catalogue import methods
+from engine.methods.protocol import Family, Release, TableArtefact
+from engine.privacy.guarantee import Kind as GuaranteeKind
+from engine.privacy.guarantee import Mechanism
+from engine.privacy.guarantee import Noise as NoiseKind
+from engine.progress import Progress
+from engine.table.schema import Column, Role, Schema
+from engine.table.table import Table
+from engine.views import NumberView, TableView, Text, to_json
+from tests.engine.evaluation.conftest import ASKED, ROWS, SCHEMA, SEX, STAY, WARD
+
+ERROR, GUESSES, SIZES = "utility.released_error", "utility.small_groups", "risk.group_sizes"
+STATISTICS = [method.id for method in methods() if method.family is Family.STATISTICS]
+
+
+def with_counts(context, counts, *, limit=None):
+    """Return the context with other released counts: as if the noise had fallen so."""
+    first = context.release.artefacts[0]
+    frame = first.frame.assign(count=counts)
+    if limit is not None:
+        frame = frame.assign(within_95=limit)
+    only = Release((TableArtefact(first.name, frame, first.dictionary),), context.release.guarantee)
+    return replace(context, release=only)
+
+
+def released(context):
+    return Released(context.subject, context.release)
+
+
+def shown(answer):
+    """Values of the key numbers by the last part of their ids."""
+    return {
+        view.three.id.rsplit(".", 1)[1]: view.value for view in answer.views if isinstance(view, NumberView)
+    }
+
+
+def tables(answer):
+    return {view.title.id.split(".")[-2]: view for view in answer.views if isinstance(view, TableView)}
+
+
+# --- the error of this release ----------------------------------------------------------------------
+
+
+def test_errors_by_hand(made):
+    context = with_counts(made(), [5, 0, 0, -4], limit=3)  # exact: 3, 1, 0, 2
+    answer = measure(ERROR).evaluate(context)
+    assert answer.figures == {
+        "counts.count": {"cells": 4, "median": 1.5, "largest": 6.0, "within": 3, "share_within": 0.75}
+    }
+    assert shown(answer) == {"median": 1.5, "largest": 6.0, "within": 75.0, "cells": 4}
+    worst = tables(answer)["worst"]
+    assert worst.headings[:2] == ("sex", "ward")
+    assert worst.rows == (
+        ("m", "b", -4.0, 2.0, -6.0, 3.0),
+        ("f", "a", 5.0, 3.0, 2.0, 3.0),
+        ("f", "b", 0.0, 1.0, -1.0, 3.0),
+        ("m", "a", 0.0, 0.0, 0.0, 3.0),
+    )
+
+
+@pytest.mark.parametrize("name", sorted(ASKED))
+def test_with_a_huge_budget_there_is_no_error(made, name):
+    figures = measure(ERROR).evaluate(made(name, epsilon=Fraction(10**9))).figures
+    assert figures
+    for found in figures.values():
+        assert found["largest"] == pytest.approx(0, abs=1e-6)
+
+
+def test_any_value_between_two_people_is_a_median(made):
+    context = made("statistics.quantiles")
+    first = context.release.artefacts[0]
+    for values, errors in (([4.0, 11.0], [0, 0]), ([5.5, 2.0], [0.5, 0.5]), ([0.0, 14.0], [3.0, 0])):
+        frame = first.frame.assign(value=values)
+        release = Release((replace(first, frame=frame),), context.release.guarantee)
+        found = measure(ERROR).evaluate(replace(context, release=release)).figures["quantiles.value"]
+        assert (found["largest"], found["median"]) == (max(errors), sum(errors) / 2)
+
+
+def test_totals_and_counts_beside_means_are_compared_too(made):
+    assert set(measure(ERROR).evaluate(made()).figures) == {"counts.count", "totals.total"}
+    answer = measure(ERROR).evaluate(made("statistics.means"))
+    assert set(answer.figures) == {"means.mean", "means.count"}
+    assert [row[1] for row in tables(answer)["summary"].rows] == ["means.csv", "means.csv"]
+
+
+def test_a_quantile_states_its_limit_in_people_so_that_no_share_is_given(made):
+    answer = measure(ERROR).evaluate(made("statistics.quantiles"))
+    assert answer.figures["quantiles.value"]["within"] is None
+    assert "within" not in shown(answer)
+    assert all(row[-1] is None for row in tables(answer)["worst"].rows)
+
+
+def test_the_capped_rows_are_compared_and_not_the_whole_table(made):
+    context = made()
+    fewer = Table(ROWS.rows().head(2))  # both f in a
+    context = with_counts(replace(context, used=fewer), [2, 0, 0, 0])
+    assert measure(ERROR).evaluate(context).figures["counts.count"]["largest"] == 0
+
+
+def test_one_cell(made):
+    answer = measure(ERROR).evaluate(made("statistics.means", statistic="sum", by=[]))
+    assert answer.figures["sums.sum"]["cells"] == 1
+    assert len(tables(answer)["worst"].rows) == 1
+    assert len(tables(answer)["worst"].headings) == 4  # nothing names the only cell
+
+
+def test_a_table_without_rows(made):
+    empty = Table(ROWS.rows().head(0))
+    for name in ASKED:
+        context = made(name, rows=empty)
+        assert measure(ERROR).evaluate(context).figures
+        assert measure(GUESSES).evaluate(released(context)) is not None
+
+
+def test_a_release_without_numbers_has_nothing_to_compare(made):
+    context = made()
+    bare = replace(context, release=Release((), context.release.guarantee))
+    assert measure(ERROR).evaluate(bare) == InternalMeasured()
+    assert measure(GUESSES).evaluate(released(bare)) == PublicMeasured()
+
+
+def test_a_method_that_draws_answers_by_lot_is_not_measured(made):
+    subject = made().subject
+    lot = Mechanism(NoiseKind.RANDOMISED_RESPONSE, Fraction(3, 4), Fraction(2))
+    local = replace(subject.guarantee, kind=GuaranteeKind.LOCAL_DP, events=lot)
+    assert not measure(ERROR).applies(replace(subject, guarantee=local))
+    assert measure(ERROR).applies(subject)
+
+
+# --- numbers no better than a guess -----------------------------------------------------------------
+
+
+def test_guesses_by_hand(made):
+    context = with_counts(made(), [5, -2, 0, 40], limit=[4, 4, 4, 40])
+    answer = measure(GUESSES).evaluate(released(context))
+    assert answer.figures == {"counts.count": {"cells": 4, "guesses": 2}}
+    assert shown(answer) == {"guesses": 2, "cells": 4}
+
+
+def test_all_zero(made):
+    context = with_counts(made(), [0, 0, 0, 0])
+    assert measure(GUESSES).evaluate(released(context)).figures["counts.count"]["guesses"] == 4
+
+
+def test_no_cell(made):
+    context = made()
+    first = context.release.artefacts[0]
+    none = TableArtefact(first.name, first.frame.head(0), first.dictionary)
+    answer = measure(GUESSES).evaluate(
+        released(replace(context, release=Release((none,), context.release.guarantee)))
+    )
+    assert answer.figures == {"counts.count": {"cells": 0, "guesses": 0}}
+
+
+def test_several_numbers_stand_in_a_table(made):
+    rows = tables(measure(GUESSES).evaluate(released(made("statistics.means"))))["numbers"].rows
+    assert [(row[0].id.split(".")[-2], row[1], row[2]) for row in rows] == [
+        ("mean", "means.csv", 2),
+        ("count", "means.csv", 2),
+    ]
+
+
+def test_a_quantile_has_no_margin_of_its_own_scale(made):
+    assert measure(GUESSES).evaluate(released(made("statistics.quantiles"))) == PublicMeasured()
+
+
+# --- group sizes ------------------------------------------------------------------------------------
+
+
+def test_group_sizes_by_hand(made):
+    schema = Schema((SEX, replace(WARD, role=Role.IDENTIFYING), STAY))
+    answer = measure(SIZES).evaluate(made(schema=schema))
+    assert answer.figures["alone"] == 1  # f in b
+    assert answer.figures["under"] == {3: 3, 5: 6, 11: 6, 20: 6}
+    assert shown(answer) == {"alone": 1}
+    assert [row[1:] for row in tables(answer)["under"].rows] == [
+        (3, 50.0),
+        (6, 100.0),
+        (6, 100.0),
+        (6, 100.0),
+    ]
+
+
+def test_nobody_is_told_that_0_are_alone_where_nothing_identifies(made):
+    subject = made().subject
+    bare = Schema(tuple(replace(column, role=Role.OTHER) for column in SCHEMA.columns))
+    request = replace(subject.request, schemas={"people": bare})
+    assert not measure(SIZES).applies(replace(subject, request=request))
+
+
+def test_group_sizes_of_nobody(made):
+    answer = measure(SIZES).evaluate(made(rows=Table(ROWS.rows().head(0))))
+    assert answer.figures["people"] == 0
+    assert all(row[2] is None for row in tables(answer)["under"].rows)
+
+
+# --- what every measure holds to --------------------------------------------------------------------
+
+
+def test_the_catalogue_finds_every_measure_once():
+    assert [one.id for one in measures()] == [SIZES, ERROR, GUESSES]
+    assert {one.id: one.audience for one in measures()} == {
+        SIZES: Audience.INTERNAL,
+        ERROR: Audience.INTERNAL,
+        GUESSES: Audience.PUBLIC,
+    }
+
+
+def test_audience_and_kind_are_the_same_thing():
+    for one in measures():
+        assert isinstance(one, PublicMeasure) == (one.audience is Audience.PUBLIC)
+        assert isinstance(one, InternalMeasure) == (one.audience is Audience.INTERNAL)
+        assert one.audience is not Audience.PUBLIC or one.needs == {Need.RELEASE}
+
+
+def test_a_public_measure_is_given_no_table():
+    assert {part.name for part in fields(Released)} == {"subject", "release", "progress"}
+
+
+@pytest.mark.parametrize("one", measures(), ids=lambda one: one.id)
+def test_a_measure_reads_only_what_it_declares(one, made):
+    """Table, used rows and release are poisoned unless the measure says that it needs them."""
+    context = made()
+    if Need.TABLE not in one.needs:
+        context = replace(context, table=_Poisoned())
+    if Need.USED not in one.needs:
+        context = replace(context, used=_Poisoned())
+    if Need.RELEASE not in one.needs:
+        context = replace(context, release=_Poisoned())
+    answers = evaluation.evaluate((one,), context)
+    answer = {**answers.public, **answers.internal}[one.id]
+    assert answer.views and "failed" not in answer.figures
+
+
+class _Poisoned:
+    """Whoever reads anything of it fails."""
+
+    def __getattr__(self, name):
+        raise AssertionError(f"{name} was read")
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_every_margin_of_every_statistic_is_found(made, name):
+    """A column of the dictionary that states a 95 % limit belongs to a number, unless it counts ranks."""
+    context = made(name)
+    stated = {
+        entry.name
+        for artefact in context.release.artefacts
+        for entry in artefact.dictionary
+        if entry.meaning.id.endswith("within_95.what")
+    }
+    numbers = released_numbers(context.release)
+    assert numbers
+    assert {number.limit for number in numbers} - {None} == stated
+    for number in numbers:
+        assert np.isfinite(number.values).all()
+        assert texts.has(number.label.id), number.label.id
+
+
+def test_a_heading_of_the_custodian_never_passes_for_a_number(made):
+    """A column called count is counted by, and one called within_95; the numbers get other headings."""
+    columns = (replace(SEX, name="count"), replace(WARD, name="within_95"))
+    rows = Table(ROWS.rows().rename(columns={"sex": "count", "ward": "within_95"}))
+    context = made(rows=rows, schema=Schema(columns), columns=["count", "within_95"], totals=False)
+    (number,) = released_numbers(context.release)
+    assert (number.column, number.limit, number.keys) == ("count_", "within_95_", ("count", "within_95"))
+    assert measure(ERROR).evaluate(context).figures["counts.count_"]["cells"] == 4
+
+
+def test_a_failing_measure_costs_no_release_and_tells_no_value(made, monkeypatch):
+    def fail(self, context):
+        raise ValueError("Mrs Smith")
+
+    monkeypatch.setattr(type(measure(ERROR)), "evaluate", fail)
+    answer = evaluation.evaluate((measure(ERROR), measure(GUESSES)), made())
+    assert answer.internal[ERROR].figures == {"failed": "ValueError"}
+    assert "Smith" not in json.dumps(to_json(answer.internal[ERROR].views))
+    assert answer.public[GUESSES].figures["counts.count"]["cells"] == 4
+
+
+def test_a_public_measure_cannot_hand_out_an_internal_answer(made, monkeypatch):
+    private = InternalMeasured((), {"alone": 3})
+    monkeypatch.setattr(type(measure(GUESSES)), "evaluate", lambda self, context: private)
+    answer = evaluation.evaluate((measure(GUESSES),), made())
+    assert answer.public[GUESSES].figures == {"failed": "TypeError"}
+
+
+def test_stop_stops(made):
+    context = replace(made(), progress=Progress(stopped=lambda: True))
+    with pytest.raises(Cancelled):
+        evaluation.evaluate(measures(), context)
+
+
+def test_the_second_run_of_the_method_is_told_as_evaluation(made):
+    heard = []
+    context = replace(made(), progress=Progress(lambda share, stage: heard.append((share, stage))))
+    evaluation.evaluate(measures(), context)
+    assert {stage for _, stage in heard} == {"run.evaluating"}
+    assert [share for share, _ in heard] == sorted(share for share, _ in heard)
+
+
+def test_a_plan_names_measures_or_gets_all_that_apply(made):
+    subject = made().subject
+    assert [one.id for one in chosen((), subject)] == [SIZES, ERROR, GUESSES]
+    assert [one.id for one in chosen((GUESSES,), subject)] == [GUESSES]
+    assert [one.id for one in chosen((GUESSES, SIZES, GUESSES), subject)] == [SIZES, GUESSES]
+    with pytest.raises(InputRefused) as refusal:
+        chosen(("risk.everything",), subject)
+    assert refusal.value.code == "evaluation.unknown_measure"
+    bare = replace(subject.request, schemas={"people": Schema((Column("ward", Role.OTHER),))})
+    with pytest.raises(InputRefused) as refusal:
+        chosen((SIZES,), replace(subject, request=bare))
+    assert refusal.value.code == "evaluation.does_not_apply"
+
+
+# --- words ------------------------------------------------------------------------------------------
+
+
+def used_texts(tree):
+    """Every text that an answer names, with its values."""
+    if isinstance(tree, Text):
+        yield tree
+    elif isinstance(tree, tuple):
+        for part in tree:
+            yield from used_texts(part)
+    elif hasattr(tree, "__dataclass_fields__"):
+        for part in fields(tree):
+            value = getattr(tree, part.name)
+            if isinstance(tree, NumberView) and part.name == "three":
+                for name in ("what", "how", "change"):
+                    yield Text(f"{value.id}.{name}", value.values)
+            else:
+                yield from used_texts(value)
+
+
+@pytest.mark.parametrize("name", sorted(ASKED))
+def test_every_text_of_every_answer_can_be_said(made, name):
+    answers = evaluation.evaluate(measures(), made(name))
+    said = [
+        texts.text(text.id, **text.values)
+        for answer in (*answers.public.values(), *answers.internal.values())
+        for text in used_texts(answer.views)
+    ]
+    assert len(said) > 10
+
+
+def test_every_number_of_a_measure_has_its_four_texts_and_every_measure_its_title():
+    for one in measures():
+        base = f"measures.{one.id}"
+        assert texts.has(f"{base}.title") and texts.has(f"{base}.summary")
+        numbers = {
+            key.split(".numbers.")[1].split(".")[0]
+            for key in texts.catalogue()
+            if key.startswith(f"{base}.numbers.")
+        }
+        assert numbers
+        for number in numbers:
+            for part in ("label", "what", "how", "change"):
+                assert texts.has(f"{base}.numbers.{number}.{part}"), (number, part)
+
+
+def test_headings_that_the_annex_explains_ask_for_no_values():
+    """A heading carries no values, so the three texts of its number must do without."""
+    for one in measures():
+        source = inspect.getsource(inspect.getmodule(type(one)))
+        headings = {key for key in texts.catalogue() if key.startswith(f"measures.{one.id}.numbers.")}
+        for key in headings:
+            asked = texts.placeholders(texts.catalogue()[key])
+            assert not asked or ".numbers.alone." in key, key
+        assert "NumberView" in source
+
+
+def test_the_words_say_that_another_try_is_paid_for_and_seen():
+    catalogue = texts.catalogue()
+    for name in ("median", "largest", "error"):
+        assert "ledger" in catalogue[f"measures.{ERROR}.numbers.{name}.change"]
+    assert "ledger" in catalogue[f"measures.{ERROR}.views.worst.note"]
