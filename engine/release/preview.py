@@ -30,6 +30,11 @@ class PlanPreview:
     forecast: Forecast | None = None
     ledger: LedgerPreview | None = None
 
+    @property
+    def refusal(self) -> EngineError | None:
+        """The first reason why the release could not be made now, or None."""
+        return next(iter(self.problems), None)
+
 
 def preview(plan: Plan, ledger: Ledger | None) -> PlanPreview:
     """Say what a plan would cost, how accurate it would be and what the ledger would say.

@@ -22,10 +22,12 @@ class TableBody(DataTable):
         numeric = frozenset(place for place, is_number in enumerate(number_columns(view)) if is_number)
         rows = [[cell(value, language) for value in row] for row in view.rows]
         self.show_rows([words.label(heading) for heading in view.headings], rows, numeric=numeric)
-        high = 36 + 34 * max(min(len(rows), MOST_SHOWN), 1) + 4
-        self.setFixedHeight(high)
+        self.setProperty("look", "plain")
+        wide = sum(self.columnWidth(column) for column in range(len(view.headings)))
+        bar = 12 if wide > 720 else 0
+        self.setFixedHeight(36 + 34 * max(min(len(rows), MOST_SHOWN), 1) + bar)
+        self.setMaximumWidth(max(wide + 12, 240))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.horizontalHeader().setStretchLastSection(True)
 
 
 class TableWidget(QWidget):

@@ -1,0 +1,244 @@
+"""Preview: the forecast, what the ledger will say, what will be in the folder, what cannot be undone."""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.deciding import existing
+from app.money import level
+from app.pages.base import Page
+from app.releasing import proposed_folder
+from app.widgets.cards import Card, NumberCard
+from app.widgets.panel import Explanation, Part, three
+from app.widgets.parameter_fields import empty
+from app.widgets.prose import Prose
+from app.widgets.views import ViewCard, explain
+from engine.views import Text
+
+INSIDE = ("release", "internal")
+
+
+def look_ahead(plan: Any, ledger_path: Path | None) -> tuple[Any, dict[str, Any]]:
+    """Return the preview of a plan and its statement; nothing is reserved, spent or read."""
+    from engine.release.preview import preview
+    from engine.release.statement import privacy_statement
+
+    found = preview(plan, existing(ledger_path))
+    guarantee = found.guarantee
+    return found, {} if guarantee is None else privacy_statement(guarantee, read_at=plan.price.bound)
+
+
+class PreviewPage(Page):
+    """The eighth screen."""
+
+    id = "preview"
+
+    def build(self) -> None:
+        self.statement: dict[str, Any] = {}
+        self._shown: Any = None
+        self.wrong = Card()
+        self.wrong.setProperty("card", "care")
+        self.wrong_words = Prose()
+        self.wrong_words.setObjectName("refusal")
+        self.wrong.body.addWidget(self.wrong_words)
+        self.body.addWidget(self.wrong)
+        line = QGridLayout()
+        line.setSpacing(14)
+        self.numbers: dict[str, NumberCard] = {}
+        for place, name in enumerate(("before", "spends", "after")):
+            card = NumberCard(words.say(f"app.preview.{name}.heading"))
+            card.setObjectName(f"number-{name}")
+            self.topic(card, name)
+            self.numbers[name] = card
+            line.addWidget(card, 0, place)
+            line.setColumnStretch(place, 1)
+        self.body.addLayout(line)
+        self.sentence = Card(words.say("app.preview.sentence"))
+        self.sentence_words = Prose()
+        self.sentence_words.setObjectName("sentence")
+        self.sentence.body.addWidget(self.sentence_words)
+        self.body.addWidget(self.sentence)
+        self.views = QVBoxLayout()
+        self.views.setSpacing(14)
+        self.body.addLayout(self.views)
+        self._build_folder()
+        self.undone = Card(words.say("app.preview.undone"), tone="care")
+        self.undone.body.addWidget(Prose(words.say("app.preview.undone_words")))
+        self.body.addWidget(self.undone)
+        self.body.addStretch(1)
+
+    def _build_folder(self) -> None:
+        """Where the bundle goes, and what will be in its two folders."""
+        card = Card(words.say("app.preview.folder"))
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        self.folder = QLineEdit()
+        self.folder.setObjectName("target")
+        self.folder.setAccessibleName(words.say("app.preview.folder"))
+        self.folder.editingFinished.connect(self._typed)
+        self.topic(self.folder, "folder")
+        self.choose = QPushButton(words.say("app.preview.choose"))
+        self.choose.setObjectName("choose-target")
+        self.choose.clicked.connect(lambda checked=False: self._ask())
+        self.topic(self.choose, "folder")
+        row.addWidget(self.folder, 1)
+        row.addWidget(self.choose)
+        card.body.addLayout(row)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(20)
+        for place, name in enumerate(INSIDE):
+            part = QVBoxLayout()
+            part.setSpacing(4)
+            part.addWidget(Prose(f"**{words.say(f'app.preview.{name}.heading')}**"))
+            part.addWidget(Prose(words.say(f"app.preview.{name}.body"), tone="quiet"))
+            grid.addLayout(part, 0, place)
+            grid.setColumnStretch(place, 1)
+        card.body.addLayout(grid)
+        self.body.addWidget(card)
+
+    # --- showing -----------------------------------------------------------------------------------
+
+    def opened(self) -> None:
+        # Another window may have spent from the same register: the ledger is asked each time.
+        plan = self.study.plan
+        self.work(
+            look_ahead,
+            plan,
+            self.study.ledger_path,
+            done=lambda found: self._looked(found, plan),
+            doing=words.say("app.preview.looking"),
+        )
+        if self.study.target is None or self.study.target.exists():
+            self.study.target = proposed_folder(plan, date.today())
+        self.enter()
+
+    def _looked(self, found: tuple[Any, dict[str, Any]], plan: Any) -> None:
+        preview, self.statement = found
+        if preview.forecast is not None:
+            self.study.store("forecast", preview.forecast, plan)
+        self.study.store("ledger", preview, plan)
+        self.frame.update_frame()
+        self.enter()
+        self.refresh_explanation("")
+
+    def enter(self) -> None:
+        preview = self.study.result("ledger")
+        if self.study.target is not None and not self.folder.hasFocus():
+            self.folder.setText(str(self.study.target))
+        self.wrong.setVisible(preview is not None and preview.refusal is not None)
+        for part in (self.sentence, *self.numbers.values()):
+            part.setVisible(preview is not None and preview.guarantee is not None)
+        if preview is None:
+            return
+        if preview.refusal is not None:
+            self.wrong_words.say("\n\n".join(" ".join(words.explain(one)) for one in preview.problems))
+        if preview.guarantee is not None:
+            self._show_numbers(preview)
+            sentence = self.statement.get("sentence")
+            if sentence:
+                self.sentence_words.say(words.label(Text(sentence["id"], sentence["values"])))
+        if self._shown is not preview.forecast:
+            self._shown = preview.forecast
+            empty(self.views)
+            for view in preview.forecast.views if preview.forecast is not None else ():
+                card = ViewCard(view, self.runner)
+                self.views.addWidget(card)
+                for widget in (card, card.content, *card.content.findChildren(QWidget)):
+                    self.topic(widget, f"view.{view.kind}")
+
+    def _show_numbers(self, preview: Any) -> None:
+        before, spends, after, whole = self._amounts(preview)
+        values = {"holding": self.study.plan.holding, "whole": level(whole) if whole is not None else "–"}
+        self.numbers["before"].show_number(_level(before), words.say("app.preview.before.sentence", **values))
+        self.numbers["spends"].show_number(_level(spends), words.say("app.preview.spends.sentence", **values))
+        self.numbers["after"].show_number(
+            _level(after),
+            words.say("app.preview.after.sentence", **values),
+            tone="wrong" if preview.refusal is not None else "",
+        )
+
+    def _amounts(self, preview: Any) -> tuple[Any, Any, Any, Any]:
+        """What is left before, what this release spends, what is left after, and the whole budget."""
+        spends, ledger = preview.guarantee.epsilon, preview.ledger
+        if ledger is not None:
+            whole = ledger.before.holding.epsilon
+            return ledger.before.epsilon_left, spends, max(whole - ledger.epsilon_total, Fraction(0)), whole
+        budget = self.study.plan.holding_budget
+        if budget is None or spends is None:
+            return None, spends, None, None
+        return budget.epsilon, spends, max(budget.epsilon - spends, Fraction(0)), budget.epsilon
+
+    def first_focus(self) -> QWidget | None:
+        return self.numbers["spends"]
+
+    def explain(self, topic: str) -> Explanation:
+        preview = self.study.result("ledger")
+        kind, _, name = topic.partition(".")
+        if kind == "view" and preview is not None and preview.forecast is not None:
+            found = [explain(view) for view in preview.forecast.views if view.kind == name]
+            texts = next((one for one in found if one is not None), None)
+            if texts is not None:
+                return texts
+        if topic in self.numbers:
+            return three(f"app.preview.three.{topic}", words.say(f"app.preview.{topic}.heading"))
+        explanation = super().explain("" if kind == "view" else topic)
+        if topic or preview is None or preview.guarantee is None:
+            return explanation
+        assumed = [Part(body=words.say(f"assumptions.{one}")) for one in preview.guarantee.assumptions]
+        if assumed:
+            head = Part(words.say("app.preview.assumed"), assumed[0].body)
+            return Explanation(explanation.title, (*explanation.parts, head, *assumed[1:]))
+        return explanation
+
+    # --- deciding ----------------------------------------------------------------------------------
+
+    def next_words(self) -> str:
+        budget = self.study.plan.budget
+        preview = self.study.result("ledger")
+        if budget is None or preview is None or preview.refusal is not None:
+            return ""
+        return words.say("app.preview.release_button", epsilon=level(budget.epsilon))
+
+    def go_next(self) -> None:
+        self._typed()
+        if self.next_words():
+            self.study.release_asked = self.study.plan.fingerprint
+        self.frame.go_next()
+
+    def _typed(self) -> None:
+        text = self.folder.text().strip()
+        if text:
+            self.study.target = Path(text)
+
+    def _ask(self) -> None:
+        dialog = QFileDialog(self, words.say("app.preview.choose"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setDirectory(str(self.study.target.parent) if self.study.target is not None else "")
+        dialog.fileSelected.connect(self._chosen)
+        dialog.open()
+
+    def _chosen(self, folder: str) -> None:
+        name = self.study.target.name if self.study.target is not None else "release"
+        self.study.target = Path(folder) / name
+        self.enter()
+
+
+def _level(value: Fraction | None) -> str:
+    return "–" if value is None else f"ε\u00a0{level(value)}"
+
+
+PAGE = PreviewPage

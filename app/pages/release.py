@@ -1,0 +1,321 @@
+"""Release: made while one looks on; then what it says, how exact it is, what it spent, what it protects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from app import words
+from app.money import level, percent
+from app.pages.base import Page
+from app.releasing import SPENT, Outcome, Watch, release
+from app.widgets.cards import Card, NumberCard
+from app.widgets.panel import Explanation, Part, three
+from app.widgets.parameter_fields import empty
+from app.widgets.prose import Heading, Prose
+from app.widgets.views import ViewCard, explain
+from engine import texts
+from engine.privacy.guarantee import Neighbours
+from engine.views import Text
+
+LOOK_EVERY = 50  # milliseconds
+SLOT = "release.run"
+
+
+class ReleasePage(Page):
+    """The ninth screen."""
+
+    id = "release"
+
+    def build(self) -> None:
+        self.watch: Watch | None = None
+        self._plan: Any = None
+        self._shown: Any = None
+        self.waiting = Prose(words.say("app.release.waiting"))
+        self.body.addWidget(self.waiting)
+        self._build_running()
+        self.ended = Card()
+        self.ended.setObjectName("ended")
+        self.ended_title = Heading(size="side")
+        self.ended_words = Prose()
+        self.ended.body.addWidget(self.ended_title)
+        self.ended.body.addWidget(self.ended_words)
+        self.body.addWidget(self.ended)
+        self._outcome: Outcome | None = None
+        self._build_made()
+        self.body.addStretch(1)
+        self._timer = QTimer(self)
+        self._timer.setInterval(LOOK_EVERY)
+        self._timer.timeout.connect(self._look)
+
+    def _build_running(self) -> None:
+        self.running = Card()
+        self.running.setObjectName("running")
+        self.stage = Heading(size="side")
+        self.stage.setObjectName("stage")
+        self.running.body.addWidget(self.stage)
+        self.bar = QProgressBar()
+        self.bar.setRange(0, 1000)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(words.say("app.release.progress"))
+        self.running.body.addWidget(self.bar)
+        self.running.body.addSpacing(4)
+        self.spending = Prose()
+        self.spending.setObjectName("spending")
+        self.running.body.addWidget(self.spending)
+        row = QHBoxLayout()
+        self.stop = QPushButton()
+        self.stop.setObjectName("stop-release")
+        self.stop.clicked.connect(lambda checked=False: self._stop())
+        self.topic(self.stop, "stop")
+        row.addWidget(self.stop)
+        row.addStretch(1)
+        self.running.body.addLayout(row)
+        self.body.addWidget(self.running)
+
+    def _build_made(self) -> None:
+        self.made = QWidget()
+        column = QVBoxLayout(self.made)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(14)
+        line = QHBoxLayout()
+        line.setSpacing(14)
+        self.numbers: dict[str, NumberCard] = {}
+        for name in ("alone", "learnt", "spent", "left"):
+            card = NumberCard(words.say(f"app.release.{name}.heading"))
+            card.setObjectName(f"number-{name}")
+            self.topic(card, name)
+            self.numbers[name] = card
+            line.addWidget(card, 1)
+        column.addLayout(line)
+        self.views = QVBoxLayout()
+        self.views.setSpacing(14)
+        column.addLayout(self.views)
+        column.addWidget(Prose(words.say("app.release.internal"), tone="quiet"))
+        self.inside = QVBoxLayout()
+        self.inside.setSpacing(14)
+        column.addLayout(self.inside)
+        self.body.addWidget(self.made)
+
+    # --- showing -----------------------------------------------------------------------------------
+
+    def opened(self) -> None:
+        asked, self.study.release_asked = self.study.release_asked, ""
+        if asked == self.study.plan.fingerprint and self.study.result("bundle") is None:
+            self._begin()
+
+    def enter(self) -> None:
+        outcome = self.study.result("bundle")
+        running = self.watch is not None
+        ended = self._outcome if not running and outcome is None else None
+        self.running.setVisible(running)
+        self.made.setVisible(outcome is not None and not running)
+        self.ended.setVisible(ended is not None)
+        self.waiting.setVisible(not running and outcome is None and ended is None)
+        if outcome is None:
+            self.title.setText(words.say(f"app.release.{'title_running' if running else 'title'}"))
+            self.subtitle.say(words.say("app.release.subtitle"))
+        elif self._shown is not outcome:
+            self._shown = outcome
+            self._show(outcome)
+        self.setAccessibleName(self.title.text())
+
+    def next_words(self) -> str:
+        if self.watch is not None:
+            return ""
+        if self.study.result("bundle") is not None:
+            return words.say("app.release.make_report")
+        budget = self.study.plan.budget
+        return words.say("app.preview.release_button", epsilon=level(budget.epsilon)) if budget else ""
+
+    def go_next(self) -> None:
+        if self.watch is None and self.study.result("bundle") is None:
+            self._begin()
+        else:
+            self.frame.go_next()
+
+    # --- running -----------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        if self.study.target is None:
+            self.frame.go("preview")
+            return
+        self.clear_notice()
+        self._outcome = None
+        self.watch, self._plan = Watch(), self.study.plan
+        self.stop.setEnabled(True)
+        self.bar.setValue(0)
+        self._stage("run.checking")
+        self._look()
+        self._timer.start()
+        self.runner.start(
+            release,
+            self._plan,
+            Path(self.study.target),
+            watch=self.watch,
+            ledger_path=self.study.ledger_path,
+            language=words.language(),
+            done=self._ended,
+            failed=self._failed,
+            cancelled=lambda: self._ended(Outcome(stopped=True)),
+            progressed=self._step,
+            slot=SLOT,
+        )
+        self.frame.update_frame()
+        self.enter()
+        self.stop.setFocus()
+
+    def _step(self, share: float, stage: str) -> None:
+        self.bar.setValue(round(1000 * share))
+        self._stage(stage)
+
+    def _stage(self, stage: str) -> None:
+        text_id = f"stages.{stage}"
+        self.stage.setText(words.say(text_id) if words.has(text_id) else words.say("stages.run.noise"))
+
+    def _look(self) -> None:
+        """Say whether stopping still gives the budget back; the button says so too."""
+        if self.watch is None:
+            return
+        spent = self.watch.state == SPENT
+        self.stop.setText(words.say("app.release.stop_spent" if spent else "app.release.stop_free"))
+        epsilon = level(self._plan.budget.epsilon)
+        sentence = words.say(f"app.release.{'is_spent' if spent else 'is_free'}", epsilon=epsilon)
+        if self.spending.plain() != sentence:
+            self.spending.setProperty("tone", "care" if spent else "")
+            self.spending.style().unpolish(self.spending)
+            self.spending.style().polish(self.spending)
+            self.spending.say(sentence)
+
+    def _stop(self) -> None:
+        self.stop.setEnabled(False)
+        self.stage.setText(words.say("app.release.stopping"))
+        self.runner.stop(SLOT)
+
+    def _failed(self, error: Exception) -> None:
+        state = self.watch.state if self.watch is not None else ""
+        self.refuse(error)
+        self._ended(Outcome(state=state))
+
+    def _ended(self, outcome: Outcome) -> None:
+        self._timer.stop()
+        self.watch = None
+        self._outcome = outcome
+        # What the ledger says has changed, whatever became of the release.
+        self.study.forget("ledger")
+        if outcome.bundle is not None and self.study.store("bundle", outcome, self._plan):
+            pass
+        else:
+            self._say_ended(outcome)
+        self.frame.update_frame()
+        self.enter()
+        self.refresh_explanation("")
+
+    def _say_ended(self, outcome: Outcome) -> None:
+        spent = outcome.state in (SPENT, "failed", "complete")
+        name = "stopped" if outcome.stopped else "failed"
+        self.ended_title.setText(words.say(f"app.release.{name}"))
+        kept = words.say(
+            "app.release.stays_spent" if spent else "app.release.freed",
+            epsilon=level(self._plan.budget.epsilon),
+            holding=self._plan.holding,
+        )
+        self.ended_words.say(kept)
+        self.ended.setProperty("card", "care" if spent else "true")
+        self.ended.style().unpolish(self.ended)
+        self.ended.style().polish(self.ended)
+        self.ended.setAccessibleName(f"{self.ended_title.text()} {kept}")
+        if outcome.error is not None:
+            self.refuse(outcome.error)
+
+    # --- what was made -----------------------------------------------------------------------------
+
+    def _show(self, outcome: Outcome) -> None:
+        public, internal = outcome.facts["public"], outcome.facts["internal"]
+        self.title.setText(words.say("app.release.title_made"))
+        method = words.say(f"methods.{public['method']['id']}.title")
+        self.subtitle.say(
+            words.say(
+                "app.release.subtitle_made",
+                day=public["made_at"][:16].replace("T", ", "),
+                method=method,
+                recipient=public["purpose"].get("recipient", ""),
+            )
+        )
+        self._show_numbers(public["statement"], internal)
+        for layout, views in (
+            (self.views, outcome.bundle.views),
+            (self.inside, outcome.bundle.internal_views),
+        ):
+            empty(layout)
+            for place, view in enumerate(views):
+                card = ViewCard(view, self.runner)
+                layout.addWidget(card)
+                where = "view" if layout is self.views else "inside"
+                for widget in (card, card.content, *card.content.findChildren(QWidget)):
+                    self.topic(widget, f"{where}.{place}")
+
+    def _show_numbers(self, statement: dict[str, Any], internal: dict[str, Any]) -> None:
+        sizes = self.study.result("group_sizes")
+        alone = "–" if sizes is None else texts.number(sizes.alone)
+        people = "" if sizes is None else words.say("app.release.alone.sentence", people=sizes.people)
+        self.numbers["alone"].show_number(alone, people)
+        posterior = statement.get("posterior")
+        if posterior is not None:
+            add_remove = statement["neighbours"] == Neighbours.ADD_REMOVE
+            shown = posterior["presence" if add_remove else "value"]
+            self.numbers["learnt"].show_number(
+                f"50\u00a0% → {percent(shown)}",
+                words.say("app.release.learnt.sentence", value=percent(posterior["value"])),
+            )
+        holding = internal.get("holding", {})
+        budget = self.study.plan.budget
+        self.numbers["spent"].show_number(
+            f"ε\u00a0{level(budget.epsilon)}" if budget is not None else "–",
+            words.say("app.release.spent.sentence", holding=holding.get("name", "")),
+        )
+        left = _left(holding)
+        self.numbers["left"].show_number(
+            f"ε\u00a0{level(left)}" if left is not None else "–",
+            words.say("app.release.left.sentence", whole=level(_fraction(holding.get("epsilon", "0")))),
+        )
+
+    def explain(self, topic: str) -> Explanation:
+        outcome = self.study.result("bundle")
+        kind, _, place = topic.partition(".")
+        if outcome is not None and kind in ("view", "inside"):
+            views = outcome.bundle.views if kind == "view" else outcome.bundle.internal_views
+            found = explain(views[int(place)]) if int(place) < len(views) else None
+            return found or self.explain("")
+        if topic in self.numbers:
+            return three(f"app.release.three.{topic}", words.say(f"app.release.{topic}.heading"))
+        if outcome is None or topic:
+            return super().explain(topic)
+        sentence = outcome.facts["public"]["statement"]["sentence"]
+        notes = [Part(body=words.label(Text(note["id"], note["values"]))) for note in _notes(outcome)]
+        return Explanation(
+            words.say("app.release.in_one_sentence"),
+            (Part(body=words.label(Text(sentence["id"], sentence["values"]))), *notes),
+        )
+
+
+def _notes(outcome: Outcome) -> list[dict[str, Any]]:
+    return [note for note in outcome.facts["public"].get("notes", ()) if isinstance(note, dict)]
+
+
+def _fraction(written: Any) -> Any:
+    from fractions import Fraction
+
+    return Fraction(str(written))
+
+
+def _left(holding: dict[str, Any]) -> Any:
+    if "epsilon" not in holding:
+        return None
+    return max(_fraction(holding["epsilon"]) - _fraction(holding["epsilon_spent"]), 0)
+
+
+PAGE = ReleasePage

@@ -1,0 +1,187 @@
+"""Making a release and asking about releases that were made. Orders engine calls; computes nothing itself."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from engine.errors import Cancelled, EngineError
+from engine.ledger import Ledger, default_path
+from engine.methods.protocol import MAIN
+from engine.progress import SILENT, Progress
+from engine.release.plan import FileReference, Plan
+
+NOTHING, RESERVED, SPENT = "", "reserved", "spent"
+
+
+class Watch:
+    """What the interface may look at while a release runs: whether budget is reserved, or spent for good."""
+
+    def __init__(self) -> None:
+        self.entry = ""
+        self.state = NOTHING
+
+
+class WatchedLedger(Ledger):
+    """The ledger, which also tells the watch at the very moment when an entry is reserved or spent."""
+
+    watch: Watch
+
+    def reserve(self, *args: Any, **kwargs: Any) -> str:
+        """Reserve, and tell."""
+        entry = super().reserve(*args, **kwargs)
+        self.watch.entry, self.watch.state = entry, RESERVED
+        return entry
+
+    def spend(self, entry: str) -> None:
+        """Spend, and tell, before the first noise is drawn."""
+        super().spend(entry)
+        self.watch.state = SPENT
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a release ended. ``state`` is what the ledger says of its entry, "" where there is none."""
+
+    bundle: Any = None
+    state: str = NOTHING
+    error: EngineError | None = None
+    stopped: bool = False
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def release(
+    plan: Plan,
+    out: Path,
+    *,
+    watch: Watch,
+    ledger_path: Path | None = None,
+    language: str = "en",
+    progress: Progress = SILENT,
+) -> Outcome:
+    """Make a release; whatever happens, say what the ledger has kept of it."""
+    from engine.release.run import run
+
+    ledger = WatchedLedger(ledger_path)
+    ledger.watch = watch
+    moved, base = beside_its_table(plan)
+    try:
+        made = run(moved, out=out, ledger=ledger, base=base, language=language, progress=progress)
+    except Cancelled:
+        return Outcome(state=_state(ledger, watch), stopped=True)
+    except EngineError as error:
+        return Outcome(state=_state(ledger, watch), error=error)
+    return Outcome(made, _state(ledger, watch), facts=facts(made.folder))
+
+
+def beside_its_table(plan: Plan) -> tuple[Plan, Path]:
+    """Return the plan with paths relative to its table's folder, and that folder."""
+    base = Path(plan.files[MAIN].path).absolute().parent
+    files = {}
+    for name, file in plan.files.items():
+        place = Path(file.path).absolute()
+        inside = place.is_relative_to(base)
+        files[name] = FileReference(
+            place.relative_to(base).as_posix() if inside else str(place), file.options
+        )
+    return replace(plan, files=files), base
+
+
+def _state(ledger: Ledger, watch: Watch) -> str:
+    return ledger.entry(watch.entry).state if watch.entry else NOTHING
+
+
+def proposed_folder(plan: Plan, today: date) -> Path:
+    """Return a folder for the bundle that does not exist yet: beside the table, named by title and day."""
+    base = Path(plan.files[MAIN].path).absolute().parent
+    if not os.access(base, os.W_OK):
+        base = Path.home()
+    name = re.sub(r"[^\w]+", "-", plan.purpose.title.strip().lower()).strip("-")[:60] or "release"
+    for number in range(1, 1000):
+        end = "" if number == 1 else f"-{number}"
+        place = base / f"{name}-{today.isoformat()}{end}"
+        if not place.exists():
+            return place
+    return base / f"{name}-{today.isoformat()}"
+
+
+def facts(folder: Path) -> dict[str, Any]:
+    """Return what the evidence of a bundle says: statement, group sizes before, files with their hashes."""
+    import json
+
+    public = json.loads((folder / "release" / "evidence.json").read_text(encoding="utf-8"))
+    place = folder / "internal" / "evidence.json"
+    internal = json.loads(place.read_text(encoding="utf-8")).get("internal", {}) if place.is_file() else {}
+    return {"public": public, "internal": internal, "files": files(folder)}
+
+
+def files(folder: Path) -> dict[str, list[tuple[str, int, str]]]:
+    """Return name, size in bytes and SHA-256 of the files of each folder, as its sums say."""
+    found: dict[str, list[tuple[str, int, str]]] = {}
+    for part in ("release", "internal"):
+        sums = folder / part / "SHA256SUMS"
+        if not sums.is_file():
+            continue
+        lines = [line.split("  ", 1) for line in sums.read_text(encoding="utf-8").splitlines()]
+        found[part] = [
+            (name, (folder / part / name).stat().st_size if (folder / part / name).is_file() else 0, digest)
+            for digest, name in lines
+        ]
+    return found
+
+
+def check_bundle(folder: Path, *, ledger_path: Path | None = None) -> Any:
+    """Verify a bundle, with the ledger where there is one."""
+    from engine.release.verify import verify
+
+    place = ledger_path if ledger_path is not None else default_path()
+    return verify(folder, ledger=Ledger(place, read_only=True) if place.exists() else None)
+
+
+def listing(ledger_path: Path | None = None) -> dict[str, Any]:
+    """Return every register with its releases as the ledger tells them; empty where there is no ledger."""
+    place = ledger_path if ledger_path is not None else default_path()
+    if not place.exists():
+        return {"holdings": []}
+    from engine.release.charge import composer
+
+    ledger = Ledger(place, read_only=True)
+    return ledger.to_json({one.id: composer(one) for one in ledger.holdings()})
+
+
+def withdraw(entry: str, reason: str, *, ledger_path: Path | None = None) -> dict[str, Any]:
+    """Mark a release as withdrawn and return the listing; nothing is refunded."""
+    Ledger(ledger_path).withdraw(entry, reason)
+    return listing(ledger_path)
+
+
+def resolve(entry: str, reason: str, *, ledger_path: Path | None = None) -> dict[str, Any]:
+    """Say what became of an abandoned entry and return the listing."""
+    Ledger(ledger_path).resolve(entry, reason)
+    return listing(ledger_path)
+
+
+def plan_of(folder: Path) -> Plan:
+    """Return the plan of a bundle, for another release from a new export: without its file.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.no_bundle``: the internal evidence is not there.
+    """
+    import json
+
+    from engine.errors import InputRefused
+
+    place = folder / "internal" / "evidence.json"
+    try:
+        tree = json.loads(place.read_text(encoding="utf-8"))["internal"]["plan"]
+        plan = Plan.loads(json.dumps(tree), file=place.name)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputRefused("bundle.no_bundle", folder=folder.name, file="internal/evidence.json") from error
+    return replace(plan, files={}, decisions=())
