@@ -13,6 +13,7 @@ from app import words
 from app.widgets.cards import Card, Rule
 from app.widgets.preparation_forms import FORMS, StepForm
 from app.widgets.prose import Prose
+from app.widgets.wrapping import Wrapping
 
 
 class PreparationSteps(Card):
@@ -34,8 +35,7 @@ class PreparationSteps(Card):
         self._form_place = QVBoxLayout()
         self.body.addLayout(self._form_place)
         self.buttons: dict[str, QPushButton] = {}
-        line = QHBoxLayout()
-        line.setSpacing(8)
+        line = Wrapping()
         for kind in FORMS:
             button = QPushButton(words.say(f"app.preparation.{kind}.button"))
             button.setObjectName(f"add_{kind}")
@@ -43,7 +43,6 @@ class PreparationSteps(Card):
             button.clicked.connect(lambda checked=False, kind=kind: self.add(kind))
             self.buttons[kind] = button
             line.addWidget(button)
-        line.addStretch(1)
         self.body.addLayout(line)
 
     def show_steps(self, steps: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from app import words
 from app.theme import text_font
 from app.widgets.cards import Card
+from app.widgets.wrapping import Wrapping
 
 FOUND = "found"
 CHOICES: Mapping[str, tuple[Any, ...]] = {
@@ -53,8 +55,7 @@ class ReadingOptions(Card):
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(4)
-        for column in range(4):
-            self._grid.setColumnStretch(column, 1)
+        self._wanted: tuple[str, ...] = ()
         self.body.addLayout(self._grid)
         self.fields: dict[str, QWidget] = {}
         self._labels: dict[str, QLabel] = {}
@@ -66,8 +67,7 @@ class ReadingOptions(Card):
         missing.setPlaceholderText(words.say("app.load.option.missing.placeholder"))
         missing.editingFinished.connect(self._missing_edited)
         self._add("missing", missing)
-        self._offers = QHBoxLayout()
-        self._offers.setSpacing(8)
+        self._offers = Wrapping()
         self.body.addLayout(self._offers)
 
     def _add(self, name: str, field: QWidget) -> None:
@@ -84,12 +84,8 @@ class ReadingOptions(Card):
         """Show what is used; ``given`` is what the custodian said."""
         self._given = dict(given)
         wanted = {"text": OF_TEXT, "excel": OF_EXCEL}.get(used.format, ("missing",))
-        for place, name in enumerate(wanted):
-            line, column = 2 * (place // 4), place % 4
-            self._grid.addWidget(self._labels[name], line, column)
-            self._grid.addWidget(self.fields[name], line + 1, column)
-            if place // 4:
-                self._grid.setRowMinimumHeight(line, 22)
+        self._wanted = wanted
+        self._lay_out()
         for name in self.fields:
             self.fields[name].setVisible(name in wanted)
             self._labels[name].setVisible(name in wanted)
@@ -101,6 +97,23 @@ class ReadingOptions(Card):
         with QSignalBlocker(missing):
             missing.setText("  ".join(given.get("missing", ())))
         self._offer(getattr(detection, "missing", ()))
+
+    def _lay_out(self) -> None:
+        """Put the fields side by side, as many as there is room for."""
+        across = 4 if self.width() >= 700 else 3
+        for place, name in enumerate(self._wanted):
+            line, column = 2 * (place // across), place % across
+            self._grid.addWidget(self._labels[name], line, column)
+            self._grid.addWidget(self.fields[name], line + 1, column)
+            if place // across:
+                self._grid.setRowMinimumHeight(line, 22)
+        for column in range(4):
+            self._grid.setColumnStretch(column, 1 if column < across else 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if (event.size().width() >= 700) != (event.oldSize().width() >= 700):
+            self._lay_out()
 
     def _fill(self, name: str, choices: tuple[Any, ...], used: Any) -> None:
         field = self.fields[name]
@@ -124,6 +137,7 @@ class ReadingOptions(Card):
             return
         label = QLabel(words.say("app.load.offers"))
         label.setProperty("tone", "quiet")
+        label.setMinimumHeight(36)
         self._offers.addWidget(label)
         for code in dict.fromkeys((*codes, *accepted)):
             button = QPushButton(words.say("app.load.is_missing", code=code))
@@ -132,7 +146,6 @@ class ReadingOptions(Card):
             button.setChecked(code in accepted)
             button.clicked.connect(lambda checked, code=code: self._accept(code, checked))
             self._offers.addWidget(button)
-        self._offers.addStretch(1)
 
     def _accept(self, code: str, wanted: bool) -> None:
         codes = [entry for entry in self._given.get("missing", ()) if entry != code]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QVBoxLayout, QWidget
 
 from app import words
 from app.theme import text_font, theme
@@ -80,13 +80,10 @@ class StepList(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         self.buttons: dict[str, StepButton] = {}
-        self._group = QButtonGroup(self)
-        self._group.setExclusive(False)
         for number, step in enumerate(steps):
             button = StepButton(step, number)
             button.clicked.connect(lambda checked=False, step=step: self.chosen.emit(step))
             self.buttons[step] = button
-            self._group.addButton(button)
             column.addWidget(button)
 
     def update_steps(self, current: str, done: set[str], reachable: set[str]) -> None:

@@ -1,0 +1,187 @@
+"""Every screen: names for screen readers, keyboard, room, no text cut."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QComboBox,
+    QFrame,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QWidget,
+)
+
+from app import flow
+from app.window import Window
+from tests.app.conftest import STALL, Watchdog
+from tests.app.walking import settle, walk_to, write_people
+
+MINE = ("start", "load", "columns", "risk", "purpose")
+STEPS = [step for step in flow.STEPS if step in MINE and find_spec(f"app.pages.{step}") is not None]
+SIZES = [(1366, 768), (683, 467)]  # a small laptop, and 1024 × 700 at 150 %
+INNER = ("QTableCornerButton", "QComboBoxListView", "QComboBoxPrivateContainer")  # parts that Qt names
+CONTROLS = (QAbstractButton, QComboBox, QLineEdit, QPlainTextEdit, QAbstractScrollArea)
+
+
+@pytest.fixture(params=STEPS)
+def step(request: pytest.FixtureRequest, window: Window, qtbot: Any, tmp_path: Path) -> str:
+    """Open every screen with a table behind it."""
+    wanted: str = request.param
+    walk_to(qtbot, window, write_people(tmp_path / "people.csv"), wanted)
+    assert window.step == wanted
+    if wanted == "columns":
+        window.page("columns").every.click()
+        window.page("columns").select("ward")
+        settle(qtbot, window)
+        window.page("columns")._editor.change.click()
+        qtbot.wait(20)
+    return wanted
+
+
+def shown(root: QWidget, kind: type) -> list[Any]:
+    return [one for one in root.findChildren(kind) if one.isVisible()]
+
+
+def test_every_control_has_a_name(step: str, window: Window) -> None:
+    unnamed = []
+    for kind in CONTROLS:
+        for control in shown(window, kind):
+            if isinstance(control, QHeaderView) or control.objectName().startswith("qt_"):
+                continue
+            if type(control).__name__ in (
+                "QTableCornerButton",
+                "QComboBoxListView",
+                "QComboBoxPrivateContainer",
+            ):
+                continue
+            if control.parent() is not None and isinstance(control.parent(), QLineEdit):
+                continue  # the button that clears a field
+            face = QAccessible.queryAccessibleInterface(control)
+            if face is None or not face.text(QAccessible.Text.Name).strip():
+                unnamed.append(f"{type(control).__name__} {control.objectName()}")
+    assert unnamed == []
+
+
+def test_every_control_is_reached_by_tab(step: str, window: Window, qtbot: Any) -> None:
+    start = window.focusWidget() or window
+    reached: set[int] = set()
+    current: QWidget | None = start
+    for _ in range(400):
+        if current is None:
+            break
+        current = current.nextInFocusChain()
+        if current is start:
+            break
+        if current is not None and current.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            reached.add(id(current))
+    # The same object may have several Python names; compare by address in Qt.
+    wanted = [
+        control
+        for control in (*shown(window, QAbstractButton), *shown(window, QComboBox), *shown(window, QLineEdit))
+        if control.isEnabled()
+        and not control.objectName().startswith("qt_")
+        and not isinstance(control.parent(), QLineEdit)
+        and type(control).__name__ != "QTableCornerButton"
+    ]
+    missed = [
+        control.objectName() for control in wanted if not control.focusPolicy() & Qt.FocusPolicy.TabFocus
+    ]
+    assert missed == []
+    assert len(reached) >= len({id(control) for control in wanted}) - 1
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["1366x768", "1024x700 at 150 %"])
+def test_it_fits_and_no_text_is_cut(step: str, window: Window, qtbot: Any, size: tuple[int, int]) -> None:
+    window.resize(*size)
+    qtbot.wait(50)
+    assert (window.width(), window.height()) == size
+    page = window.page(step)
+    assert page.horizontalScrollBar().maximum() == 0
+    body = page.widget()
+    assert body.width() <= page.viewport().width()
+    outside, cut = [], []
+    for part in shown(body, QWidget):
+        if any(isinstance(parent, QAbstractScrollArea) for parent in _parents(part, body)):
+            continue  # a table or a field scrolls by itself
+        place = QRect(part.mapTo(body, QPoint(0, 0)), part.size())
+        if place.left() < 0 or place.right() > body.width():
+            outside.append(f"{type(part).__name__} {part.objectName()} {place}")
+    for root in (body, window.side, window.footer, window.panel.widget()):
+        if not root.isVisible():
+            continue
+        for button in shown(root, QAbstractButton):
+            if button.text() and button.width() < button.sizeHint().width() - 1 and _is_plain(button):
+                cut.append(f"{button.objectName()} {button.text()}")
+        for label in shown(root, QLabel):
+            if not label.text():
+                continue
+            needed = label.heightForWidth(label.width()) if label.wordWrap() else label.sizeHint().height()
+            wide = not label.wordWrap() and label.sizeHint().width() > label.width() + 1
+            if label.height() < needed - 1 or wide:
+                cut.append(f"{label.objectName()} {label.text()[:60]} {label.size()} {needed}")
+        for field in shown(root, QComboBox):
+            metrics = field.fontMetrics()
+            if metrics.horizontalAdvance(field.currentText()) > field.width() - 36 and not field.toolTip():
+                cut.append(f"{field.objectName()} {field.currentText()}")
+    assert outside == []
+    assert cut == []
+
+
+def test_targets_are_large_enough(step: str, window: Window) -> None:
+    small = [
+        f"{type(control).__name__} {control.objectName()} {control.height()}"
+        for kind in (QAbstractButton, QComboBox, QLineEdit)
+        for control in shown(window, kind)
+        if control.height() < 32
+        and not control.objectName().startswith("qt_")
+        and not isinstance(control.parent(), QLineEdit)
+        and type(control).__name__ != "QTableCornerButton"
+    ]
+    assert small == []
+
+
+def test_the_page_itself_is_named_and_explained(step: str, window: Window) -> None:
+    page = window.page(step)
+    assert page.accessibleName() == page.title.text() != ""
+    assert window.windowTitle().startswith(page.title.text())
+    explained = page.explain("")
+    assert explained.title and explained.parts
+
+
+def test_numbers_can_be_focused(step: str, window: Window) -> None:
+    from app.widgets.cards import NumberCard
+
+    for card in shown(window, NumberCard):
+        assert isinstance(card, QFrame)
+        assert card.focusPolicy() & Qt.FocusPolicy.TabFocus
+        assert card.accessibleName()
+
+
+def test_making_the_screens_ahead_does_not_stall(window: Window, qtbot: Any, watchdog: Watchdog) -> None:
+    with watchdog.watching():
+        qtbot.waitUntil(lambda: window.warm, timeout=20_000)
+        settle(qtbot, window)
+    print(f"warming up: {1000 * watchdog.worst:.0f} ms")
+    assert watchdog.worst < STALL
+
+
+def _is_plain(button: QAbstractButton) -> bool:
+    return type(button).__name__ in ("QPushButton", "QCheckBox", "QRadioButton")
+
+
+def _parents(part: QWidget, top: QWidget) -> list[QWidget]:
+    found, parent = [], part.parentWidget()
+    while parent is not None and parent is not top:
+        found.append(parent)
+        parent = parent.parentWidget()
+    return found
