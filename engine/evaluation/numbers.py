@@ -19,6 +19,7 @@ from engine.views import Text
 Floats = npt.NDArray[np.float64]
 
 LIMIT = "within_95"
+COUNTS = ("count", "weight_total")
 _NUMBER = re.compile(r"^(methods\..+\.numbers\.([^.]+))\.what$")
 _KINDS = ("integer", "number")
 
@@ -41,6 +42,8 @@ class ReleasedNumber:
         Headings of the columns that name a cell.
     limit
         Heading of its 95 % limit; None where the table states none on the same scale.
+    count
+        Heading of the count (or total weight) that another number is divided by; None where there is none.
     """
 
     artefact: TableArtefact
@@ -49,6 +52,7 @@ class ReleasedNumber:
     label: Text
     keys: tuple[str, ...]
     limit: str | None
+    count: str | None = None
 
     @property
     def id(self) -> str:
@@ -82,6 +86,7 @@ def released_numbers(release: Release) -> tuple[ReleasedNumber, ...]:
 
 def _numbers_of(artefact: TableArtefact) -> tuple[ReleasedNumber, ...]:
     keys = tuple(entry.name for entry in artefact.dictionary if _name(entry) is None)
+    counted = next((entry.name for entry in artefact.dictionary if _name(entry) in COUNTS), None)
     following = (*artefact.dictionary[1:], None)
     found = []
     for entry, after in zip(artefact.dictionary, following, strict=True):
@@ -90,7 +95,8 @@ def _numbers_of(artefact: TableArtefact) -> tuple[ReleasedNumber, ...]:
             continue
         label = Text(entry.meaning.id.removesuffix(".what") + ".label")
         limit = after.name if after is not None and _name(after) in (LIMIT, f"{name}_{LIMIT}") else None
-        found.append(ReleasedNumber(artefact, entry.name, name, label, keys, limit))
+        count = None if name in COUNTS else counted
+        found.append(ReleasedNumber(artefact, entry.name, name, label, keys, limit, count))
     return tuple(found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +28,8 @@ class ReleasedError(InternalMeasure):
     Notes
     -----
     Among several exact answers (any value between two people in the middle is a median) the error is measured
-    from the nearest.
+    from the nearest. A mean or proportion of a group with nobody in it has no exact answer and is left out,
+    where the method releases the count beside it and so the exact count is known here.
 
     The exact numbers are private, and so is the error: who knows the released number and its error knows the
     exact one. Choosing among several draws by their errors would be a choice made by the rows that no
@@ -47,29 +49,44 @@ class ReleasedError(InternalMeasure):
         last = first
         if is_choice(context.subject.guarantee.events):
             last = exact_tables(context.subject, context.used, last=True, progress=halves[1])
-        compared = []
-        for number in released_numbers(context.release):
-            truth = _nearest(number, first[number.artefact.name], last[number.artefact.name])
-            compared.append((number, truth, distance(number.values, truth, limits=number.limits)))
+        compared = [
+            _compared(number, first[number.artefact.name], last[number.artefact.name])
+            for number in released_numbers(context.release)
+        ]
         if not compared:
             return InternalMeasured()
-        main, truth, found = compared[0]
-        views: list[View] = [*_numbers(found)]
+        views: list[View] = [*_numbers(compared[0].found)]
         if len(compared) > 1:
-            views.append(_summary([(number, found) for number, _, found in compared]))
-        views.append(_worst(main, truth))
-        return InternalMeasured(tuple(views), {number.id: _figures(found) for number, _, found in compared})
+            views.append(_summary(compared))
+        views.append(_worst(compared[0]))
+        return InternalMeasured(tuple(views), {one.number.id: _figures(one) for one in compared})
 
 
-def _nearest(number: ReleasedNumber, first: pandas.DataFrame, last: pandas.DataFrame) -> Floats:
-    """Return, cell by cell, the exact answer that is nearest to the released one."""
+@dataclass(frozen=True)
+class _Compared:
+    """One number beside its exact answers, NaN in a cell that has none."""
+
+    number: ReleasedNumber
+    exact: Floats
+    found: Distance
+
+
+def _compared(number: ReleasedNumber, first: pandas.DataFrame, last: pandas.DataFrame) -> _Compared:
+    """Compare a number, cell by cell, with the exact answer that is nearest to it."""
     low, high = (table[number.column].to_numpy(dtype=np.float64) for table in (first, last))
-    return np.clip(number.values, np.minimum(low, high), np.maximum(low, high))
+    exact = np.clip(number.values, np.minimum(low, high), np.maximum(low, high))
+    if number.count is not None:  # a group with nobody in it has no mean
+        exact[first[number.count].to_numpy(dtype=np.float64) == 0] = np.nan
+    known = ~np.isnan(exact)
+    limits = None if number.limits is None else number.limits[known]
+    return _Compared(number, exact, distance(number.values[known], exact[known], limits=limits))
 
 
-def _figures(found: Distance) -> dict[str, float | int | None]:
+def _figures(one: _Compared) -> dict[str, float | int | None]:
+    found = one.found
     return {
         "cells": found.cells,
+        "without_exact": int(np.isnan(one.exact).sum()),
         "median": found.median,
         "largest": found.largest,
         "within": found.within,
@@ -93,17 +110,17 @@ def _numbers(found: Distance) -> list[NumberView]:
     ]
 
 
-def _summary(compared: list[tuple[ReleasedNumber, Distance]]) -> TableView:
+def _summary(compared: list[_Compared]) -> TableView:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
-            number.label,
-            f"{number.artefact.name}.csv",
-            found.cells,
-            found.median,
-            found.largest,
-            None if found.share_within is None else round(100 * found.share_within, 1),
+            one.number.label,
+            f"{one.number.artefact.name}.csv",
+            one.found.cells,
+            one.found.median,
+            one.found.largest,
+            None if one.found.share_within is None else round(100 * one.found.share_within, 1),
         )
-        for number, found in compared
+        for one in compared
     )
     headings = (
         Text(f"{WORDS}.views.summary.number"),
@@ -115,18 +132,20 @@ def _summary(compared: list[tuple[ReleasedNumber, Distance]]) -> TableView:
     )
 
 
-def _worst(number: ReleasedNumber, truth: Floats) -> TableView:
+def _worst(one: _Compared) -> TableView:
     """Return the cells with the largest errors, worst first."""
-    values, limits = number.values, number.limits
+    number, values, limits = one.number, one.number.values, one.number.limits
+    known = np.flatnonzero(~np.isnan(one.exact))
+    places = known[worst_first(values[known], one.exact[known], most=MOST_WORST)]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             *number.cell(place),
             float(values[place]),
-            float(truth[place]),
-            float(values[place] - truth[place]),
+            float(one.exact[place]),
+            float(values[place] - one.exact[place]),
             None if limits is None else float(limits[place]),
         )
-        for place in worst_first(values, truth, most=MOST_WORST)
+        for place in places
     )
     headings: tuple[Label, ...] = (
         *number.keys,

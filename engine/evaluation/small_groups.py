@@ -30,6 +30,8 @@ class SmallGroups(PublicMeasure):
         figures = {number.id: {"cells": cells, "guesses": guesses} for number, cells, guesses in counted}
         if not counted:
             return PublicMeasured()
+        # Worst first: a mean far from zero passes however wide its margin is, the count beside it does not.
+        counted.sort(key=lambda entry: -entry[2] / max(entry[1], 1))
         views: list[View] = [
             NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}"))
             for name, value in zip(("guesses", "cells"), reversed(counted[0][1:]), strict=True)

@@ -71,7 +71,14 @@ def test_errors_by_hand(made):
     context = with_counts(made(), [5, 0, 0, -4], limit=3)  # exact: 3, 1, 0, 2
     answer = measure(ERROR).evaluate(context)
     assert answer.figures == {
-        "counts.count": {"cells": 4, "median": 1.5, "largest": 6.0, "within": 3, "share_within": 0.75}
+        "counts.count": {
+            "cells": 4,
+            "without_exact": 0,
+            "median": 1.5,
+            "largest": 6.0,
+            "within": 3,
+            "share_within": 0.75,
+        }
     }
     assert shown(answer) == {"median": 1.5, "largest": 6.0, "within": 75.0, "cells": 4}
     worst = tables(answer)["worst"]
@@ -121,6 +128,19 @@ def test_the_capped_rows_are_compared_and_not_the_whole_table(made):
     fewer = Table(ROWS.rows().head(2))  # both f in a
     context = with_counts(replace(context, used=fewer), [2, 0, 0, 0])
     assert measure(ERROR).evaluate(context).figures["counts.count"]["largest"] == 0
+
+
+def test_the_mean_of_nobody_is_not_compared(made):
+    """By hand: f has mean 4 of four people, m has 8.25 of two, other and missing have nobody."""
+    context = made("statistics.means", extra_cells="separate")
+    first = context.release.artefacts[0]
+    frame = first.frame.assign(mean=[5.0, 8.25, 14.0, 0.0], within_95=0.5, count=[4, 3, 2, 1])
+    release = Release((replace(first, frame=frame),), context.release.guarantee)
+    answer = measure(ERROR).evaluate(replace(context, release=release))
+    mean, count = answer.figures["means.mean"], answer.figures["means.count"]
+    assert (mean["cells"], mean["without_exact"], mean["largest"], mean["within"]) == (2, 2, 1.0, 1)
+    assert (count["cells"], count["without_exact"], count["largest"]) == (4, 0, 2.0)
+    assert [row[0] for row in tables(answer)["worst"].rows] == ["f", "m"]
 
 
 def test_one_cell(made):
@@ -180,9 +200,23 @@ def test_no_cell(made):
 
 def test_several_numbers_stand_in_a_table(made):
     rows = tables(measure(GUESSES).evaluate(released(made("statistics.means"))))["numbers"].rows
-    assert [(row[0].id.split(".")[-2], row[1], row[2]) for row in rows] == [
+    assert {(row[0].id.split(".")[-2], row[1], row[2]) for row in rows} == {
         ("mean", "means.csv", 2),
         ("count", "means.csv", 2),
+    }
+
+
+def test_the_number_that_fares_worst_stands_first(made):
+    """A mean far from zero passes although nobody can say whether anybody is in its group."""
+    context = made("statistics.means")
+    first = context.release.artefacts[0]
+    frame = first.frame.assign(mean=[7.0, 7.0], within_95=[6.0, 8.0], count=[1, 2], count_within_95=[9, 9])
+    release = Release((replace(first, frame=frame),), context.release.guarantee)
+    answer = measure(GUESSES).evaluate(released(replace(context, release=release)))
+    assert shown(answer) == {"guesses": 2, "cells": 2}
+    assert [(row[0].id.split(".")[-2], row[3]) for row in tables(answer)["numbers"].rows] == [
+        ("count", 2),
+        ("mean", 1),
     ]
 
 
