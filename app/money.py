@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from fractions import Fraction
+
+from PySide6.QtCore import QLocale
 
 from app import words
 
@@ -56,3 +59,15 @@ def size(value: float) -> str:
     if value >= 10:
         return f"{value:,.0f}"
     return f"{value:.2g}"
+
+
+def written_day(moment: str, *, time: bool = True) -> str:
+    """Write an ISO moment as people do.
+
+    >>> written_day("2026-03-12T10:58:00+01:00"), written_day("2027-12-31", time=False)
+    ('12 March 2026, 10:58', '31 December 2027')
+    """
+    found = datetime.fromisoformat(moment)
+    month = QLocale().standaloneMonthName(found.month)
+    day = f"{found.day} {month} {found.year}"
+    return f"{day}, {found:%H:%M}" if time else day

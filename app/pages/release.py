@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app import words
-from app.money import level, percent
+from app.money import level, percent, written_day
 from app.pages.base import Page
 from app.releasing import SPENT, Outcome, Watch, release
 from app.widgets.cards import Card, NumberCard
@@ -39,6 +39,7 @@ class ReleasePage(Page):
         self._build_running()
         self.ended = Card()
         self.ended.setObjectName("ended")
+        self.ended.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.ended_title = Heading(size="side")
         self.ended_words = Prose()
         self.ended.body.addWidget(self.ended_title)
@@ -213,6 +214,7 @@ class ReleasePage(Page):
         self.frame.update_frame()
         self.enter()
         self.refresh_explanation("")
+        (self.numbers["learnt"] if outcome.bundle is not None else self.ended).setFocus()
 
     def _say_ended(self, outcome: Outcome) -> None:
         spent = outcome.state in (SPENT, "failed", "complete")
@@ -240,7 +242,7 @@ class ReleasePage(Page):
         self.subtitle.say(
             words.say(
                 "app.release.subtitle_made",
-                day=public["made_at"][:16].replace("T", ", "),
+                day=written_day(public["made_at"]),
                 method=method,
                 recipient=public["purpose"].get("recipient", ""),
             )

@@ -1,0 +1,261 @@
+"""Releases: what was given, to whom, until when, what it spent, what is left; verify, withdraw, again."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QWidget
+
+from app import words
+from app.money import level, written_day
+from app.pages.base import Page
+from app.releasing import check_bundle, listing, plan_of, resolve, withdraw
+from app.widgets.bar_list import Bar, BarList
+from app.widgets.cards import Card
+from app.widgets.panel import Explanation, Part, three_parts
+from app.widgets.prose import Heading, Prose
+from app.widgets.table_view import DataTable
+from app.widgets.verify_card import VerifyCard
+
+COLUMNS = ("title", "recipient", "agreement", "until", "spent", "state")
+SPENT_COLUMN = COLUMNS.index("spent")
+
+
+class ReleasesPage(Page):
+    """Beside the steps."""
+
+    id = "releases"
+
+    def build(self) -> None:
+        self.entries: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        self.nothing = Prose(words.say("app.releases.nothing"))
+        self.body.addWidget(self.nothing)
+        self.left_card = Card(words.say("app.releases.left"))
+        self.left = BarList(words.say("app.releases.left"))
+        self.left.setObjectName("left-bars")
+        self.topic(self.left, "left")
+        self.left_card.body.addWidget(self.left)
+        self.body.addWidget(self.left_card)
+        self.table = DataTable(words.say("app.releases.title"))
+        self.table.setObjectName("releases-table")
+        self.topic(self.table, "table")
+        self.body.addWidget(self.table)
+        self._build_chosen()
+        self.verify = VerifyCard()
+        self.verify.button.setText(words.say("app.releases.verify"))
+        self.verify.button.clicked.connect(lambda checked=False: self._ask(self._verify))
+        self.topic(self.verify.button, "verify")
+        again = Card(words.say("app.releases.again_heading"))
+        again.body.addWidget(Prose(words.say("app.releases.again_words"), tone="quiet"))
+        self.again = QPushButton(words.say("app.releases.again"))
+        self.again.setObjectName("again")
+        self.again.clicked.connect(lambda checked=False: self._ask(self._again))
+        self.topic(self.again, "again")
+        again.body.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
+        again.body.addStretch(1)
+        line = QHBoxLayout()
+        line.setSpacing(14)
+        line.addWidget(self.verify, 1)
+        line.addWidget(again, 1)
+        self.body.addLayout(line)
+        self.body.addStretch(1)
+
+    def _build_chosen(self) -> None:
+        """The release that is selected, and what can be done about it."""
+        self.chosen = Card()
+        self.chosen.setObjectName("chosen")
+        self.chosen_title = Heading(size="side")
+        self.chosen_words = Prose()
+        self.chosen.body.addWidget(self.chosen_title)
+        self.chosen.body.addWidget(self.chosen_words)
+        self.act = QWidget()
+        row = QHBoxLayout(self.act)
+        row.setContentsMargins(0, 4, 0, 0)
+        row.setSpacing(8)
+        self.reason = QLineEdit()
+        self.reason.setObjectName("reason")
+        self.reason.setAccessibleName(words.say("app.releases.reason"))
+        self.reason.setPlaceholderText(words.say("app.releases.reason"))
+        self.reason.textChanged.connect(lambda text: self._enable())
+        self.withdraw = QPushButton(words.say("app.releases.withdraw"))
+        self.withdraw.setObjectName("withdraw")
+        self.withdraw.clicked.connect(lambda checked=False: self._act(withdraw))
+        self.resolve = QPushButton(words.say("app.releases.resolve"))
+        self.resolve.setObjectName("resolve")
+        self.resolve.clicked.connect(lambda checked=False: self._act(resolve))
+        for widget, topic in (
+            (self.reason, "withdraw"),
+            (self.withdraw, "withdraw"),
+            (self.resolve, "resolve"),
+        ):
+            self.topic(widget, topic)
+        row.addWidget(self.reason, 1)
+        row.addWidget(self.withdraw)
+        row.addWidget(self.resolve)
+        self.chosen.body.addWidget(self.act)
+        self.chosen.hide()
+        self.body.addWidget(self.chosen)
+
+    # --- showing -----------------------------------------------------------------------------------
+
+    def opened(self) -> None:
+        self.verify.forget()
+        self.work(
+            listing,
+            self.study.ledger_path,
+            done=self._listed,
+            doing=words.say("app.releases.reading"),
+        )
+
+    def _listed(self, tree: dict[str, Any]) -> None:
+        holdings = tree["holdings"]
+        self.entries = [(holding, entry) for holding in holdings for entry in reversed(holding["releases"])]
+        self.nothing.setVisible(not holdings)
+        self.left_card.setVisible(bool(holdings))
+        self.left.show_bars([_bar(holding) for holding in holdings])
+        self.table.setVisible(bool(self.entries))
+        self._fill()
+        self.chosen.hide()
+
+    def _fill(self) -> None:
+        rows = [[_cell(name, entry) for name in COLUMNS] for _, entry in self.entries]
+        headings = [words.say(f"app.releases.column.{name}") for name in COLUMNS]
+        self.table.show_rows(headings, rows, numeric=frozenset({SPENT_COLUMN}))
+        self.table.setFixedHeight(36 + 34 * max(min(len(rows), 8), 1) + 4)
+        self.table.selectionModel().currentRowChanged.connect(lambda now, before: self._select(now.row()))
+
+    def _entry(self) -> dict[str, Any] | None:
+        place = self.table.currentIndex().row()
+        return self.entries[place][1] if 0 <= place < len(self.entries) else None
+
+    def _select(self, place: int) -> None:
+        if not 0 <= place < len(self.entries):
+            return
+        holding, entry = self.entries[place]
+        self.chosen.show()
+        self.chosen_title.setText(entry["title"] or words.say("app.releases.untitled"))
+        self.chosen_words.say(_sentence(holding, entry))
+        self.reason.clear()
+        possible = entry["state"] == "complete" or entry["abandoned"]
+        self.act.setVisible(possible)
+        self.withdraw.setVisible(entry["state"] == "complete")
+        self.resolve.setVisible(entry["abandoned"])
+        self._enable()
+
+    def _enable(self) -> None:
+        said = bool(self.reason.text().strip())
+        self.withdraw.setEnabled(said)
+        self.resolve.setEnabled(said)
+
+    def explain(self, topic: str) -> Explanation:
+        explanation = super().explain(topic)
+        if topic in ("left", "table"):
+            base = f"app.releases.three.{'left' if topic == 'left' else 'spent'}"
+            return Explanation(explanation.title, (*explanation.parts, *three_parts(base)))
+        if not topic and any(not holding["bounds_all"] for holding, _ in self.entries):
+            care = Part(body=words.say("app.releases.not_bounded"), tone="care")
+            return Explanation(explanation.title, (care, *explanation.parts))
+        return explanation
+
+    # --- deciding ----------------------------------------------------------------------------------
+
+    def _act(self, function: Any) -> None:
+        entry = self._entry()
+        if entry is None:
+            return
+        self.work(
+            function,
+            entry["id"],
+            self.reason.text().strip(),
+            ledger_path=self.study.ledger_path,
+            done=self._acted,
+            doing=words.say("app.releases.writing"),
+            stoppable=False,
+        )
+
+    def _acted(self, tree: dict[str, Any]) -> None:
+        self.study.forget("ledger")
+        self._listed(tree)
+        self.notify(words.say("app.releases.written"), tone="accent")
+
+    def _ask(self, act: Any) -> None:
+        dialog = QFileDialog(self, words.say("app.releases.which"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
+        dialog.fileSelected.connect(act)
+        dialog.open()
+
+    def _verify(self, folder: str) -> None:
+        self.work(
+            check_bundle,
+            Path(folder),
+            ledger_path=self.study.ledger_path,
+            done=self.verify.show_verification,
+            doing=words.say("app.verify.verifying"),
+        )
+
+    def _again(self, folder: str) -> None:
+        self.work(plan_of, Path(folder), done=self._open_again, doing=words.say("app.releases.reading"))
+
+    def _open_again(self, plan: Any) -> None:
+        self.study.open_plan(plan)
+        self.frame.go("load")
+        self.notify(words.say("app.releases.again_opened"), tone="accent")
+
+
+def _bar(holding: dict[str, Any]) -> Bar:
+    spent, whole = Fraction(holding["spent"]["epsilon"]), Fraction(holding["budget"]["epsilon"])
+    left = Fraction(holding["left"]["epsilon"])
+    return Bar(
+        holding["name"],
+        float(min(spent / whole, 1)),
+        words.say("app.releases.left_of", left=level(left), whole=level(whole)),
+        words.say("app.releases.spent_by", spent=level(spent), count=len(holding["releases"])),
+    )
+
+
+def _state(entry: dict[str, Any]) -> str:
+    if entry["abandoned"]:
+        return words.say("app.releases.state.abandoned")
+    if entry["state"] == "complete" and entry["expired"]:
+        return words.say("app.releases.state.expired")
+    return words.say(f"app.releases.state.{entry['state']}")
+
+
+def _cell(name: str, entry: dict[str, Any]) -> str:
+    if name == "until":
+        return written_day(entry["expires"], time=False) if entry["expires"] else "–"
+    if name == "spent":
+        if entry["unbounded"]:
+            return words.say("app.releases.unbounded")
+        return level(Fraction(entry["spent"]["epsilon"])) if entry["counts"] else "0"
+    if name == "state":
+        return _state(entry)
+    return entry[name] or "–"
+
+
+def _sentence(holding: dict[str, Any], entry: dict[str, Any]) -> str:
+    moment = entry["closed_at"] or entry["reserved_at"]
+    sentence = words.say(
+        "app.releases.sentence",
+        recipient=entry["recipient"] or "–",
+        agreement=entry["agreement"] or "–",
+        day=written_day(moment),
+        holding=holding["name"],
+        entry=entry["id"],
+        approver=entry["approver"] or "–",
+    )
+    parts = [sentence]
+    if entry["abandoned"]:
+        parts.append(words.say("app.releases.abandoned_words"))
+    elif entry["state"] == "complete" and entry["expired"]:
+        parts.append(words.say("app.releases.expired_words"))
+    if entry["reason"]:
+        parts.append(words.say("app.releases.reason_words", reason=entry["reason"]))
+    return "\n\n".join(parts)
+
+
+PAGE = ReleasesPage
