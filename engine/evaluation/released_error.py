@@ -98,8 +98,8 @@ def _numbers(found: Distance) -> list[NumberView]:
     """Return the key numbers; one that does not exist (no cell, no stated limit) is not shown."""
     share = found.share_within
     shown = {
-        "median": (found.median, ""),
-        "largest": (found.largest, ""),
+        "median": (_plainly(found.median), ""),
+        "largest": (_plainly(found.largest), ""),
         "within": (None if share is None else round(100 * share, 1), "%"),
         "cells": (found.cells, ""),
     }
@@ -116,8 +116,8 @@ def _summary(compared: list[_Compared]) -> TableView:
             one.number.label,
             f"{one.number.artefact.name}.csv",
             one.found.cells,
-            one.found.median,
-            one.found.largest,
+            _plainly(one.found.median),
+            _plainly(one.found.largest),
             None if one.found.share_within is None else round(100 * one.found.share_within, 1),
         )
         for one in compared
@@ -140,10 +140,10 @@ def _worst(one: _Compared) -> TableView:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             *number.cell(place),
-            float(values[place]),
-            float(one.exact[place]),
-            float(values[place] - one.exact[place]),
-            None if limits is None else float(limits[place]),
+            _plainly(values[place]),
+            _plainly(one.exact[place]),
+            _plainly(values[place] - one.exact[place]),
+            None if limits is None else _plainly(limits[place]),
         )
         for place in places
     )
@@ -153,3 +153,10 @@ def _worst(one: _Compared) -> TableView:
         *(Text(f"{WORDS}.numbers.{name}.label") for name in ("exact", "error", "limit")),
     )
     return TableView(Text(f"{WORDS}.views.worst.title"), headings, rows, Text(f"{WORDS}.views.worst.note"))
+
+
+def _plainly(value: float | None) -> float | None:
+    """Return what a reader compares: whole numbers, else four digits. The figures have all of them."""
+    if value is None or float(value).is_integer():
+        return None if value is None else float(value)
+    return round(float(value), 1) if abs(value) >= 1000 else float(f"{value:.4g}")
