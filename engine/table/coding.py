@@ -247,7 +247,8 @@ def _codes_on_grid(values: pd.Series, column: Column, count: int) -> npt.NDArray
     read = numbers(values, column)
     absent = np.isnan(read)
     # Half a millionth of a step: 0.3 on a grid of tenths must not fall to 0.2 by binary rounding.
-    steps = np.floor((np.where(absent, float(start), read) - float(start)) / float(step) + 5e-7)
+    clamped = np.clip(np.where(absent, float(start), read), float(start), float(start + step * count))
+    steps = np.floor((clamped - float(start)) / float(step) + 5e-7)
     found = np.clip(steps, 0, count - 1).astype(np.int64)
     found[absent] = count + 1
     return found
