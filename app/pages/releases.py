@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QHeaderView, QLineEdit, QPushButton, QWidget
 
 from app import words
 from app.money import level, written_day
@@ -34,7 +34,7 @@ class ReleasesPage(Page):
         self.nothing = Prose(words.say("app.releases.nothing"))
         self.body.addWidget(self.nothing)
         self.left_card = Card(words.say("app.releases.left"))
-        self.left = BarList(words.say("app.releases.left"))
+        self.left = BarList(words.say("app.releases.left"), mono=False)
         self.left.setObjectName("left-bars")
         self.topic(self.left, "left")
         self.left_card.body.addWidget(self.left)
@@ -124,6 +124,11 @@ class ReleasesPage(Page):
         rows = [[_cell(name, entry) for name in COLUMNS] for _, entry in self.entries]
         headings = [words.say(f"app.releases.column.{name}") for name in COLUMNS]
         self.table.show_rows(headings, rows, numeric=frozenset({SPENT_COLUMN}))
+        header = self.table.horizontalHeader()
+        for place, name in enumerate(COLUMNS):
+            wide = name in ("title", "recipient", "agreement")
+            mode = QHeaderView.ResizeMode.Stretch if wide else QHeaderView.ResizeMode.ResizeToContents
+            header.setSectionResizeMode(place, mode)
         self.table.setFixedHeight(36 + 34 * max(min(len(rows), 8), 1) + 4)
         self.table.selectionModel().currentRowChanged.connect(lambda now, before: self._select(now.row()))
 
@@ -212,8 +217,10 @@ def _bar(holding: dict[str, Any]) -> Bar:
     return Bar(
         holding["name"],
         float(min(spent / whole, 1)),
-        words.say("app.releases.left_of", left=level(left), whole=level(whole)),
-        words.say("app.releases.spent_by", spent=level(spent), count=len(holding["releases"])),
+        f"ε\u00a0{level(left)}",
+        words.say(
+            "app.releases.left_of", whole=level(whole), spent=level(spent), count=len(holding["releases"])
+        ),
     )
 
 

@@ -103,7 +103,7 @@ class ReportPage(Page):
             table = TableBody(TableView(words.say(f"app.report.{part}.heading"), headings, rows))
             table.setObjectName(f"files-{part}")
             table.setMaximumWidth(16_777_215)
-            table.setColumnWidth(2, 520)
+            table.setColumnWidth(2, 556)
             self.topic(table, "sums")
             layout.addWidget(table)
         self.page.setPlainText((outcome.bundle.folder / "release" / "README.txt").read_text(encoding="utf-8"))

@@ -1,0 +1,383 @@
+"""The big walk: from a file to two verified bundles by mouse and keys; the same by plan on the command line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QPlainTextEdit, QWidget
+
+from app import words
+from app.files import save_plan
+from app.window import Window
+from engine.__main__ import main
+from engine.ledger import Ledger
+from engine.release.plan import FileReference, Plan
+from tests.app.conftest import STALL, Watchdog
+from tests.app.walking import settle
+
+SAMPLE = Path(__file__).parents[2] / "resources" / "sample"
+DECLARED = {
+    "age": [f"[{low}-{low + 10})" for low in range(0, 100, 10)],
+    "gender": ["Female", "Male"],
+    "readmitted": ["NO", "<30", ">30"],
+    "medical_specialty": ["Cardiology", "InternalMedicine", "Nephrology", "Surgery-General", "Urology"],
+}
+BOUNDS = {"minimum": "1", "maximum": "14", "step": "1"}
+MONEY = "400,000"
+AFFORDED = Fraction(299, 500)  # what 400,000 buys for 4,259 people of 500 each, see engine.release.choice
+
+pytestmark = pytest.mark.slow
+
+
+def part(window: Window, kind: type, name: str) -> Any:
+    """Find what a person sees by its name; it must be visible."""
+    found = [one for one in window.findChildren(kind, name) if one.isVisible()]
+    assert len(found) == 1, (name, len(found))
+    return found[0]
+
+
+def click(qtbot: Any, widget: QWidget) -> None:
+    """Click where a person would: on the mark of a box or circle, else in the middle."""
+    assert widget.isVisible() and widget.isEnabled(), widget.objectName()
+    place = QPoint(min(14, widget.width() // 2), widget.height() // 2)
+    qtbot.mouseClick(widget, Qt.MouseButton.LeftButton, pos=place)
+
+
+def write(qtbot: Any, field: QLineEdit, text: str) -> None:
+    """Type into a field and press Enter."""
+    field.setFocus()
+    field.selectAll()
+    qtbot.keyClicks(field, text)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+
+
+def pick(field: QComboBox, data: object) -> None:
+    """Choose an entry of a list."""
+    place = field.findData(data)
+    assert place >= 0, data
+    field.setCurrentIndex(place)
+    field.activated.emit(place)
+
+
+def advance(qtbot: Any, window: Window, to: str) -> None:
+    """Press the button at the lower right."""
+    click(qtbot, window.footer.findChild(QAbstractButton, "next"))
+    settle(qtbot, window)
+    assert window.step == to, (window.step, window.notice.words())
+
+
+def declare(qtbot: Any, window: Window, name: str) -> None:
+    """Declare the allowed values of a column by typing them."""
+    page = window.page("columns")
+    page.select(name)
+    settle(qtbot, window)
+    if name == "time_in_hospital":
+        pick(part(window, QComboBox, "column_kind"), "integer")
+    click(qtbot, part(window, QAbstractButton, "domain_change"))
+    qtbot.wait(20)
+    if name == "time_in_hospital":
+        for bound, value in BOUNDS.items():
+            write(qtbot, part(window, QLineEdit, f"domain_{bound}"), value)
+    else:
+        choice = part(window, QComboBox, "domain_list")
+        pick(choice, "")
+        field = part(window, QPlainTextEdit, "domain_values")
+        field.clear()
+        for value in DECLARED[name]:
+            qtbot.keyClicks(field, value)
+            qtbot.keyClick(field, Qt.Key.Key_Return)
+    click(qtbot, part(window, QAbstractButton, "domain_declare"))
+    settle(qtbot, window)
+    assert window.study.plan.schema.column(name).is_declared, name
+
+
+def to_method(qtbot: Any, window: Window, table: Path) -> None:
+    """Load, mark, look at the risk, say the purpose."""
+    window.open_file(str(table))
+    settle(qtbot, window)
+    advance(qtbot, window, "columns")
+    page = window.page("columns")
+    click(qtbot, page.every)
+    click(qtbot, page.accept)
+    settle(qtbot, window)
+    if not window.study.plan.schema.person_key:
+        page.select("patient_nbr")
+        pick(part(window, QComboBox, "column_role"), "person_key")
+    page.select("patient_nbr")
+    write(qtbot, part(window, QLineEdit, "rows_per_person"), "1")
+    settle(qtbot, window)
+    for name in (*DECLARED, "time_in_hospital"):
+        declare(qtbot, window, name)
+    advance(qtbot, window, "risk")
+    advance(qtbot, window, "purpose")
+    for name, text in (
+        ("purpose_title", "Readmission by age and gender"),
+        ("purpose_recipient", "University of Sample"),
+        ("holding_name", "Diabetes register"),
+        ("holding_epsilon", "2"),
+    ):
+        write(qtbot, part(window, QLineEdit, name), text)
+    settle(qtbot, window)
+    advance(qtbot, window, "method")
+
+
+def choose_counts(qtbot: Any, window: Window) -> None:
+    """Readmission by age group and gender."""
+    click(qtbot, part(window, QAbstractButton, "method-statistics.counts"))
+    for name in ("age", "gender", "readmitted"):
+        pick(part(window, QComboBox, "columns"), name)
+    assert window.study.plan.parameters["columns"] == ["age", "gender", "readmitted"]
+
+
+def choose_means(qtbot: Any, window: Window) -> None:
+    """Mean stay by specialty."""
+    click(qtbot, part(window, QAbstractButton, "method-statistics.means"))
+    click(qtbot, part(window, QAbstractButton, "statistic-mean"))
+    pick(part(window, QComboBox, "value"), "time_in_hospital")
+    pick(part(window, QComboBox, "by"), "medical_specialty")
+    assert window.study.plan.parameters["by"] == ["medical_specialty"]
+
+
+def say_money(qtbot: Any, window: Window) -> None:
+    """Say what each person would be owed, and what can be set aside: that decides ε."""
+    advance(qtbot, window, "budget")
+    page = window.page("budget")
+    if page.owed.form.isVisible():
+        assert page.owed.people.text() == "4,259", "the number of people is known from the table"
+        write(qtbot, page.owed.compensation, "500")
+    write(qtbot, page.money.field, MONEY)
+    settle(qtbot, window)
+    assert window.study.plan.budget is not None
+    assert window.study.plan.budget.epsilon == AFFORDED
+    assert page.money.number.text().startswith("€")
+
+
+def release(qtbot: Any, window: Window, out: Path) -> Any:
+    """Look at the preview, release, wait, verify."""
+    advance(qtbot, window, "preview")
+    write(qtbot, part(window, QLineEdit, "target"), str(out))
+    button = window.footer.findChild(QAbstractButton, "next")
+    assert button.text() == "Release and spend ε 0.598"
+    click(qtbot, button)
+    assert window.step == "release"
+    qtbot.waitUntil(lambda: window.study.result("bundle") is not None, timeout=120_000)
+    settle(qtbot, window, timeout=60_000)
+    outcome = window.study.result("bundle")
+    assert outcome.state == "complete" and out.is_dir()
+    advance(qtbot, window, "report")
+    click(qtbot, part(window, QAbstractButton, "verify"))
+    settle(qtbot, window)
+    answer = window.page("report").verify.answer.text()
+    assert answer == words.say("app.verify.passed", folder=out.name)
+    return outcome
+
+
+def by_command_line(plan: Plan, folder: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """Run the very same plan without a window, into a ledger of its own."""
+    folder.mkdir()
+    save_plan(plan, folder / "plan.json")
+    out = folder / "bundle"
+    ledger = folder / "ledger.sqlite"
+    status = main(["run", str(folder / "plan.json"), "--out", str(out), "--ledger", str(ledger), "--json"])
+    assert status == 0, capsys.readouterr().err
+    return out
+
+
+def evidence(out: Path, part_name: str) -> dict[str, Any]:
+    return json.loads((out / part_name / "evidence.json").read_text(encoding="utf-8"))
+
+
+VARIES = {"made_at", "bundle_id", "input_name", "ledger", "sha256", "path", "name", "made"}
+
+
+def without_chance(tree: Any, key: str = "") -> Any:
+    """Evidence without noise, times, ledger entries and hashes: figures become the word for their kind."""
+    if isinstance(tree, dict):
+        return {
+            name: without_chance(value, name)
+            for name, value in tree.items()
+            if name not in VARIES - ({"name"} if key != "input" else set())
+        }
+    if isinstance(tree, list):
+        return [without_chance(value, key) for value in tree]
+    return tree
+
+
+NOISY = ("views", "measures")
+
+
+def shapes(tree: Any) -> Any:
+    """What is left of a noisy part: its words and how many figures it has."""
+    if isinstance(tree, dict):
+        # Which rows are the worst depends on the noise: their number and their headings do not.
+        return {name: len(value) if name == "rows" else shapes(value) for name, value in tree.items()}
+    if isinstance(tree, list):
+        return [shapes(value) for value in tree]
+    return "figure" if isinstance(tree, int | float) and not isinstance(tree, bool) else tree
+
+
+def same_but_for_chance(first: dict[str, Any], second: dict[str, Any]) -> None:
+    """Compare two pieces of evidence, field by field, so that a difference is named."""
+    one, two = without_chance(first), without_chance(second)
+    assert one.keys() == two.keys()
+    for name in one:
+        if name == "internal":
+            same_but_for_chance(one[name], two[name])
+        elif name in NOISY:
+            assert shapes(one[name]) == shapes(two[name]), name
+        else:
+            assert one[name] == two[name], name
+
+
+def test_two_releases_by_mouse_and_the_same_by_plan(
+    window: Window, qtbot: Any, tmp_path: Path, watchdog: Watchdog, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "diabetes_encounters.csv"
+    shutil.copy(SAMPLE / table.name, table)
+    made: list[tuple[Plan, Path]] = []
+    qtbot.waitUntil(lambda: window.warm, timeout=30_000)
+    with watchdog.watching():
+        to_method(qtbot, window, table)
+        for choose, name in ((choose_counts, "counts"), (choose_means, "means")):
+            choose(qtbot, window)
+            say_money(qtbot, window)
+            out = tmp_path / name
+            release(qtbot, window, out)
+            made.append((window.study.plan, out))
+            click(qtbot, part(window, QAbstractButton, "step-method"))
+            settle(qtbot, window)
+    print(f"worst stall of the walk: {1000 * watchdog.worst:.0f} ms")
+    ledger = Ledger(window.study.ledger_path)
+    status = ledger.status("Diabetes register")
+    assert status.epsilon_spent == 2 * AFFORDED and status.releases == 2
+    assert [entry.state for entry in ledger.entries()] == ["complete", "complete"]
+    window.go("releases")
+    settle(qtbot, window)
+    assert window.page("releases").table.model().rowCount() == 2
+    for place, (plan, out) in enumerate(made):
+        other = by_command_line(plan, tmp_path / f"line-{place}", capsys)
+        for folder in ("release", "internal"):
+            same = [sorted(path.name for path in (one / folder).iterdir()) for one in (out, other)]
+            assert same[0] == same[1]
+        assert_same(out, other, first=place == 0)
+    assert watchdog.worst < STALL
+
+
+def assert_same(out: Path, other: Path, *, first: bool) -> None:
+    for line in evidence(out, "release")["artefacts"]:
+        one, two = (pd.read_csv(place / "release" / line["file"]) for place in (out, other))
+        assert list(one.columns) == list(two.columns) and len(one) == len(two) > 1
+        for column in one.columns[one.dtypes.map(pd.api.types.is_string_dtype)]:
+            assert one[column].tolist() == two[column].tolist(), "the released groups differ"
+    same_but_for_chance(evidence(out, "release"), evidence(other, "release"))
+    one, two = evidence(out, "internal")["internal"], evidence(other, "internal")["internal"]
+    if not first:  # the window's second release found the register partly spent
+        assert Fraction(one["holding"].pop("epsilon_spent")) == 2 * AFFORDED
+        assert Fraction(two["holding"].pop("epsilon_spent")) == AFFORDED
+        assert (one["holding"].pop("releases"), two["holding"].pop("releases")) == (2, 1)
+    same_but_for_chance(one, two)
+
+
+# --- Stop --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def at_preview(window: Window, qtbot: Any, tmp_path: Path) -> Window:
+    """Stand before the release with the sample plan, everything decided."""
+    table = tmp_path / "diabetes_encounters.csv"
+    shutil.copy(SAMPLE / table.name, table)
+    plan = Plan.read(SAMPLE / "plan.json")
+    plan = replace(plan, files={"people": FileReference(str(table), plan.files["people"].options)})
+    window.study.open_plan(plan)
+    window.go("load")
+    settle(qtbot, window)
+    window.go("risk")
+    settle(qtbot, window)
+    window.go("preview")
+    settle(qtbot, window)
+    write(qtbot, part(window, QLineEdit, "target"), str(tmp_path / "out"))
+    return window
+
+
+class Gate:
+    """Holds the engine at a place until the test has pressed Stop."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, *, before: bool) -> None:
+        self.reached, self.open = threading.Event(), threading.Event()
+        original = getattr(module, name)
+
+        def gated(*args: Any, **kwargs: Any) -> Any:
+            if not before:
+                value = original(*args, **kwargs)
+            self.reached.set()
+            assert self.open.wait(30)
+            return original(*args, **kwargs) if before else value
+
+        monkeypatch.setattr(module, name, gated)
+
+
+def stop_at(gate: Gate, window: Window, qtbot: Any) -> str:
+    """Release, press Stop where the gate holds, and return what the button said."""
+    click(qtbot, window.footer.findChild(QAbstractButton, "next"))
+    qtbot.waitUntil(gate.reached.is_set, timeout=60_000)
+    qtbot.wait(150)
+    button = part(window, QAbstractButton, "stop-release")
+    said = button.text()
+    click(qtbot, button)
+    gate.open.set()
+    qtbot.waitUntil(lambda: not window.runner.busy(), timeout=60_000)
+    qtbot.wait(50)
+    return said
+
+
+def test_stop_before_the_noise_gives_everything_back(
+    at_preview: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.release import run as module
+
+    gate = Gate(monkeypatch, module, "_reserve", before=False)
+    assert stop_at(gate, at_preview, qtbot) == words.say("app.release.stop_free")
+    page = at_preview.page("release")
+    assert page.ended.isVisible()
+    assert words.say("app.release.stopped") == page.ended_title.text()
+    assert "given back" in page.ended_words.plain()
+    ledger = Ledger(at_preview.study.ledger_path)
+    assert [entry.state for entry in ledger.entries()] == ["freed"]
+    assert ledger.status("Diabetes register (sample)").epsilon_spent == 0
+    assert not (tmp_path / "out").exists() and not list(tmp_path.glob(".custos-*"))
+    assert at_preview.study.result("bundle") is None
+
+
+def test_stop_after_the_noise_leaves_the_budget_spent_and_says_so(
+    at_preview: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.release import run as module
+
+    gate = Gate(monkeypatch, module, "_released", before=False)
+    assert stop_at(gate, at_preview, qtbot) == words.say("app.release.stop_spent")
+    page = at_preview.page("release")
+    assert "stays spent" in page.ended_words.plain()
+    ledger = Ledger(at_preview.study.ledger_path)
+    assert [entry.state for entry in ledger.entries()] == ["failed"]
+    assert ledger.status("Diabetes register (sample)").epsilon_spent == Fraction(1, 2)
+    assert not (tmp_path / "out").exists() and not list(tmp_path.glob(".custos-*"))
+    assert at_preview.study.result("bundle") is None
+
+
+def test_a_folder_that_is_taken_costs_nothing(at_preview: Window, qtbot: Any, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "letter.txt").write_text("mine")
+    click(qtbot, at_preview.footer.findChild(QAbstractButton, "next"))
+    settle(qtbot, at_preview)
+    assert "already exists" in at_preview.notice.words()
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["letter.txt"]
+    assert Ledger(at_preview.study.ledger_path).holdings() == []
