@@ -114,7 +114,7 @@ def risk_command(options: argparse.Namespace) -> Answer:
     from engine.risk.group_sizes import group_sizes
     from engine.table.readers import read_table
 
-    schema = _schema(Path(options.schema))
+    schema = read_schema(Path(options.schema))
     table = read_table(Path(options.file), schema=schema)
     return {"audience": "internal", "group_sizes": asdict(group_sizes(table, schema))}, 0
 
@@ -131,8 +131,8 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
         method=found.id,
         method_version=found.version,
         files={MAIN: FileReference(_relative(Path(options.file), out.parent))},
-        schemas={MAIN: _schema(Path(options.schema))},
-        parameters=dict(_json_pair(pair) for pair in options.set),
+        schemas={MAIN: read_schema(Path(options.schema))},
+        parameters=dict(json_pair(pair) for pair in options.set),
         budget=_budget(options.epsilon, options.delta, options.neighbours),
         holding=options.holding,
         holding_budget=_budget(options.holding_epsilon, options.holding_delta, options.neighbours),
@@ -140,7 +140,7 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
     )
     tree = plan.to_json()
     tree["purpose"] |= dict(_pair(pair) for pair in options.purpose)
-    tree["price"] |= dict(_json_pair(pair) for pair in options.price)
+    tree["price"] |= dict(json_pair(pair) for pair in options.price)
     written = Plan.loads(json.dumps(tree), file=out.name)
     _write_text(out, written.dumps())
     return {"plan": out.name, "fingerprint": written.fingerprint}, 0
@@ -226,7 +226,8 @@ def _check_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     yield from answer["sentences"]
 
 
-def _schema(path: Path) -> Any:
+def read_schema(path: Path) -> Any:
+    """Return the schema of a file, or refuse in words."""
     from engine.table.schema import Schema
 
     return Schema.loads(_read_text(path, "schema.not_readable"), file=path.name)
@@ -255,7 +256,8 @@ def _pair(written: str) -> tuple[str, str]:
     return name, value
 
 
-def _json_pair(written: str) -> tuple[str, Any]:
+def json_pair(written: str) -> tuple[str, Any]:
+    """Return the name and the JSON value of NAME=JSON, or refuse in words."""
     name, value = _pair(written)
     try:
         return name, json.loads(value)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.commands_risk_words import at_risk_lines, price_lines
+from engine.commands_sampled import add_options, asks_about_pairs, pairs_command
+from engine.commands_sampled_words import sampled_lines
 from engine.errors import InputRefused
 from engine.privacy.at_risk.inputs import positive, whole
 from engine.privacy.at_risk.mechanisms import MECHANISMS
@@ -46,10 +48,11 @@ def add_commands(subparsers: Any, common: argparse.ArgumentParser) -> None:
     Values stay text until the engine reads them: 0.6 then means six tenths, and a bad value is refused with
     the engine's own sentence.
     """
-    at_risk = _command(subparsers, common, "at-risk", at_risk_command, at_risk_lines)
+    at_risk = _command(subparsers, common, "at-risk", at_risk_command, _at_risk_lines)
     for name in ("--epsilon0", "--epsilon", "--confidence", "--delta"):
         at_risk.add_argument(name, metavar="NUMBER")
     at_risk.add_argument("--release", action="append", metavar="MECHANISM:LEVEL[:COUNT]")
+    add_options(at_risk)
     price = _command(subparsers, common, "price", price_command, price_lines)
     price.add_argument("--epsilon0", metavar="NUMBER")
     for name in ("--people", "--c", "--calibrate-epsilon", "--calibrate-share", "--max-error"):
@@ -96,6 +99,8 @@ def at_risk_command(arguments: argparse.Namespace) -> dict[str, Any]:
     InputRefused
         Not exactly two of the three were given, or a value cannot be used.
     """
+    if asks_about_pairs(arguments):
+        return pairs_command(arguments)
     if arguments.release:
         if any(value is not None for value in (arguments.epsilon0, arguments.confidence, arguments.scale)):
             raise InputRefused("at_risk.release_or_level")
@@ -114,6 +119,11 @@ def at_risk_command(arguments: argparse.Namespace) -> dict[str, Any]:
         sensitivity=arguments.sensitivity,
         answers=arguments.answers,
     ).to_json()
+
+
+def _at_risk_lines(answer: Mapping[str, Any], language: str) -> list[str]:
+    about_pairs = "pairs" in answer
+    return sampled_lines(answer, language) if about_pairs else at_risk_lines(answer, language)
 
 
 def price_command(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from engine.evaluation.numbers import LIMIT
 from engine.evaluation.protocol import Subject
 from engine.evaluation.without_noise import exact_tables, has_exact_answer
 from engine.privacy.sampled_sensitivity import Origin, Population, SimulatedPopulation, TablePopulation
-from engine.risk.populations import Source, simulated_rows
+from engine.risk.populations import simulated_rows
 from engine.risk.queries import Coded, Rows
+from engine.risk.sources import Source
 from engine.table import coding
 from engine.table.schema import Column, Kind
 from engine.table.table import Table

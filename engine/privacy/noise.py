@@ -262,6 +262,36 @@ class Noise(ExactTrials):
                 left -= candidates.size
         return chosen
 
+    # --- inside the house ---------------------------------------------------------------------------
+
+    def internal_generator(self) -> np.random.Generator:
+        """Return numpy's generator for an analysis that stays inside: never for anything that leaves.
+
+        Returns
+        -------
+        numpy.random.Generator
+            Philox, keyed with 128 bits from this door.
+
+        Raises
+        ------
+        RuntimeError
+            This is the door of a release, or numbers have been drawn from it. A release draws from the door
+            itself: floating-point draws are not exact, and their low digits can give away the answer.
+
+        Notes
+        -----
+        For drawing neighbours and simulating losses (privacy at risk that is implicit or measured directly):
+        millions of draws whose result is a figure about a mechanism, not the output of one.
+
+        Examples
+        --------
+        >>> Noise().internal_generator().integers(6, size=3).shape
+        (3,)
+        """
+        if self._on_first_draw is not None or self._drawn:
+            raise RuntimeError("a release draws from the door alone")
+        return np.random.Generator(np.random.Philox(key=int.from_bytes(self._bytes(16), "little")))
+
     # --- inside: candidates -------------------------------------------------------------------------
 
     def _laplace_candidates(self, scale: Fraction, count: int) -> Integers:
