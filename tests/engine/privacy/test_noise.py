@@ -159,3 +159,17 @@ def must_not_be_called(*_):
 
 def full_disk():
     raise OSError("the disk is full")
+
+
+def test_the_generator_for_analyses_is_never_that_of_a_release():
+    drawn = [Noise().internal_generator().integers(2**62, size=4).tolist() for _ in range(2)]
+    assert drawn[0] != drawn[1]
+    spent = []
+    release = Noise(on_first_draw=lambda: spent.append(True))
+    with pytest.raises(RuntimeError):
+        release.internal_generator()
+    assert not spent and not release.drawn
+    used = seeded_noise(1)
+    used.random_keys(1)
+    with pytest.raises(RuntimeError):
+        used.internal_generator()
