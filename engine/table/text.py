@@ -6,7 +6,8 @@ import codecs
 import csv
 import io
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,19 +59,23 @@ def read_text(
     quote = (found.options.quote or '"').encode("utf-8")
     with path.open("rb", buffering=0) as raw:
         size = path.stat().st_size
-        watched = Watched(raw, size, progress.part(0, 0.6), quote, found.characters_before)
+
+        def start(above: int = 0) -> Watched:
+            raw.seek(0)
+            return Watched(raw, size, progress.part(0, 0.6), quote, above)
+
         findings: list[Finding] = []
         try:
-            columns = _fast(watched, found)
+            columns, has_nul = _fast(start, found)
         except (pa.ArrowInvalid, UnicodeDecodeError, ValueError):
-            raw.seek(0)
-            watched = Watched(raw, size, progress.part(0, 0.6))
+            watched = start()
             columns, findings = _patient(watched, found, path.name)
+            has_nul = watched.has_nul
     if not columns or len(columns[0]) == 0:
         raise InputRefused("table.no_rows", file=path.name)
     names, about_names = clean_names(found.names, len(columns), path.name)
     findings.extend(about_names)
-    how = _How(found.options, watched.has_nul, path.name, as_written)
+    how = _How(found.options, has_nul, path.name, as_written)
     frame, about_cells = _stored(columns, names, how, progress.part(0.6, 1))
     return Table(frame, source=path.name, options=found.options, findings=(*findings, *about_cells))
 
@@ -80,6 +85,9 @@ class Watched(io.RawIOBase):
 
     ``has_quote`` and ``has_nul`` say whether a quotation mark or a NUL byte went by; quotation marks in the
     first ``above`` bytes, where the names are, do not count.
+
+    Arrow reads ahead in a thread of its own, and goes on for a while after it has refused a file. So each
+    attempt has a watcher of its own, and a watcher that has been retired reads nothing any more.
     """
 
     def __init__(
@@ -89,6 +97,7 @@ class Watched(io.RawIOBase):
         self._above = above
         self._at = raw.tell()
         self.has_quote = self.has_nul = False
+        self._turn, self._retired = threading.Lock(), False
 
     def readable(self) -> bool:
         """Say that it can be read."""
@@ -96,6 +105,10 @@ class Watched(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes."""
+        with self._turn:
+            return b"" if self._retired else self._read(size)
+
+    def _read(self, size: int) -> bytes:
         piece = self._raw.read(size)
         below = max(self._above - self._at, 0)
         self._at += len(piece)
@@ -116,6 +129,11 @@ class Watched(io.RawIOBase):
         self._raw.seek(0)
         self._at = 0
 
+    def retire(self) -> None:
+        """Leave the file alone from now on; wait for a read that is under way."""
+        with self._turn:
+            self._retired = True
+
 
 def keeps_ascii(encoding: str) -> bool:
     """Say whether every byte below 128 stands for its ASCII character wherever it occurs.
@@ -130,8 +148,11 @@ def keeps_ascii(encoding: str) -> bool:
     return single or name in ("cp437", "cp850", "cp852", "cp858", "cp865", "cp866", "cp874")
 
 
-def _fast(source: Watched, found: Detection) -> list[pa.ChunkedArray]:
-    """Read all cells as bytes with Arrow; raise ArrowInvalid where a row has another number of cells."""
+def _fast(start: Callable[[int], Watched], found: Detection) -> tuple[list[pa.ChunkedArray], bool]:
+    """Read all cells as bytes with Arrow; raise ArrowInvalid where a row has another number of cells.
+
+    Say also whether a NUL byte went by.
+    """
     from pyarrow import csv as arrow_csv
 
     options = found.options
@@ -141,8 +162,7 @@ def _fast(source: Watched, found: Detection) -> list[pa.ChunkedArray]:
     multiline = found.quoted
     block = _BLOCK
     while True:
-        source.restart()
-        source.has_quote = source.has_nul = False
+        source = start(found.characters_before)
         try:
             table = arrow_csv.read_csv(
                 pa.PythonFile(source, mode="r"),
@@ -169,10 +189,12 @@ def _fast(source: Watched, found: Detection) -> list[pa.ChunkedArray]:
                 block *= 32
                 continue
             raise
+        finally:
+            source.retire()
         if source.has_quote and options.quote and not multiline:
             multiline = True
             continue
-        return [table.column(place) for place in range(found.width)]
+        return [table.column(place) for place in range(found.width)], source.has_nul
 
 
 def _patient(source: Watched, found: Detection, file: str) -> tuple[list[pa.ChunkedArray], list[Finding]]:

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 import zipfile
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from engine.errors import Cancelled, InputRefused
 from engine.progress import Progress
 from engine.table.options import ReadOptions
 from engine.table.readers import detect, read_table
+from engine.table.text import Watched
 from engine.texts import explain, sentences, text
 
 SECRET = "Zaphod"
@@ -347,6 +349,34 @@ def test_a_very_long_line(tmp_path):
     long_cell = "x" * 3_000_000
     table = read_table(written(tmp_path, f"a,b\n1,{long_cell}\n2,short\n"))
     assert table.n_rows == 2 and table.rows()["b"].str.len().tolist() == [3_000_000, 5]
+
+
+@pytest.mark.parametrize(("odd", "kept"), [("1," + "x" * 9_000, 301), ("1,2,3", 300)])
+def test_a_second_attempt_has_the_file_for_itself(tmp_path, monkeypatch, odd, kept):
+    """Arrow reads ahead, and still does when its first attempt has failed: that must take no row away."""
+
+    class Slow:
+        def __init__(self, raw):
+            self._raw = raw
+
+        def read(self, size):
+            time.sleep(0.002)
+            return self._raw.read(size)
+
+        def __getattr__(self, name):
+            return getattr(self._raw, name)
+
+    def begin(self, raw, *rest):
+        made(self, Slow(raw), *rest)
+
+    made = Watched.__init__
+    monkeypatch.setattr(Watched, "__init__", begin)
+    monkeypatch.setattr("engine.table.text._BLOCK", 1 << 10)
+    path = written(tmp_path, f"a,b\n{odd}\n" + "".join(f"{row},short {row:05d}\n" for row in range(300)))
+    for _ in range(5):
+        table = read_table(path)
+        assert table.n_rows == kept
+        assert table.rows()["b"].tolist()[-300:] == [f"short {row:05d}" for row in range(300)]
 
 
 def test_quoted_line_ends_and_delimiters(tmp_path):
