@@ -36,6 +36,15 @@ WINDOW = {
     "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
 }
 TOOLS = {"strace": "strace"}
+BUILDING = {"objdump": "binutils"}
+
+
+def python_library() -> dict[str, str]:
+    """Return Debian's shared library of Python, which a build needs: Debian's own python3 does without."""
+    if sys.platform != "linux" or sys.base_prefix != "/usr":
+        return {}
+    name = f"libpython3.{sys.version_info.minor}"
+    return {f"{name}.so.1.0": name}
 
 
 def missing_packages(libraries: dict[str, str], tools: dict[str, str]) -> list[str]:
@@ -57,14 +66,16 @@ def install_packages(packages: list[str]) -> bool:
     """Install Debian packages as root; otherwise print the one line that does it. Say whether to go on."""
     if not packages:
         return True
-    line = f"apt-get install -y --no-install-recommends {' '.join(packages)}"
+    update = ["apt-get", "update", "-q"]
+    install = ["apt-get", "install", "-y", "--no-install-recommends", *packages]
+    line = f"{' '.join(update)} && {' '.join(install)}"
     if os.name != "posix" or os.geteuid() != 0 or shutil.which("apt-get") is None:
         print(f"Something of the system is missing. As root, run this line and start again:\n\n  {line}\n")
         return False
     print(f"Installing: {' '.join(packages)}", flush=True)
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(["apt-get", "update", "-q"], env=environment, stdout=subprocess.DEVNULL, check=False)
-    done = subprocess.run(line.split(), env=environment, stdout=subprocess.DEVNULL, check=False)
+    subprocess.run(update, env=environment, stdout=subprocess.DEVNULL, check=False)
+    done = subprocess.run(install, env=environment, stdout=subprocess.DEVNULL, check=False)
     if done.returncode != 0:
         print(f"This line failed. Run it by hand to see why:\n\n  {line}\n")
     return done.returncode == 0
@@ -96,9 +107,12 @@ def prepare(*, libraries: dict[str, str], tools: dict[str, str], extras: tuple[s
     digest = hashlib.sha256("\n".join([sys.version, *wanted]).encode()).hexdigest()
     if python.exists() and stamp.exists() and stamp.read_text() == digest:
         return python
-    if not python.exists():
+    if not _has_pip(python):
         print("Making .venv", flush=True)
-        if subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=False).returncode != 0:
+        # What hangs on a Python that has moved away is made anew; where only pip is missing, it is added.
+        command = [sys.executable, "-m", "venv", *([] if python.exists() else ["--clear"]), str(VENV)]
+        if subprocess.run(command, check=False).returncode != 0:
+            print("The folder .venv could not be made. Is this folder yours, and is there room on the disk?")
             return None
     print("Installing the libraries (once; some minutes on a slow line)", flush=True)
     wheels = os.environ.get("CUSTOS_WHEELS")
@@ -118,6 +132,13 @@ def prepare(*, libraries: dict[str, str], tools: dict[str, str], extras: tuple[s
         return None
     stamp.write_text(digest)
     return python
+
+
+def _has_pip(python: Path) -> bool:
+    """Say whether ``.venv`` works: not when making it broke off, or when its Python has moved away."""
+    if not python.exists():
+        return False
+    return subprocess.run([str(python), "-c", "import pip"], capture_output=True, check=False).returncode == 0
 
 
 def run(python: Path, *arguments: str) -> int:

@@ -7,6 +7,7 @@ is ``FOLDER-ledger.sqlite``, so that trying things out spends nothing of a real 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -29,7 +30,20 @@ def main() -> int:
         return 0
     if options.sample:
         return sample(python, Path(options.sample).absolute())
+    if not has_screen():
+        print(
+            "Everything is installed, but there is no screen here to open a window on (DISPLAY is not set).\n"
+            "Without one: python3 packaging/start.py --sample FOLDER, or .venv/bin/python -m engine --help"
+        )
+        return 1
     return environment.run(python, "-m", "app", *rest)
+
+
+def has_screen() -> bool:
+    """Say whether a window can be opened. Qt itself only aborts, and blames a library that is there."""
+    if not sys.platform.startswith(("linux", "freebsd")):
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
 
 
 def sample(python: Path, folder: Path) -> int:

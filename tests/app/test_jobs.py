@@ -124,6 +124,7 @@ def test_closing_while_it_runs_ends_the_thread(qapp: Any, qtbot: Any) -> None:
     assert heard.kinds() == []
 
 
+@pytest.mark.benchmark
 def test_work_does_not_hold_the_interface_up(runner: JobRunner, qtbot: Any, watchdog: Any) -> None:
     def python_loop() -> int:
         return sum(index * index for index in range(3_000_000))

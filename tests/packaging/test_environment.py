@@ -66,7 +66,9 @@ def test_a_failed_install_stops(
     monkeypatch.setattr(environment.os, "geteuid", lambda: 0)
     monkeypatch.setenv("APT_STATUS", "100")
     assert not environment.install_packages(["libegl1"])
-    assert "apt-get install -y --no-install-recommends libegl1" in capsys.readouterr().out
+    assert (
+        "apt-get update -q && apt-get install -y --no-install-recommends libegl1\n" in capsys.readouterr().out
+    )
 
 
 def test_others_get_the_one_line(
@@ -74,7 +76,10 @@ def test_others_get_the_one_line(
 ) -> None:
     monkeypatch.setattr(environment.os, "geteuid", lambda: 1000)
     assert not environment.install_packages(["python3-venv", "libegl1"])
-    assert "  apt-get install -y --no-install-recommends python3-venv libegl1\n" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert (
+        "\n  apt-get update -q && apt-get install -y --no-install-recommends python3-venv libegl1\n" in said
+    )
     assert apt.read_text() == ""
 
 
@@ -101,6 +106,86 @@ def test_a_second_start_installs_nothing(environment: ModuleType, monkeypatch: p
     assert environment.prepare(libraries={}, tools={}) == first
     assert count == 2
     assert len(ran) == count
+
+
+@pytest.mark.parametrize("state", ["nothing", "no pip", "its Python has moved away"])
+def test_an_environment_that_does_not_work_is_made_again(
+    environment: ModuleType, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    python = environment.VENV / "bin" / "python"
+    if state != "nothing":
+        python.parent.mkdir(parents=True)
+        python.symlink_to("/bin/false" if state == "no pip" else "/no/such/python")
+    asked: list[list[str]] = []
+
+    def stub(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 1)
+
+    monkeypatch.setattr(environment.subprocess, "run", stub)
+    assert environment.prepare(libraries={}, tools={}) is None
+    clear = [] if state == "no pip" else ["--clear"]
+    assert asked[-1] == [sys.executable, "-m", "venv", *clear, str(environment.VENV)]
+
+
+def test_wheels_from_a_folder_need_no_index(
+    environment: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[list[str]] = []
+
+    def stub(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        environment.VENV.mkdir(exist_ok=True)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(environment.subprocess, "run", stub)
+    monkeypatch.setenv("CUSTOS_WHEELS", str(tmp_path))
+    assert environment.prepare(libraries={}, tools={}) is not None
+    install = asked[-1]
+    assert install[install.index("--no-index") + 1 :][:2] == ["--find-links", str(tmp_path)]
+
+
+def loaded(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Return a script of the folder as a module."""
+    monkeypatch.syspath_prepend(str(PACKAGING))
+    spec = importlib.util.spec_from_file_location(name, PACKAGING / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a screen")
+def test_without_a_screen_the_start_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = loaded("start", monkeypatch)
+    ran: list[tuple[str, ...]] = []
+    monkeypatch.setattr(start.environment, "prepare", lambda **_: Path("python"))
+    monkeypatch.setattr(start.environment, "run", lambda _, *arguments: ran.append(arguments) or 0)
+    monkeypatch.setattr(sys, "argv", ["start.py"])
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    assert start.main() == 1
+    assert "no screen" in capsys.readouterr().out and ran == []
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    assert start.main() == 0 and ran == [("-m", "app")]
+
+
+@pytest.mark.parametrize(
+    ("answers", "status", "runs"),
+    [([0], 0, 1), ([1, 0], 0, 2), ([1, 1, 1], 1, 3), ([2], 2, 1), ([1, 5], 5, 2)],
+)
+def test_a_ratio_that_misses_its_limit_is_measured_three_times(
+    monkeypatch: pytest.MonkeyPatch, answers: list[int], status: int, runs: int
+) -> None:
+    check = loaded("check", monkeypatch)
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(
+        check.environment, "run", lambda _, *arguments: asked.append(arguments) or answers[len(asked) - 1]
+    )
+    assert check.benchmarks(Path("python"), "benchmark") == status
+    assert len(asked) == runs
+    assert ["--last-failed" in arguments for arguments in asked] == [False, True, True][:runs]
 
 
 @pytest.mark.parametrize("script", ["start.py", "check.py", "environment.py"])
