@@ -10,7 +10,9 @@ import argparse
 import json
 import os
 import sys
+import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from engine import __version__, texts
@@ -44,6 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         _say(InputRefused("commands.memory"), options.language)
         return REFUSED
+    except Exception as error:
+        # What an exception says may quote a cell: name its kind and the place in our code, nothing else
+        _say(InputRefused("commands.unexpected", **_place(error)), options.language)
+        return REFUSED
     try:
         _print(answer, as_json=options.json, lines=options.lines, language=options.language)
         sys.stdout.flush()
@@ -51,6 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has gone; say nothing more, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(status)
+
+
+def _place(error: BaseException) -> dict[str, str]:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return {"kind": type(error).__name__, "place": f"{Path(last.filename).name}:{last.lineno}"}
 
 
 def _say(error: EngineError, language: str) -> None:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from engine import texts
+from engine import strict_json, texts
 from engine.errors import InputRefused
 
 Answer = tuple[dict[str, Any], int]
@@ -243,8 +243,10 @@ def _budget(epsilon: str | None, delta: str, neighbours: str) -> Any:
 
 
 def _fraction(written: str, option: str) -> Fraction:
+    from engine.table.schema import exact
+
     try:
-        return Fraction(written)
+        return exact(written)
     except (ValueError, ZeroDivisionError) as error:
         raise InputRefused("commands.not_a_number", option=option) from error
 
@@ -260,14 +262,14 @@ def json_pair(written: str) -> tuple[str, Any]:
     """Return the name and the JSON value of NAME=JSON, or refuse in words."""
     name, value = _pair(written)
     try:
-        return name, json.loads(value)
+        return name, strict_json.loads(value)
     except ValueError as error:
         raise InputRefused("commands.not_json", name=name) from error
 
 
 def _json_file(path: Path) -> Any:
     try:
-        return json.loads(_read_text(path, "commands.not_readable"))
+        return strict_json.loads(_read_text(path, "commands.not_readable"))
     except ValueError as error:
         raise InputRefused("commands.not_json", name=path.name) from error
 

@@ -13,12 +13,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from engine import strict_json
 from engine.errors import InputRefused
 from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request
 from engine.privacy.guarantee import Neighbours
 from engine.table.schema import Schema, exact, written
 
 VERSION = 1
+MOST_SIZES = 100
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,11 @@ class Price:
     """What the custodian said about money; None where nothing was said.
 
     Compensation (GDPR Art. 82) is per person; fines (Art. 83) and incident cost are totals and never added
-    to it. ``curvature`` is the constant c of the cost curve; ``minimum`` is E_min.
+    to it. ``curvature`` is the constant c of the cost curve; ``minimum`` is E_min. A defended point ("at
+    ``calibrated_epsilon`` we accept ``calibrated_share`` of the liability") stands in place of ``curvature``
+    where both parts of it are said. The ``…_low`` and ``…_high`` are what is thought possible of an uncertain
+    constant; c is taken as uncertain by a factor of two where nothing is said. ``anchor`` names the precedent
+    that the compensation was taken from.
     """
 
     currency: str = "EUR"
@@ -61,6 +67,14 @@ class Price:
     largest_error: Fraction | None = None
     anchor: str = ""
     bound: Fraction | None = None
+    calibrated_epsilon: Fraction | None = None
+    calibrated_share: Fraction | None = None
+    curvature_low: Fraction | None = None
+    curvature_high: Fraction | None = None
+    people_low: Fraction | None = None
+    people_high: Fraction | None = None
+    compensation_low: Fraction | None = None
+    compensation_high: Fraction | None = None
 
 
 @dataclass(frozen=True)
@@ -163,7 +177,7 @@ class Plan:
             ``plan.*``: not JSON, a newer version, a field of the wrong kind, an unknown field.
         """
         try:
-            tree = json.loads(text, parse_constant=_refuse_constant)
+            tree = strict_json.loads(text)
         except ValueError as error:
             raise InputRefused("plan.not_json", file=file) from error
         if not isinstance(tree, dict):
@@ -177,10 +191,6 @@ class Plan:
             return Plan.loads(path.read_text(encoding="utf-8"), file=path.name)
         except (OSError, UnicodeDecodeError) as error:
             raise InputRefused("plan.not_readable", file=path.name) from error
-
-
-def _refuse_constant(word: str) -> None:
-    raise ValueError(f"{word} is not a number")
 
 
 def _plain(value: Any) -> Any:
@@ -235,7 +245,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     },
     "preparation": lambda value, file: tuple(dict(step) for step in value),
     "parameters": lambda value, file: dict(value),
-    "declared_sizes": lambda value, file: tuple(_size(size) for size in value),
+    "declared_sizes": lambda value, file: _sizes(value),
     "budget": lambda value, file: _budget_from_json(value),
     "purpose": lambda value, file: Purpose(**{name: str(entry) for name, entry in value.items()}),
     "price": lambda value, file: _price_from_json(value),
@@ -245,6 +255,12 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "decisions": lambda value, file: tuple(dict(entry) for entry in value),
     "continues": lambda value, file: str(value),
 }
+
+
+def _sizes(values: Any) -> tuple[int, ...]:
+    if len(values) > MOST_SIZES:
+        raise ValueError("more group sizes than anybody reads")
+    return tuple(_size(size) for size in values)
 
 
 def _size(value: Any) -> int:
@@ -268,6 +284,6 @@ def _plan_from_json(tree: Mapping[str, Any], file: str) -> Plan:
             continue
         try:
             values[name] = _READERS[name](value, file)
-        except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError, ZeroDivisionError) as error:
             raise InputRefused("plan.bad_field", file=file, field=name) from error
     return Plan(**values)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
+from engine import strict_json
 from engine.errors import InputRefused
 
 VERSION = 1
+_LONGEST = 4000
+_EXPONENT = re.compile(r"[eE][+-]?([0-9_]+)$")
 
 
 class Role(StrEnum):
@@ -148,12 +151,15 @@ class Schema:
     def loads(written: str, *, file: str = "schema") -> Schema:
         """Read a schema from JSON text."""
         try:
-            tree = json.loads(written)
+            tree = strict_json.loads(written)
         except ValueError as error:
             raise InputRefused("schema.not_json", file=file) from error
         if not isinstance(tree, dict):
             raise InputRefused("schema.not_json", file=file)
-        return Schema.from_json(tree, file=file)
+        try:
+            return Schema.from_json(tree, file=file)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InputRefused("schema.bad_entry", file=file) from error
 
 
 def exact(value: Any) -> Fraction:
@@ -167,13 +173,17 @@ def exact(value: Any) -> Fraction:
     Raises
     ------
     ValueError
-        Not a finite number.
+        Not a finite number, or one beyond 1e±999.
     """
     if isinstance(value, Fraction):
         return value
     if isinstance(value, bool):
         raise ValueError("a truth value is not a number")
-    return Fraction(str(value))
+    text = str(value).strip()
+    exponent = _EXPONENT.search(text)
+    if len(text) > _LONGEST or (exponent is not None and len(exponent[1].lstrip("0")) > 3):
+        raise ValueError("more digits than any quantity has")  # 1e999999999 would fill the memory
+    return Fraction(text)
 
 
 def written(value: Fraction) -> int | float | str:
