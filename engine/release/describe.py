@@ -19,10 +19,11 @@ from engine.ledger import Holding, Ledger
 from engine.methods.protocol import Method, Release, Request
 from engine.privacy.guarantee import Guarantee
 from engine.release import bundle, charge
+from engine.release.choice import window
 from engine.release.evidence import InternalEvidence, PublicEvidence, dumps, internal_json, public_json
 from engine.release.plan import Plan
 from engine.release.reading import Held, person_codes
-from engine.release.statement import price_statement, privacy_statement
+from engine.release.statement import plain, price_statement, privacy_statement
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
 
@@ -181,7 +182,7 @@ def _internal(made: Made) -> InternalEvidence:
         input=rows,
         findings=tuple(finding.to_json() for finding in held.table.findings),
         group_sizes=sizes,
-        price=price_statement(made.release.guarantee, plan.price),
+        price=_price(plan, made.release.guarantee),
         holding={
             "name": made.holding.name,
             "epsilon": str(status.holding.epsilon),
@@ -194,6 +195,16 @@ def _internal(made: Made) -> InternalEvidence:
         views=views(made.evaluated.internal, without=drawn),
         measures=measured,
     )
+
+
+def _price(plan: Plan, guarantee: Guarantee) -> dict[str, Any]:
+    """Return the price in every form, and which levels the budget and the accuracy left to choose from."""
+    found = price_statement(guarantee, plan.price)
+    if not found or (plan.price.budget is None and plan.price.largest_error is None):
+        return found
+    allowed = window(plan)
+    ends = {"lower": plain(allowed.lower), "upper": plain(allowed.upper), "reason": allowed.reason}
+    return found | {"window": ends}
 
 
 def _readme(evidence: PublicEvidence, language: str) -> str:

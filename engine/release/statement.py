@@ -6,6 +6,7 @@ The same statement stands on the budget screen, in the evidence and in both repo
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -141,8 +142,11 @@ def price_statement(guarantee: Guarantee, price: Price, *, readings: bool = True
     -------
     dict
         Empty while people or compensation are not said. Else ``constants``, ``budget`` (the price at ε
-        itself), the cheapest readings of privacy at risk (``published``, ``exact``, ``exact_two_sided``),
-        ``expected``, and ``affordable`` (the largest ε that a stated budget covers).
+        itself), ``band`` (what uncertain constants leave open), ``calibration`` (the defended point behind
+        c), ``anchor`` (the precedent behind the compensation), ``affordable`` (the largest ε that a stated
+        budget covers), ``printed`` (by the curve as printed, where E_min is above 0); with readings also the
+        cheapest ones of privacy at risk (``published``, ``exact``, ``exact_two_sided``), ``expected``, and
+        ``posterior`` (the second model, and whether its conclusion differs).
 
     Notes
     -----
@@ -152,20 +156,62 @@ def price_statement(guarantee: Guarantee, price: Price, *, readings: bool = True
     cost = cost_of(price)
     if cost is None or guarantee.epsilon is None or guarantee.events is None:
         return {}
+    epsilon = float(guarantee.epsilon)
+    constants = {part.name: plain(getattr(price, part.name)) for part in fields(price)}
     tree = {
-        "constants": {part.name: plain(getattr(price, part.name)) for part in fields(price)},
-        "epsilon": float(guarantee.epsilon),
+        "constants": constants | {"curvature": plain(cost.c)},
+        "epsilon": epsilon,
         "liability": cost.liability,
-        "budget": cost.at(float(guarantee.epsilon)),
-        "c_halved": replace(cost, c=cost.c / 2).at(float(guarantee.epsilon)),
-        "c_doubled": replace(cost, c=cost.c * 2).at(float(guarantee.epsilon)),
+        "budget": cost.at(epsilon),
+        "printed": replace(cost, printed_minimum=True).at(epsilon) if cost.minimum else None,
+        "c_halved": replace(cost, c=cost.c / 2).at(epsilon),
+        "c_doubled": replace(cost, c=cost.c * 2).at(epsilon),
+        "band": _band(cost, price, epsilon),
+        "calibration": _calibration(price),
+        "anchor": _anchor(price.anchor),
         "affordable": None if price.budget is None else finite(cost.epsilon_for(price.budget)),
     }
-    return tree | _readings(guarantee, cost) if readings else tree
+    return tree | _readings(guarantee, cost, price) if readings else tree
 
 
-def _readings(guarantee: Guarantee, cost: Cost) -> dict[str, Any]:
+def _band(cost: Cost, price: Price, epsilon: float) -> dict[str, float]:
+    """Return the price with what c, N and E leave open; c is uncertain by a factor of two unless said."""
+    from engine.privacy.price.trees import band_to_json
+
+    def ends(low: Fraction | None, central: Fraction | int, high: Fraction | None) -> Any:
+        if low is None and high is None:
+            return None
+        return (central if low is None else low, central if high is None else high)
+
+    steepness = ends(price.curvature_low, cost.c, price.curvature_high) or (cost.c / 2, cost.c * 2)
+    people = ends(price.people_low, cost.people, price.people_high)
+    amount = ends(price.compensation_low, cost.compensation, price.compensation_high)
+    return band_to_json(cost, epsilon, steepness, people, amount)
+
+
+def _calibration(price: Price) -> dict[str, Any] | None:
+    if price.calibrated_epsilon is None or price.calibrated_share is None:
+        return None
+    return {"epsilon": plain(price.calibrated_epsilon), "share": plain(price.calibrated_share)}
+
+
+@lru_cache(maxsize=8)
+def _anchor(name: str) -> Mapping[str, Any] | None:
+    """Return the precedent of a name: its case, where and when; None for an amount of one's own."""
+    from engine.privacy.price.anchors import read_anchors
+
+    found = next((anchor for anchor in read_anchors().anchors if anchor.name == name), None)
+    if found is None:
+        return None
+    tree = {
+        part: getattr(found, part) for part in ("name", "jurisdiction", "case", "year", "source", "check")
+    }
+    return tree | {"read": found.read.isoformat()}
+
+
+def _readings(guarantee: Guarantee, cost: Cost, price: Price) -> dict[str, Any]:
     from engine.privacy.price import reading
+    from engine.privacy.price.trees import posterior_to_json
 
     assert guarantee.epsilon is not None
     loss = loss_of(guarantee)
@@ -173,16 +219,32 @@ def _readings(guarantee: Guarantee, cost: Cost) -> dict[str, Any]:
     if is_laplace(guarantee):
         curves.insert(0, reading.published_curve(guarantee.epsilon))
     found = {curve.name: asdict(reading.cheapest(cost, curve)) for curve in curves}
-    return {"published": None} | found | {"expected": reading.expected(cost, loss)}
+    second = posterior_to_json(
+        cost,
+        float(guarantee.epsilon),
+        PRIOR,
+        neighbours=guarantee.neighbours.value,
+        budget=price.budget,
+    )
+    return {"published": None} | found | {"expected": reading.expected(cost, loss), "posterior": second}
 
 
 def cost_of(price: Price) -> Cost | None:
-    """Return the cost curve of what was said about money, or None while too little was said."""
+    """Return the cost curve of what was said about money, or None while too little was said.
+
+    Raises
+    ------
+    InputRefused
+        ``price.calibration``: no curve passes through the defended point.
+    """
     from engine.privacy.price.cost import Cost
 
     if price.people is None or price.compensation is None:
         return None
-    return Cost(price.people, price.compensation, price.curvature, price.minimum)
+    cost = Cost(price.people, price.compensation, price.curvature, price.minimum)
+    if price.calibrated_epsilon is None or price.calibrated_share is None:
+        return cost
+    return cost.calibrated(epsilon=price.calibrated_epsilon, share_of_liability=price.calibrated_share)
 
 
 def finite(value: float) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.release.evidence import InternalEvidence, PublicEvidence
-from engine.release.report import annex, chapters, private
+from engine.release.report import annex, chapters, price, private
 from engine.release.report.chapters import exactly, say, three
 from engine.release.report.document import (
     Document,
@@ -47,7 +47,7 @@ def _document(evidence: PublicEvidence, kept: InternalEvidence | None) -> Docume
         Section(say("sections.guarantee"), chapters.guarantee(evidence)),
     ]
     if kept is not None:
-        sections.append(Section(say("sections.price"), private.price(kept)))
+        sections.append(Section(say("sections.price"), price.chapter(kept)))
     sections.append(Section(say("sections.results"), chapters.results(evidence) + _more_views(kept)))
     if kept is not None:
         sections.append(Section(say("sections.decisions"), private.decisions(kept)))

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from engine import texts
 from engine.release.evidence import InternalEvidence
 from engine.release.report.chapters import exactly, say, three
-from engine.release.report.document import Bullets, Heading, KeyValues, Numbers, Part, Row, Statement
-from engine.release.report.words import plainly
-from engine.views import BarsView, Cell, CurveView, Mark, NumberView, Series, TableView, Text
-
-READINGS = ("published", "exact", "exact_two_sided")
-
-
-def money(private: InternalEvidence, amount: float) -> Text:
-    """Return an amount in the custodian's currency."""
-    currency = str(private.price.get("constants", {}).get("currency", ""))
-    return say("words.money", currency=currency, amount=round(float(amount), 2))
-
+from engine.release.report.document import Bullets, Heading, KeyValues, Part, Row, Statement
+from engine.release.report.price import money, price_values
+from engine.views import BarsView, TableView, Text
 
 # The label
 
@@ -57,7 +47,7 @@ def assumption(private: InternalEvidence) -> tuple[Row, ...]:
         c=exactly(constants["curvature"]),
         budget=money(private, price["budget"]),
     )
-    return (Row(say("cover.money"), line, three("budget", **_price_values(private))),)
+    return (Row(say("cover.money"), line, three("budget", **price_values(private))),)
 
 
 def threshold(private: InternalEvidence) -> tuple[Row, ...]:
@@ -133,137 +123,6 @@ def _group_sizes(sizes: Mapping[str, Any]) -> tuple[Part, ...]:
             )
         )
     return tuple(parts)
-
-
-# The price of the risk
-
-
-def price(private: InternalEvidence) -> tuple[Part, ...]:
-    """Return the formula with its constants and sources, what it gives, and how that moves."""
-    if not private.price:
-        return (say("price.none"),)
-    found, constants = private.price, private.price["constants"]
-    values, currency = _price_values(private), str(constants["currency"])
-    numbers = [
-        NumberView(say(f"price.{name}"), round(found[name]), three(name, **values), currency)
-        for name in ("budget", "liability", "expected")
-    ]
-    if found.get("affordable") is not None:
-        level = plainly(found["affordable"])
-        numbers.append(NumberView(say("price.affordable"), level, three("affordable", **values)))
-    parts: list[Part] = [say("price.intro"), Numbers(tuple(numbers)), _constants(private)]
-    parts += [Heading(say("price.formula")), say("price.formula_text", **values), say("price.assumption")]
-    parts += [_readings(private), say("price.reading_is_no_gain"), _sensitivity(private), _curve(private)]
-    return (*parts, *_apart(private, constants))
-
-
-def _price_values(private: InternalEvidence) -> dict[str, Any]:
-    constants = private.price["constants"]
-    return {
-        "people": constants["people"],
-        "compensation": money(private, exactly(constants["compensation"]) or 0),
-        "c": exactly(constants["curvature"]),
-        "minimum": money(private, exactly(constants["minimum"]) or 0),
-        "epsilon": private.price["epsilon"],
-    }
-
-
-def _constants(private: InternalEvidence) -> KeyValues:
-    constants = private.price["constants"]
-    rows = [
-        Row(say("price.people"), constants["people"], three("people_declared")),
-        Row(
-            say("price.compensation"),
-            money(private, exactly(constants["compensation"]) or 0),
-            three("compensation"),
-            note=say("price.anchor", anchor=constants["anchor"]) if constants.get("anchor") else None,
-        ),
-        Row(say("price.c"), exactly(constants["curvature"]), three("c"), note=say("price.c_note")),
-        Row(say("price.minimum"), money(private, exactly(constants["minimum"]) or 0), three("minimum")),
-    ]
-    if constants.get("budget") is not None:
-        rows.append(
-            Row(say("price.set_aside"), money(private, exactly(constants["budget"]) or 0), three("set_aside"))
-        )
-    if constants.get("largest_error") is not None:
-        rows.append(
-            Row(say("price.largest_error"), exactly(constants["largest_error"]), three("largest_error"))
-        )
-    return KeyValues(say("price.constants"), tuple(rows))
-
-
-def _readings(private: InternalEvidence) -> TableView:
-    """Return the cheapest place to read each bound: published, exact one- and two-sided, side by side."""
-    rows: list[tuple[Cell, ...]] = []
-    for name in READINGS:
-        found = private.price.get(name)
-        figures: tuple[Cell, ...] = (None, None, None, None)
-        if found is not None:
-            levels = (plainly(found["epsilon"]), plainly(found["confidence"]))
-            figures = (*levels, round(found["budget"]), round(found["saving"]))
-        rows.append((say(f"price.reading_{name}"), *figures))
-    currency = str(private.price["constants"]["currency"])
-    names = ("reading", "epsilon", "confidence", "amount", "saving")
-    headings = tuple(say(f"price.heading_{name}", currency=currency) for name in names)
-    return TableView(say("price.readings"), headings, tuple(rows), say("price.readings_note"))
-
-
-def _sensitivity(private: InternalEvidence) -> TableView:
-    """Return how the price moves when a constant is halved or doubled and the others stay."""
-    found = private.price
-    now = round(found["budget"])
-    linear = (round(found["budget"] / 2), now, round(found["budget"] * 2))
-    rows: list[tuple[Cell, ...]] = [
-        (say("price.c"), round(found["c_halved"]), now, round(found["c_doubled"])),
-        (say("price.people"), *linear),
-    ]
-    if not exactly(found["constants"]["minimum"]):
-        rows.append((say("price.compensation"), *linear))
-    currency = str(found["constants"]["currency"])
-    names = ("constant", "halved", "now", "doubled")
-    headings = tuple(say(f"price.heading_{name}", currency=currency) for name in names)
-    return TableView(say("price.sensitivity"), headings, tuple(rows), say("price.sensitivity_note"))
-
-
-def _curve(private: InternalEvidence) -> CurveView:
-    """Draw the price over ε for the declared steepness, its half and its double."""
-    from engine.privacy.price.cost import Cost
-
-    constants, level = private.price["constants"], float(private.price["epsilon"])
-    cost = Cost(
-        int(constants["people"]),
-        Fraction(str(constants["compensation"])),
-        Fraction(str(constants["curvature"])),
-        Fraction(str(constants["minimum"])),
-    )
-    levels = tuple(2 * level * step / 60 for step in range(1, 61))
-    lines = ((Fraction(1, 2), "dashed"), (Fraction(1), "accent"), (Fraction(2), "dotted"))
-    series = tuple(
-        Series(
-            say("price.line", c=plainly(float(cost.c * factor))),
-            levels,
-            tuple(float(value) for value in replace(cost, c=cost.c * factor).curve(levels)),
-            style,
-        )
-        for factor, style in lines
-    )
-    return CurveView(
-        say("price.curve"),
-        say("guarantee.epsilon"),
-        say("price.heading_amount", currency=str(constants["currency"])),
-        series,
-        (Mark(level, cost.at(level), say("price.this_release")),),
-        note=say("price.curve_note"),
-    )
-
-
-def _apart(private: InternalEvidence, constants: Mapping[str, Any]) -> tuple[Part, ...]:
-    rows = tuple(
-        Row(say(f"price.{name}"), money(private, exactly(constants[name]) or 0), three(name))
-        for name in ("fine", "incident")
-        if constants.get(name) is not None
-    )
-    return (KeyValues(say("price.apart"), rows), say("price.apart_note")) if rows else ()
 
 
 # Decisions

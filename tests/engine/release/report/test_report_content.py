@@ -21,7 +21,11 @@ composition numbers kinds limits explained footer words decisions.kinds"""
 RARE = """cover.untitled columns.more_values columns.code_list columns.range columns.range_step
 columns.described
 at_risk.above_ln3 results.meaning table.findings price.none price.affordable price.set_aside
-price.largest_error price.apart price.apart_note price.fine price.incident decisions.none"""
+price.largest_error price.apart price.apart_note price.fine price.incident decisions.none
+price.precedent price.no_year price.calibrated price.printed price.any_level
+price.window_lower_upper price.window_lower price.window_upper
+price.window_error price.window_money price.window_both
+price.second_model_replace_one price.conclusion_stays price.conclusion_changes"""
 
 
 @pytest.fixture(scope="module")

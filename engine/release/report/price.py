@@ -1,0 +1,255 @@
+"""The chapter on the price of the risk: about the custodian's own affairs, so that it stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from engine.release.evidence import InternalEvidence
+from engine.release.report.chapters import exactly, say, three
+from engine.release.report.document import Heading, KeyValues, Numbers, Part, Row
+from engine.release.report.words import plainly
+from engine.views import Cell, CurveView, Mark, NumberView, Series, TableView, Text
+
+READINGS = ("published", "exact", "exact_two_sided")
+
+
+def money(private: InternalEvidence, amount: float) -> Text:
+    """Return an amount in the custodian's currency."""
+    currency = str(private.price.get("constants", {}).get("currency", ""))
+    return say("words.money", currency=currency, amount=round(float(amount), 2))
+
+
+def chapter(private: InternalEvidence) -> tuple[Part, ...]:
+    """Return the formula with its constants and sources, what it gives, and how that moves."""
+    if not private.price:
+        return (say("price.none"),)
+    found, constants = private.price, private.price["constants"]
+    values, currency = price_values(private), str(constants["currency"])
+    numbers = [
+        NumberView(say(f"price.{name}"), round(found[name]), three(name, **values), currency)
+        for name in ("budget", "liability", "expected")
+    ]
+    if found.get("affordable") is not None:
+        level = plainly(found["affordable"])
+        numbers.append(NumberView(say("price.affordable"), level, three("affordable", **values)))
+    parts: list[Part] = [say("price.intro"), Numbers(tuple(numbers)), *_window(found), _constants(private)]
+    parts += [Heading(say("price.formula")), say("price.formula_text", **values)]
+    if found.get("printed") is not None:
+        parts.append(say("price.printed", amount=money(private, found["printed"])))
+    parts += [say("price.assumption"), _readings(private), say("price.reading_is_no_gain")]
+    parts += [_sensitivity(private), *_doubt(private), _curve(private), *_second_model(private)]
+    return (*parts, *_apart(private, constants))
+
+
+def _window(found: Mapping[str, Any]) -> tuple[Part, ...]:
+    """Say which levels the budget and the accuracy left, or which of the two had to give."""
+    allowed = found.get("window")
+    if allowed is None:
+        return ()
+    ends = {name: exactly(allowed[name]) for name in ("lower", "upper")}
+    if allowed["reason"] is not None:
+        return (say(f"price.window_{allowed['reason']}", **ends),)
+    said = [name for name in ("lower", "upper") if ends[name] is not None]
+    return (say(f"price.window_{'_'.join(said)}", **ends),) if said else ()
+
+
+def _doubt(private: InternalEvidence) -> tuple[Part, ...]:
+    """Say between which amounts the price lies when the constants are as uncertain as was declared."""
+    band, constants = private.price.get("band"), private.price["constants"]
+    if band is None:
+        return ()
+    steepness = _ends(constants, "curvature", factor=2)
+    people, amounts = (_ends(constants, name) for name in ("people", "compensation"))
+    values = {
+        "c_low": plainly(steepness[0]),
+        "c_high": plainly(steepness[1]),
+        "people_low": round(people[0]),
+        "people_high": round(people[1]),
+        "compensation_low": money(private, amounts[0]),
+        "compensation_high": money(private, amounts[1]),
+        "lower": money(private, band["lower"]),
+        "upper": money(private, band["upper"]),
+    }
+    return (say("price.band", **values),)
+
+
+def _ends(constants: Mapping[str, Any], name: str, *, factor: float = 1.0) -> tuple[float, float]:
+    """Return what was said about an uncertain constant; by a factor where nothing was said."""
+    central = float(exactly(constants[name]) or 0)
+    low, high = (constants.get(f"{name}_{end}") for end in ("low", "high"))
+    if low is None and high is None:
+        return central / factor, central * factor
+    return (
+        central if low is None else float(exactly(low) or 0),
+        central if high is None else float(exactly(high) or 0),
+    )
+
+
+def _second_model(private: InternalEvidence) -> tuple[Part, ...]:
+    """Return the price by how much surer an attacker can become, and whether it decides otherwise."""
+    found = private.price.get("posterior")
+    if found is None:
+        return ()
+    prices = {name: money(private, found[name]) for name in ("price_presence", "price_value")}
+    parts: list[Part] = [
+        Heading(say("price.second_model")),
+        say(f"price.second_model_{found['neighbours']}", prior=found["prior"], **prices),
+    ]
+    end = found.get("conclusion")
+    if end is not None:
+        name = "conclusion_changes" if end["changes"] else "conclusion_stays"
+        first, second = (end[part] for part in ("epsilon", "epsilon_by_posterior"))
+        parts.append(
+            say(
+                f"price.{name}",
+                budget=money(private, end["budget"]),
+                first=say("price.any_level") if first is None else plainly(first),
+                second=say("price.any_level") if second is None else plainly(second),
+            )
+        )
+    return tuple(parts)
+
+
+def price_values(private: InternalEvidence) -> dict[str, Any]:
+    constants = private.price["constants"]
+    return {
+        "people": constants["people"],
+        "compensation": money(private, exactly(constants["compensation"]) or 0),
+        "c": _steepness(constants),
+        "minimum": money(private, exactly(constants["minimum"]) or 0),
+        "epsilon": private.price["epsilon"],
+    }
+
+
+def _constants(private: InternalEvidence) -> KeyValues:
+    constants = private.price["constants"]
+    rows = [
+        Row(say("price.people"), constants["people"], three("people_declared")),
+        Row(
+            say("price.compensation"),
+            money(private, exactly(constants["compensation"]) or 0),
+            three("compensation"),
+            note=_precedent(private),
+        ),
+        Row(say("price.c"), _steepness(constants), three("c"), note=_origin_of_c(private)),
+        Row(say("price.minimum"), money(private, exactly(constants["minimum"]) or 0), three("minimum")),
+    ]
+    if constants.get("budget") is not None:
+        rows.append(
+            Row(say("price.set_aside"), money(private, exactly(constants["budget"]) or 0), three("set_aside"))
+        )
+    if constants.get("largest_error") is not None:
+        rows.append(
+            Row(say("price.largest_error"), exactly(constants["largest_error"]), three("largest_error"))
+        )
+    return KeyValues(say("price.constants"), tuple(rows))
+
+
+def _steepness(constants: Mapping[str, Any]) -> float:
+    return plainly(float(exactly(constants["curvature"]) or 0))
+
+
+def _origin_of_c(private: InternalEvidence) -> Text:
+    point = private.price.get("calibration")
+    if point is None:
+        return say("price.c_note")
+    return say("price.calibrated", epsilon=exactly(point["epsilon"]), share=exactly(point["share"]))
+
+
+def _precedent(private: InternalEvidence) -> Text | None:
+    """Return where the amount comes from: the case with its year and the day on which its report was read."""
+    found, written = private.price.get("anchor"), private.price["constants"].get("anchor")
+    if found is None:
+        return say("price.anchor", anchor=written) if written else None
+    year = say("price.no_year") if found["year"] is None else str(found["year"])
+    parts = {name: found[name] for name in ("jurisdiction", "case", "source", "read", "check")}
+    return say("price.precedent", year=year, **parts)
+
+
+def _readings(private: InternalEvidence) -> TableView:
+    """Return the cheapest place to read each bound: published, exact one- and two-sided, side by side."""
+    rows: list[tuple[Cell, ...]] = []
+    for name in READINGS:
+        found = private.price.get(name)
+        figures: tuple[Cell, ...] = (None, None, None, None)
+        if found is not None:
+            levels = (plainly(found["epsilon"]), plainly(found["confidence"]))
+            figures = (*levels, round(found["budget"]), round(found["saving"]))
+        rows.append((say(f"price.reading_{name}"), *figures))
+    currency = str(private.price["constants"]["currency"])
+    names = ("reading", "epsilon", "confidence", "amount", "saving")
+    headings = tuple(say(f"price.heading_{name}", currency=currency) for name in names)
+    return TableView(say("price.readings"), headings, tuple(rows), say("price.readings_note"))
+
+
+def _sensitivity(private: InternalEvidence) -> TableView:
+    """Return how the price moves when a constant is halved or doubled and the others stay."""
+    found = private.price
+    now = round(found["budget"])
+    linear = (round(found["budget"] / 2), now, round(found["budget"] * 2))
+    rows: list[tuple[Cell, ...]] = [
+        (say("price.c"), round(found["c_halved"]), now, round(found["c_doubled"])),
+        (say("price.people"), *linear),
+    ]
+    if not exactly(found["constants"]["minimum"]):
+        rows.append((say("price.compensation"), *linear))
+    currency = str(found["constants"]["currency"])
+    names = ("constant", "halved", "now", "doubled")
+    headings = tuple(say(f"price.heading_{name}", currency=currency) for name in names)
+    return TableView(say("price.sensitivity"), headings, tuple(rows), say("price.sensitivity_note"))
+
+
+def _curve(private: InternalEvidence) -> CurveView:
+    """Draw the price over ε for the declared steepness, its half and its double."""
+    from engine.privacy.price.cost import Cost, band
+
+    constants, level = private.price["constants"], float(private.price["epsilon"])
+    cost = Cost(
+        int(constants["people"]),
+        Fraction(str(constants["compensation"])),
+        Fraction(str(constants["curvature"])),
+        Fraction(str(constants["minimum"])),
+    )
+    levels = tuple(2 * level * step / 60 for step in range(1, 61))
+    people, amounts = (_ends(constants, name) for name in ("people", "compensation"))
+    doubt = band(
+        cost,
+        levels,
+        c=_ends(constants, "curvature", factor=2),
+        people=(round(people[0]), round(people[1])),
+        compensation=amounts,
+    )
+    lines = ((Fraction(1, 2), "dashed"), (Fraction(1), "accent"), (Fraction(2), "dotted"))
+    series = tuple(
+        Series(
+            say("price.line", c=plainly(float(cost.c * factor))),
+            levels,
+            tuple(float(value) for value in replace(cost, c=cost.c * factor).curve(levels)),
+            style,
+        )
+        for factor, style in lines
+    )
+    return CurveView(
+        say("price.curve"),
+        say("guarantee.epsilon"),
+        say("price.heading_amount", currency=str(constants["currency"])),
+        series,
+        (Mark(level, cost.at(level), say("price.this_release")),),
+        band=(
+            Series(say("price.band_lower"), levels, tuple(map(float, doubt.lower))),
+            Series(say("price.band_upper"), levels, tuple(map(float, doubt.upper))),
+        ),
+        note=say("price.curve_note"),
+    )
+
+
+def _apart(private: InternalEvidence, constants: Mapping[str, Any]) -> tuple[Part, ...]:
+    rows = tuple(
+        Row(say(f"price.{name}"), money(private, exactly(constants[name]) or 0), three(name))
+        for name in ("fine", "incident")
+        if constants.get(name) is not None
+    )
+    return (KeyValues(say("price.apart"), rows), say("price.apart_note")) if rows else ()
