@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtCore import QItemSelectionModel, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLineEdit, QMenu, QPushButton, QWidget
 from shiboken6 import isValid
@@ -70,7 +70,7 @@ class ColumnsPage(Page):
         self.table.setObjectName("columns")
         self.table.setMinimumHeight(200)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
-        self.table.accepted.connect(self._accept)
+        self.table.accepted.connect(self._accept_selected)
         self.table.menu_wanted.connect(self._menu)
         self.body.addWidget(self.table, 1000)
         self.body.addStretch(1)
@@ -93,6 +93,8 @@ class ColumnsPage(Page):
     def opened(self) -> None:
         self._sticky = frozenset(column.name for column in self._columns() if self._undecided(column))
         self._show(OPEN if self._sticky else ALL)
+        if not self.table.selected() and self.table.columns.lines:
+            self.select(self.table.columns.lines[0].name)
 
     def leave(self) -> None:
         if not self.study.open_questions and self.study.plan.schema.columns:
@@ -159,7 +161,7 @@ class ColumnsPage(Page):
     def _name_accept(self) -> None:
         selected = [name for name in self.table.selected() if question(name) in self.study.open_questions]
         every = [entry for entry in self.study.open_questions if entry.startswith("column:")]
-        if selected:
+        if len(selected) > 1:
             self.accept.setText(words.say("app.columns.accept", count=len(selected)))
         else:
             self.accept.setText(words.say("app.columns.accept_all", count=len(every)))
@@ -175,6 +177,7 @@ class ColumnsPage(Page):
         schema = self.study.plan.schema
         editor = ColumnEditor([schema.column(name) for name in names])
         editor.role_chosen.connect(self._set_role)
+        editor.accepted.connect(self._accept_selected)
         editor.kind_chosen.connect(self._set_kind)
         editor.domain_wanted.connect(self._edit_domain)
         editor.domain_declared.connect(self._declare)
@@ -196,6 +199,7 @@ class ColumnsPage(Page):
         schema = self.study.plan.schema
         columns = [schema.column(name) for name in editor.names]
         editor.show_columns(columns)
+        editor.show_accept(any(question(name) in self.study.open_questions for name in editor.names))
         editor.show_why(
             why(columns[0], self._suggestions().get(columns[0].name)) if len(columns) == 1 else ""
         )
@@ -241,13 +245,19 @@ class ColumnsPage(Page):
         self.study.decide(schemas=self.study.plan.with_schema(schema).schemas)
         self.study.answer(*(question(name) for name in answered))
 
+    def _accept_selected(self) -> None:
+        """Accept the suggestions of the selected columns."""
+        self.study.answer(*(question(name) for name in self.table.selected()))
+
     def _accept(self) -> None:
-        """Accept the suggestions of the selected columns, or all of them."""
-        waiting = [entry.removeprefix("column:") for entry in self.study.open_questions]
-        chosen = [name for name in self.table.selected() if name in waiting]
-        self.study.answer(*(question(name) for name in chosen or waiting if name != ROWS_PER_PERSON))
+        """Accept the suggestions of several selected columns, or all of them."""
+        chosen = [name for name in self.table.selected() if question(name) in self.study.open_questions]
+        if len(chosen) > 1:
+            self._accept_selected()
+            return
+        self.study.answer(*(one for one in self.study.open_questions if one.startswith("column:")))
         key = self.study.plan.schema.person_key
-        if not chosen and key is not None and ROWS_PER_PERSON in self.study.open_questions:
+        if key is not None and ROWS_PER_PERSON in self.study.open_questions:
             self.select(key.name)
             if self._editor is not None and isValid(self._editor):
                 self._editor.cap.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -261,6 +271,8 @@ class ColumnsPage(Page):
         for place, line in enumerate(self.table.columns.lines):
             if line.name in names:
                 model.setCurrentIndex(self.table.columns.index(place, 0), flags)
+        # After the table knows how high its rows are.
+        QTimer.singleShot(0, lambda: self.table.scrollTo(self.table.currentIndex()))
 
     def _menu(self) -> None:
         names = self.table.selected()

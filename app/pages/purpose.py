@@ -186,7 +186,7 @@ class PurposePage(Page):
     def enter(self) -> None:
         purpose = self.study.plan.purpose
         for name, field in self.fields.items():
-            if not field.hasFocus():
+            if not (field.hasFocus() and field.isModified()):
                 field.setText(getattr(purpose, name))
         day = _day(purpose.expires)
         with QSignalBlocker(self.ends), QSignalBlocker(self.expires):
@@ -213,14 +213,14 @@ class PurposePage(Page):
             self.left.say(left_words(status))
         self._show_match()
         if status is None:
-            if not self.name.hasFocus():
+            if not (self.name.hasFocus() and self.name.isModified()):
                 self.name.setText(plan.holding)
             budget = plan.holding_budget
-            if not self.epsilon.hasFocus() and self.wrong.isHidden():
+            if not (self.epsilon.hasFocus() and self.epsilon.isModified()) and self.wrong.isHidden():
                 self.epsilon.setText("" if budget is None else texts.number(budget.epsilon))
             relation = budget.neighbours if budget is not None else Neighbours.ADD_REMOVE
             self.neighbours.setCurrentIndex(self.neighbours.findData(relation.value))
-            if not self.other_reason.hasFocus():
+            if not (self.other_reason.hasFocus() and self.other_reason.isModified()):
                 self.other_reason.setText(self._reason())
 
     def _show_match(self) -> None:

@@ -24,6 +24,7 @@ class ColumnEditor(QWidget):
     """Shows the columns that are selected; emits what the custodian decides about them."""
 
     role_chosen = Signal(object)
+    accepted = Signal()
     kind_chosen = Signal(object)
     domain_wanted = Signal()
     domain_declared = Signal(object, bool)
@@ -41,6 +42,11 @@ class ColumnEditor(QWidget):
         self._box.addLayout(self._bars_place)
         self.role = self._combo("role", [(words.say(f"app.roles.{role.value}.name"), role) for role in Role])
         self.role.activated.connect(lambda place: self.role_chosen.emit(Role(self.role.currentData())))
+        self.accept = QPushButton(words.say("app.columns.accept_one"))
+        self.accept.setObjectName("column_accept")
+        self.accept.clicked.connect(lambda checked=False: self.accepted.emit())
+        self._box.addSpacing(4)
+        self._box.addWidget(self.accept, 0, Qt.AlignmentFlag.AlignLeft)
         self.means = Prose()
         self.why = Prose(tone="quiet")
         self._box.addWidget(self.means)
@@ -127,12 +133,16 @@ class ColumnEditor(QWidget):
         self.missing_heading.setVisible(self.one)
         for part in (self.cap_heading, self.cap_why, self.cap):
             part.setVisible(self.one and role is Role.PERSON_KEY)
-        if not self.missing.hasFocus():
+        if not (self.missing.hasFocus() and self.missing.isModified()):
             self.missing.setText("  ".join(first.missing))
         self.change.setVisible(
             not self.domain_words.isHidden() and first.kind is not Kind.TEXT and not self._domain
         )
         self.domain_words.say(domain_words(first))
+
+    def show_accept(self, waiting: bool) -> None:
+        """Offer to accept the suggestion while it waits for that."""
+        self.accept.setVisible(waiting)
 
     def show_why(self, reason: str) -> None:
         """Say why the role was suggested."""
@@ -157,7 +167,7 @@ class ColumnEditor(QWidget):
 
     def show_cap(self, rows: int | None) -> None:
         """Show how many rows of a person a release may use; None while nobody said."""
-        if not self.cap.hasFocus():
+        if not (self.cap.hasFocus() and self.cap.isModified()):
             self.cap.setText("" if rows is None else str(rows))
 
     def open_domain(self, column: Column, found: Domain | None, lists: Any) -> None:

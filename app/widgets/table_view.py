@@ -131,8 +131,8 @@ class LinesDelegate(QStyledItemDelegate):
         painter.setPen(QPen(tokens.colour("line"), 1))
         painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
         if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(tokens.colour("accent"), 1))
-            painter.drawRect(option.rect.adjusted(0, 0, -1, -2))
+            edge = QRect(option.rect.left(), option.rect.top(), 3, option.rect.height() - 1)
+            painter.fillRect(edge, tokens.colour("accent"))
 
     def paint_text(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import pytest
 if not os.environ.get("DISPLAY"):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, QMessageBox, QWidget
 
 from app.application import make_application
@@ -104,23 +104,49 @@ class Strays(QObject):
 
 
 @pytest.fixture
-def window(qtbot: Any, qapp: QApplication, tmp_path: Path) -> Iterator[Window]:
-    """Return an open window with an empty study; its jobs must end with the test."""
+def make_window(qtbot: Any, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[[], Window]]:
+    """Return a function that opens a window with an empty study; their jobs must end with the test."""
     theme.choose("light")
-    made = Window(settings=Settings(tmp_path / "settings"), data=tmp_path / "data")
-    made.study.ledger_path = tmp_path / "ledger.sqlite"
-    made.resize(1366, 768)
-    made.show()
-    made.activateWindow()
-    qtbot.waitActive(made).__enter__()
+    made: list[Window] = []
     strays = Strays()
     qapp.installEventFilter(strays)
-    yield made
+
+    def make() -> Window:
+        window = Window(settings=Settings(tmp_path / "settings"), data=tmp_path / "data")
+        window.warm = True  # screens are made when they are opened; `warm_window` makes them ahead
+        window.study.ledger_path = tmp_path / "ledger.sqlite"
+        window.resize(1366, 768)
+        window.show()
+        window.activateWindow()
+        qtbot.waitUntil(window.isActiveWindow, timeout=5000)
+        made.append(window)
+        return window
+
+    yield make
     qapp.removeEventFilter(strays)
-    assert strays.found == []
-    made.close()
-    assert made.runner.shutdown(5000), "a job outlived the test"
-    made.deleteLater()
+    for window in made:
+        window.close()
+        assert window.runner.shutdown(5000), "a job outlived the test"
+        window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert strays.found == [], "shown before they had a parent"
+
+
+@pytest.fixture
+def window(make_window: Callable[[], Window]) -> Window:
+    """Return an open window with an empty study."""
+    return make_window()
+
+
+@pytest.fixture
+def warm_window(window: Window, qtbot: Any) -> Window:
+    """Return a window a moment later: all screens made, the engine loaded."""
+    window.warm = False
+    window.hide()
+    window.show()
+    qtbot.waitUntil(lambda: window.warm, timeout=20_000)
+    qtbot.waitUntil(lambda: not window.runner.busy(), timeout=20_000)
+    return window
 
 
 class Watchdog:

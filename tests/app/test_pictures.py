@@ -92,9 +92,10 @@ def settle(window: Any) -> None:
 def columns(window: Any) -> None:
     """Leave some columns undecided and one selected."""
     page = window.page("columns")
-    page.select("race")
-    page._accept()
-    page.select("medical_specialty")
+    for name in ("encounter_id", "race", "gender"):
+        page.select(name)
+        page._accept_selected()
+    page.select("age")
 
 
 def everything_decided(window: Any) -> None:
@@ -152,6 +153,7 @@ MORE: dict[str, dict[str, Callable[[Any], None]]] = {}
 def domain(window: Any) -> None:
     """Open the editor of allowed values."""
     page = window.page("columns")
+    page._show("all")
     page.select("medical_specialty")
     settle(window)
     page._edit_domain()

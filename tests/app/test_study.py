@@ -60,6 +60,9 @@ EDITS: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
+READ = {"detection", "raw", "suggestions"}  # follow from the file alone
+
+
 def test_every_field_of_a_plan_is_edited_below() -> None:
     assert set(EDITS) == {part.name for part in fields(Plan)}
 
@@ -96,7 +99,10 @@ def test_a_result_is_kept_exactly_while_its_inputs_are_the_same(edits: list[tupl
         ({"holding": "Register"}, {"ledger", "bundle"}),
         ({"budget": Budget(Fraction(1))}, {"price", "forecast", "ledger", "bundle"}),
         ({"parameters": {"columns": ["age"]}}, {"forecast", "ledger", "bundle"}),
-        ({"preparation": ({"step": "keep"},)}, set(RESULTS) - {"raw", "price", "forecast"}),
+        (
+            {"preparation": ({"step": "keep"},)},
+            set(RESULTS) - {"detection", "raw", "suggestions", "price", "forecast"},
+        ),
         ({"files": {}}, set(RESULTS) - {"price", "forecast"}),
         ({"price": Price(people=3)}, {"price", "bundle"}),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -126,12 +127,12 @@ def test_no_cell_in_anything_that_is_written(window: Window, qtbot: Any, tmp_pat
             assert cell not in content, path.name
 
 
-def test_a_draft_comes_back(window: Window, qtbot: Any, tmp_path: Path) -> None:
+def test_a_draft_comes_back(
+    window: Window, make_window: Callable[[], Window], qtbot: Any, tmp_path: Path
+) -> None:
     open_table(qtbot, window, write_people(tmp_path / "people.csv"))
     window.save_draft()
-    again = Window(settings=Settings(tmp_path / "settings"), data=tmp_path / "data")
-    qtbot.addWidget(again)
-    again.show()
+    again = make_window()
     button = again.page("start").draft
     assert button.isVisible()
     button.click()
@@ -139,7 +140,6 @@ def test_a_draft_comes_back(window: Window, qtbot: Any, tmp_path: Path) -> None:
     assert again.step == "load" and again.study.table is not None
     assert again.study.plan == window.study.plan
     assert again.study.open_questions == window.study.open_questions
-    again.close()
 
 
 def test_a_folder_that_cannot_be_written_is_said_quietly(window: Window, monkeypatch: Any) -> None:
