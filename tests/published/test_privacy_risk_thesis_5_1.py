@@ -68,6 +68,89 @@ def test_theorem_3_as_delta_holds_up_to_ln_3_and_fails_above():
     assert laplace.certified_delta(1, epsilon0=2) == pytest.approx(0.3935, abs=5e-5)
 
 
+def test_one_output_in_closed_form():
+    # confidence = (1 − e^{−ε})/(1 − e^{−ε0}) and back, ε = −ln(1 − confidence (1 − e^{−ε0})).
+    for epsilon0, epsilon in ((1, 0.6), (0.3, 0.05), (4, 3.9)):
+        by_hand = -math.expm1(-epsilon) / -math.expm1(-epsilon0)
+        assert published.confidence(epsilon, epsilon0=epsilon0) == pytest.approx(by_hand, rel=1e-13)
+        back = -math.log1p(-by_hand * -math.expm1(-epsilon0))
+        assert published.epsilon(by_hand, epsilon0=epsilon0) == pytest.approx(back, rel=1e-12)
+
+
+def test_distance_has_the_printed_density():
+    # The density of |X1 − X2| is 2^{2−k} t^{k−½} K_{k−½}(t) / (√(2π) Γ(k)).
+    from scipy.integrate import quad
+    from scipy.special import gamma, kv
+
+    for k in (1, 2, 3, 7):
+
+        def density(t, k=k):
+            return 2 ** (2 - k) * t ** (k - 0.5) * kv(k - 0.5, t) / (math.sqrt(2 * math.pi) * gamma(k))
+
+        by_hand = quad(density, 0, 0.6)[0] / quad(density, 0, 1)[0]
+        assert published.confidence(0.6, epsilon0=1, dimensions=k) == pytest.approx(by_hand, rel=1e-8)
+
+
+def test_characteristic_function_form_up_to_a_thousand_outputs():
+    # F_k(ε) = (2/π) ∫ sin(zε)/z (1 + z²)^{−k} dz, to nine digits.
+    import mpmath
+
+    for k in (50, 1000):
+
+        def share(epsilon, k=k):
+            end = 12 / math.sqrt(k) if k > 100 else 6
+            return mpmath.quad(
+                lambda z: mpmath.sin(z * epsilon) / z * (1 + z * z) ** -k, [1e-30, end / 4, end]
+            )
+
+        by_hand = share(0.6) / share(1)
+        found = published.confidence(0.6, epsilon0=1, dimensions=k)
+        assert found == pytest.approx(float(by_hand), abs=1e-9)
+
+
+def test_the_loss_is_the_whole_level_every_other_time():
+    from engine.privacy.at_risk.mechanisms import laplace as loss
+
+    for epsilon0 in (0.2, 1, 3):
+        below = laplace.confidence(epsilon0 * (1 - 1e-12), epsilon0=epsilon0)
+        assert below == pytest.approx(0.5) and laplace.confidence(epsilon0, epsilon0=epsilon0) == 1
+        assert loss(epsilon0=epsilon0).masses[-1] == 0.5
+    # e^{−ε0/2} sinh(ε/2), the two-sided form as it is printed second.
+    assert laplace.confidence_two_sided(0.6, epsilon0=1) == pytest.approx(math.exp(-0.5) * math.sinh(0.3))
+
+
+def test_inverses_are_smallest_levels():
+    # One-sided max(0, ε0 + 2 ln(2·conf)) below one half; two-sided by root below ½(1 − e^{−ε0}).
+    for wanted in (0.1, 0.35, 0.45):
+        by_hand = max(0.0, 1 + 2 * math.log(2 * wanted))
+        assert laplace.epsilon(wanted, epsilon0=1).value == pytest.approx(by_hand)
+    edge = 0.5 * -math.expm1(-1)
+    found = laplace.epsilon(0.9 * edge, epsilon0=1, two_sided=True)
+    assert not found.at_the_atom
+    assert laplace.confidence_two_sided(found.value, epsilon0=1) == pytest.approx(0.9 * edge)
+    assert laplace.epsilon(1.1 * edge, epsilon0=1, two_sided=True).at_the_atom
+
+
+def test_floor_of_every_mechanism():
+    # (1 − e^{−ε})/(e^{ε0} − e^{−ε})
+    by_hand = -math.expm1(-0.6) / (math.exp(1) - math.exp(-0.6))
+    assert laplace.floor(0.6, epsilon0=1) == pytest.approx(by_hand)
+    assert laplace.floor(0.6, epsilon0=1) < discrete_laplace.confidence(0.6, epsilon0=1)
+
+
+def test_a_shift_in_several_outputs_is_never_worse():
+    """All of Δ in one coordinate is the worst case for any number of outputs: random splits convolved."""
+    from engine.privacy.at_risk.composition import compose
+    from engine.privacy.at_risk.mechanisms import laplace as loss
+
+    generator = np.random.default_rng(51)
+    for outputs in (2, 3, 5):
+        for split in generator.dirichlet(np.ones(outputs), size=4):
+            parts = compose([(loss(epsilon0=float(share)), 1) for share in split])
+            for epsilon in (0.2, 0.6, 0.9):
+                assert parts.confidence_bounds(epsilon)[1] >= laplace.confidence(epsilon, epsilon0=1)
+
+
 def test_unreachable_confidences_are_marked_at_the_atom():
     assert laplace.epsilon(0.6, epsilon0=1).at_the_atom and laplace.epsilon(0.6, epsilon0=1).value == 1
     assert not laplace.epsilon(0.45, epsilon0=1).at_the_atom

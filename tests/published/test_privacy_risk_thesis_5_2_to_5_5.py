@@ -1,8 +1,8 @@
 """Implicit privacy at risk, both sources together, and the direct measurement.
 
 A. Dandekar, "Privacy risk of releasing data and models", NUS 2019, chapter 8: theorems 4 and 5, the figures
-on the number of samples and on theorem 5, and the ridge illustration. Pictures are written to the folder
-named by CUSTOS_PICTURES, or to a temporary one.
+on the number of samples and on theorem 5, and the ridge illustration. What each picture shows, and which
+figure of the chapter it is, stands in test_privacy_risk_thesis_8.py.
 
 The ridge illustration cannot be repeated on its own data (an extract of the US census of 2000). Here it runs
 on Adult (UCI id 2), whose income is only known as above or below 50,000: income is 0 or 1, which lies in
@@ -14,7 +14,6 @@ hours_per_week, as they stand in the file, each row then scaled to unit L2 norm.
 import csv
 import gzip
 import math
-import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -47,27 +46,6 @@ PAIRS = 15_000
 
 def seeded(seed=1):
     return np.random.Generator(np.random.PCG64(seed))
-
-
-@pytest.fixture
-def draw(tmp_path):
-    """Write a picture and make sure that something was drawn."""
-
-    def write(name, paint, **labels):
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        folder = Path(os.environ.get("CUSTOS_PICTURES", tmp_path))
-        folder.mkdir(parents=True, exist_ok=True)
-        figure = Figure(figsize=(6, 4), layout="constrained")
-        canvas = FigureCanvasAgg(figure)
-        axes = figure.add_subplot(**labels)
-        paint(axes)
-        axes.legend()
-        figure.savefig(folder / f"{name}.png", dpi=120)
-        assert np.asarray(canvas.buffer_rgba())[:, :, :3].min() < 128
-
-    return write
 
 
 # § 5.2
@@ -107,7 +85,7 @@ def test_5_2_figure_number_of_pairs(draw):
             axes.semilogy(shares, curves[rho], label=f"ρ = {rho}")
 
     draw(
-        "5_2_number_of_pairs",
+        "figure_8_3_number_of_pairs",
         paint,
         xlabel="probability α over the pairs",
         ylabel="number of pairs n",
@@ -127,13 +105,13 @@ def confidences(pairs, rho):
 
 
 @pytest.mark.parametrize(
-    ("name", "curves"),
+    ("part", "name", "curves"),
     [
-        ("tolerance", {f"ρ = {rho}": (10_000, rho) for rho in (0.01, 0.012, 0.015, 0.02)}),
-        ("pairs", {f"n = {n}": (n, 0.01) for n in (10_000, 15_000, 20_000, 25_000)}),
+        ("a", "tolerance", {f"ρ = {rho}": (10_000, rho) for rho in (0.01, 0.012, 0.015, 0.02)}),
+        ("b", "pairs", {f"n = {n}": (n, 0.01) for n in (10_000, 15_000, 20_000, 25_000)}),
     ],
 )
-def test_5_3_figures(draw, name, curves):
+def test_5_3_figures(draw, part, name, curves):
     found = {label: confidences(*given) for label, given in curves.items()}
     for label, (pairs, rho) in curves.items():
         by_hand = (1 - np.exp(-EPSILONS)) / (1 - math.exp(-(1 + 2 * 0.01 / 0.15)))
@@ -148,7 +126,13 @@ def test_5_3_figures(draw, name, curves):
         for label, values in found.items():
             axes.plot(1 - values, EPSILONS, label=label)
 
-    draw(f"5_3_{name}", paint, xlabel="1 − confidence", ylabel="ε", title="Theorem 5 as printed (§ 5.3)")
+    draw(
+        f"figure_8_4{part}_{name}",
+        paint,
+        xlabel="1 − confidence",
+        ylabel="ε",
+        title="Theorem 5 as printed (§ 5.3)",
+    )
 
 
 # § 5.4
@@ -237,7 +221,7 @@ def test_5_5_sampled_sensitivity(draw, name):
         axes.set_xlim(1e-5, 10)
 
     draw(
-        f"5_5_sampled_sensitivity_{name}",
+        f"figure_8_5_sampled_sensitivity_{name}",
         paint,
         xlabel="sampled sensitivity",
         ylabel="share of pairs",
@@ -331,7 +315,7 @@ def test_5_5_error_against_confidence(draw, name):
         axes.axhline(plain, color="black", linestyle=":", label="without noise")
 
     draw(
-        f"5_5_error_against_confidence_{name}",
+        f"figure_8_6_error_against_confidence_{name}",
         paint,
         xlabel="confidence at ε, ε₀ = 1",
         ylabel="RMSE, mean of 50 runs",
@@ -366,7 +350,7 @@ def test_5_5_error_against_confidence_of_the_same_noise(draw, name):
         axes.axhline(found["pure"][0], color="black", linestyle=":", label=f"noise of ε = {epsilon}")
 
     draw(
-        f"5_5_error_of_the_same_noise_{name}",
+        f"beside_8_6_error_of_the_same_noise_{name}",
         paint,
         xlabel=f"confidence at ε = {epsilon}",
         ylabel="RMSE, mean of 50 runs",

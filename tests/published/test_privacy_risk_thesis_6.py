@@ -67,6 +67,33 @@ def test_accuracy_of_a_count_depends_on_epsilon0():
     assert refused.reason == "max_error" and refused.epsilon0_needed == 0.5
 
 
+def test_printed_window_and_what_it_gets_wrong():
+    """1/T ≤ ε ≤ 1/ln(conf·E/(B − (1 − conf) E_dp(ε0))): with c = 1 and the whole liability in place of E."""
+    full, sure = HOSPITAL.at(1), published_curve(1).at(np.array([0.6]))[0]
+    upper = 1 / np.log(sure * HOSPITAL.liability / (150_000 - (1 - sure) * full))
+    # Its own confidence makes it an end of the window only at a fixed point: at that ε the price is B.
+    for _ in range(60):
+        sure = published_curve(1).at(np.array([upper]))[0]
+        upper = 1 / np.log(sure * HOSPITAL.liability / (150_000 - (1 - sure) * full))
+    assert upper == pytest.approx(0.723616, abs=5e-7)
+    # What it misses: below .180647 the price is above the budget again, and the error is that of ε0.
+    assert price(HOSPITAL, published_curve(1), np.array([0.1]))[0] > 150_000
+    assert laplace_accuracy(1, max_error=2).reached
+    assert window(HOSPITAL, published_curve(1), budget=1_000).reason == "budget"
+
+
+def test_price_stops_being_convex_a_little_above_epsilon0_of_1():
+    # At ε0 the second derivative is E'' + 2 conf' E', and E'' ≥ −2 conf' E' is 1/ε² − 2/ε + 2/(e^ε − 1) ≥ 0.
+    turning = brentq(lambda e: 1 / e**2 - 2 / e + 2 / np.expm1(e), 0.5, 2)
+    assert turning == pytest.approx(1.1046, abs=5e-5)  # stated as about 1.2
+
+    def bends_down(epsilon0):
+        grid = np.linspace(0.98, 0.99999, 2000) * epsilon0
+        return bool((np.diff(price(HOSPITAL, published_curve(epsilon0), grid), 2) < 0).any())
+
+    assert not bends_down(turning * 0.99) and bends_down(turning * 1.05)
+
+
 def test_price_is_convex_only_for_small_epsilon0():
     def convex(epsilon0):
         grid = np.linspace(0.02, 0.999, 3000) * epsilon0

@@ -1,23 +1,28 @@
-"""The figures of chapter 8 that follow from formulas: explicit privacy at risk, cost and composition.
+"""The figures of chapter 8: explicit privacy at risk and cost here, the others beside their own tests.
 
-A. Dandekar, "Privacy risk of releasing data and models", NUS 2019, chapter 8, and the journal version (PoPETs
-2021), whose published plotting program says what each figure shows. Pictures go to the folder named by
-CUSTOS_PICTURES, or to a temporary one. Each test checks the numbers that it draws.
+A. Dandekar, "Privacy risk of releasing data and models", NUS 2019, chapter 8, figures 8.1 to 8.7, and the
+journal version (PoPETs 2021), whose published plotting program says what its figures show. Pictures go to
+the folder named by CUSTOS_PICTURES, or to a temporary one. Each test checks the numbers that it draws.
 
-- 5_1_outputs: ε against risk for one, two and three outputs at ε0 = 1 (journal: figure 1a)
-- 5_1_levels: ε against risk at ε0 = 1, 1.5, 2 and 2.5 for one output (figure 1b)
-- 5_1_overlap: the densities of the overlap lemma (drawn in the thesis, not in the journal)
-- 5_1_side_by_side: published, exact and certified at ε0 = 1 (not in the sources: their correction)
-- 6_cost: the at-risk price at ε0 = .5, .6 and .7 (figure 4)
-- 5_6_composition: ε against the number of releases at ε0 = .1, .5 and 1 (figure 5; exact added)
+- figure_8_1: the densities of the overlap lemma (drawn in the thesis, not in the journal)
+- figure_8_2a, figure_8_2b: ε against risk for one, two and three outputs at ε0 = 1, and for one output at
+  ε0 = 1, 1.5, 2 and 2.5 (journal: figure 1)
+- figure_8_3: the number of pairs against the probability α at four tolerances
+- figure_8_4a, figure_8_4b: theorem 5 at four tolerances, and at four numbers of pairs
+- figure_8_5: the distribution of the sampled sensitivity of a ridge regression, 15,000 pairs
+- figure_8_6: its error against confidence
+- figure_8_7: the price at risk at ε0 = .5, .6 and .7 (journal: figure 4)
 
-The figures on sample sizes, on theorem 5 and on the ridge illustration are drawn beside their own tests.
-Which of these carries which number from 8.1 to 8.7 in the thesis could not be established.
+The numbers 8.1 to 8.7 are inferred, not read: these are the seven subjects that chapter 8 draws, in the order
+of its sections. 8.1 and 8.2 may be exchanged, and so may 8.5 and 8.6. The data of the ridge illustration (an
+extract of the US census of 2000) is replaced, see test_privacy_risk_thesis_5_2_to_5_5.py, so that 8.5 and 8.6
+show its form and not its values.
+
+Beside them: beside_8_2 (published, exact and certified at ε0 = 1: the correction), beside_8_6 (error at one
+and the same noise) and journal_5 (journal: figure 5, composition, with the exact curve added).
 """
 
-import os
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,28 +35,6 @@ from engine.privacy.price.reading import cheapest, price, published_curve
 EPSILONS = np.linspace(0.01, 1, 100)
 
 
-@pytest.fixture
-def draw(tmp_path):
-    """Write a picture and make sure that something was drawn."""
-
-    def write(name, paint, **labels):
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        folder = Path(os.environ.get("CUSTOS_PICTURES", tmp_path))
-        folder.mkdir(parents=True, exist_ok=True)
-        figure = Figure(figsize=(6, 4), layout="constrained")
-        canvas = FigureCanvasAgg(figure)
-        axes = figure.add_subplot(**labels)
-        paint(axes)
-        axes.legend()
-        figure.savefig(folder / f"{name}.png", dpi=120)
-        assert np.asarray(canvas.buffer_rgba())[:, :, :3].min() < 128
-        assert (folder / f"{name}.png").stat().st_size > 5000
-
-    return write
-
-
 def test_explicit_privacy_at_risk_by_outputs(draw):
     risks = {k: 1 - published.confidences(EPSILONS, epsilon0=1, dimensions=k) for k in (1, 2, 3)}
     # At the same ε the published risk grows with the number of outputs, and ends at 0 for ε = ε0.
@@ -62,7 +45,9 @@ def test_explicit_privacy_at_risk_by_outputs(draw):
         for (k, risk), style in zip(risks.items(), ("-", "--", ":"), strict=True):
             axes.plot(risk, EPSILONS, style, label=f"k = {k}")
 
-    draw("5_1_outputs", paint, xlabel="risk (1 − confidence)", ylabel="privacy level ε", title="ε0 = 1")
+    draw(
+        "figure_8_2a_outputs", paint, xlabel="risk (1 − confidence)", ylabel="privacy level ε", title="ε0 = 1"
+    )
 
 
 def test_explicit_privacy_at_risk_by_level(draw):
@@ -75,7 +60,13 @@ def test_explicit_privacy_at_risk_by_level(draw):
         for (e, risk), style in zip(risks.items(), ("-", "--", ":", "-."), strict=True):
             axes.plot(risk, EPSILONS, style, label=f"ε0 = {e}")
 
-    draw("5_1_levels", paint, xlabel="risk (1 − confidence)", ylabel="privacy level ε", title="one output")
+    draw(
+        "figure_8_2b_levels",
+        paint,
+        xlabel="risk (1 − confidence)",
+        ylabel="privacy level ε",
+        title="one output",
+    )
 
 
 def test_overlap_of_laplace_densities(draw):
@@ -91,7 +82,7 @@ def test_overlap_of_laplace_densities(draw):
         axes.plot(x, flat, "--", label="scale Δ/0.6")
         axes.fill_between(x, np.minimum(steep, flat), alpha=0.3, label=f"overlap {overlap:.4f}")
 
-    draw("5_1_overlap", paint, xlabel="noise", ylabel="density")
+    draw("figure_8_1_overlap", paint, xlabel="noise", ylabel="density")
 
 
 def test_published_exact_and_certified_side_by_side(draw):
@@ -114,7 +105,7 @@ def test_published_exact_and_certified_side_by_side(draw):
             axes.plot(EPSILONS[inside], values[inside], style, label=label)
         axes.set_ylim(0, 1.5)
 
-    draw("5_1_side_by_side", paint, xlabel="ε", ylabel="confidence", title="Laplace mechanism, ε0 = 1")
+    draw("beside_8_2_side_by_side", paint, xlabel="ε", ylabel="confidence", title="Laplace mechanism, ε0 = 1")
 
 
 def test_cost_curves_and_their_minima(draw):
@@ -132,7 +123,7 @@ def test_cost_curves_and_their_minima(draw):
             (line,) = axes.plot(grid, paid, style, label=f"ε0 = {epsilon0}")
             axes.plot([found.epsilon], [found.budget], "o", color=line.get_color())
 
-    draw("6_cost", paint, xlabel="privacy level ε", ylabel="price, 100 people at 5,500")
+    draw("figure_8_7_cost", paint, xlabel="privacy level ε", ylabel="price, 100 people at 5,500")
 
 
 @pytest.mark.parametrize("epsilon0", [0.1, 0.5, 1.0])
@@ -156,7 +147,7 @@ def test_composition(draw, epsilon0):
         axes.plot(releases, shown, ":", label="at risk, as published (not valid)")
 
     draw(
-        f"5_6_composition_{epsilon0}",
+        f"journal_5_composition_{epsilon0}",
         paint,
         xlabel="number of releases",
         ylabel="ε at δ = 0.00001",
