@@ -7,6 +7,7 @@ pytest, which then runs what is asked for in one process.
 from __future__ import annotations
 
 import os
+import random
 import sys
 from pathlib import Path
 
@@ -40,6 +41,8 @@ def main() -> int:
         if status != 0:
             return status
     also_slow = "" if everything else " and not slow"
+    # All workers list the tests in the same order, another one in each run.
+    os.environ.setdefault("PYTHONHASHSEED", str(random.randrange(1, 2**32)))
     at_once = ("-n", str(min(4, os.cpu_count() or 1)), "--dist", "worksteal", "--durations=25")
     status = environment.run(python, "-m", "pytest", "-m", f"not benchmark{also_slow}", *(rest or at_once))
     if status != 0 or rest:

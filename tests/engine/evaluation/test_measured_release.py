@@ -135,7 +135,9 @@ class Relative(Noise):
 
 
 @pytest.mark.parametrize(
-    "door", [lambda spend: WithoutNoise(), lambda spend: Relative(), lambda spend: None], ids=str
+    "door",
+    [lambda spend: WithoutNoise(), lambda spend: Relative(), lambda spend: None],
+    ids=["without noise", "a relative", "none"],
 )
 def test_nothing_but_the_door_itself_makes_a_release(door, run, folder, ledger: Ledger, monkeypatch):
     monkeypatch.setattr(reading, "capped", lambda *_: pytest.fail("rows were read for a release"))
