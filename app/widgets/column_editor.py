@@ -47,6 +47,7 @@ class ColumnEditor(QWidget):
         self.accept.clicked.connect(lambda checked=False: self.accepted.emit())
         self._box.addSpacing(4)
         self._box.addWidget(self.accept, 0, Qt.AlignmentFlag.AlignLeft)
+        self._box.addSpacing(4)
         self.means = Prose()
         self.why = Prose(tone="quiet")
         self._box.addWidget(self.means)

@@ -144,9 +144,20 @@ def sample_plan(window: Any) -> None:
         settle(window)
 
 
+def release(window: Any) -> None:
+    """Press the button of the preview, which spends, and wait for the bundle."""
+    window.study.target = window.data / "bundle"
+    window.footer.next.click()
+    settle(window)
+
+
 # What to do on a screen before its picture, and after it before the next screen.
 PREPARE: dict[str, Callable[[Any], None]] = {"columns": columns, "purpose": purpose}
-AFTER: dict[str, Callable[[Any], None]] = {"columns": everything_decided, "purpose": sample_plan}
+AFTER: dict[str, Callable[[Any], None]] = {
+    "columns": everything_decided,
+    "purpose": sample_plan,
+    "preview": release,
+}
 MORE: dict[str, dict[str, Callable[[Any], None]]] = {}
 
 
