@@ -83,6 +83,7 @@ def test_5_2_figure_number_of_pairs(draw):
     def paint(axes):
         for rho in tolerances:
             axes.semilogy(shares, curves[rho], label=f"ρ = {rho}")
+        axes.set_ylim(top=1e11)  # room for the legend
 
     draw(
         "figure_8_3_number_of_pairs",

@@ -12,14 +12,19 @@ from engine.privacy.at_risk.loss import Array
 
 
 @dataclass(frozen=True)
-class Between:
-    """Laplace, output between the two answers: density ¼ e^{−(ε0−l)/2} on (−ε0, ε0)."""
+class _Symmetric:
+    """A body on (−ε0, ε0)."""
 
     high: float
 
     @property
     def low(self) -> float:
         return -self.high
+
+
+@dataclass(frozen=True)
+class Between(_Symmetric):
+    """Laplace, output between the two answers: density ¼ e^{−(ε0−l)/2} on (−ε0, ε0)."""
 
     def below(self, x: Array) -> Array:
         at = np.clip(x, self.low, self.high)
@@ -117,14 +122,8 @@ class RoundedNormal:
 
 
 @dataclass(frozen=True)
-class Bounded:
+class Bounded(_Symmetric):
     """The dominating loss of the exponential mechanism: density ∝ e^{l/2} on (−ε0, ε0)."""
-
-    high: float
-
-    @property
-    def low(self) -> float:
-        return -self.high
 
     def below(self, x: Array) -> Array:
         at = np.clip(x, self.low, self.high)
