@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from engine.table.coding import numbers, text_of, texts_of
+from engine.table.coding import codes, levels, numbers, text_of, texts_of
 from engine.table.schema import Column, Kind
 from engine.table.table import DATE, Table
 from engine.views import BarsView, Label, Text
@@ -31,8 +31,8 @@ def column_bars(table: Table, column: Column, *, most: int = MOST_BARS) -> BarsV
     Returns
     -------
     BarsView
-        Rows per value, most frequent first and the rest together; for numbers and dates, rows per interval
-        of equal width. Without bars when no cell is filled.
+        Rows per value, most frequent first and the rest together; declared ordinal values all in their
+        order; for numbers and dates, rows per interval of equal width. Without bars when no cell is filled.
 
     Notes
     -----
@@ -52,6 +52,8 @@ def column_bars(table: Table, column: Column, *, most: int = MOST_BARS) -> BarsV
     if table.storage[column.name] == DATE:
         years = values.dropna().dt.year.to_numpy(dtype=np.float64)
         return _intervals(column.name, years, most, whole=True, grouped=False)
+    if column.kind is Kind.ORDINAL and column.is_declared:
+        return _ordered(column, values)
     return _frequent(column, values, most)
 
 
@@ -91,6 +93,18 @@ def _counted(values: pd.Series, column: Column) -> pd.Series:
     counts = values.value_counts()
     absent = {text_of(code) for code in column.missing} | {""}
     return counts[[text not in absent for text in texts_of(counts.index)]]
+
+
+def _ordered(column: Column, values: pd.Series) -> BarsView:
+    """Show declared steps in their order, with what was not declared at the end."""
+    declared = levels(column)
+    counts = np.bincount(codes(values, column), minlength=len(declared) + 2)
+    labels: list[Label] = list(declared)
+    rows = counts[: len(declared)].tolist()
+    if counts[len(declared)]:
+        labels.append(Text("summary.not_declared"))
+        rows.append(int(counts[len(declared)]))
+    return _bars(column.name, labels, rows, "summary.rows")
 
 
 def _frequent(column: Column, values: pd.Series, most: int) -> BarsView:

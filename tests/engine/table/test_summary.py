@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.table.schema import Column, Kind
+from engine.table.schema import Column, Domain, Kind, Origin
 from engine.table.summary import MOST_BARS, column_bars, rows_of_people
 from engine.table.table import Table
 from engine.views import Text
@@ -20,6 +20,14 @@ def bars(values: object, kind: Kind, **options: object) -> dict[object, float]:
 
 def test_values_by_hand_most_frequent_first() -> None:
     assert bars(["b", "a", "b", None, "?"], Kind.CATEGORY, missing=("?",)) == {"b": 2.0, "a": 1.0}
+
+
+def test_declared_steps_stand_in_their_order() -> None:
+    table = Table(pd.DataFrame({"x": ["high", "low", "high", "odd", None]}))
+    domain = Domain(values=("low", "middle", "high"))
+    view = column_bars(table, Column("x", kind=Kind.ORDINAL, domain=domain, domain_origin=Origin.DECLARED))
+    assert view.labels == ("low", "middle", "high", Text("summary.not_declared"))
+    assert view.values == (1.0, 0.0, 2.0, 1.0)
 
 
 def test_many_values_are_put_together_without_losing_a_row() -> None:
