@@ -52,7 +52,8 @@ def column_bars(table: Table, column: Column, *, most: int = MOST_BARS) -> BarsV
     if table.storage[column.name] == DATE:
         years = values.dropna().dt.year.to_numpy(dtype=np.float64)
         return _intervals(column.name, years, most, whole=True, grouped=False)
-    if column.kind is Kind.ORDINAL and column.is_declared and len(levels(column)) <= 2 * most:
+    listed = column.domain is not None and bool(column.domain.values or column.domain.code_list)
+    if column.kind is Kind.ORDINAL and column.is_declared and listed and len(levels(column)) <= 2 * most:
         return _ordered(column, values)
     return _frequent(column, values, most)
 
