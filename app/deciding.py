@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -41,20 +41,25 @@ class Prepared:
     anchors: tuple[Any, ...]
     error_at_one: float | None
     worked: Worked | None
+    seconds: float
 
 
 def prepare(plan: Plan, *, anchors_file: Path | None = None) -> Prepared:
     """Bring the heavy modules in, away from the interface, and find what the sliders need."""
     from engine.privacy.price.anchors import read_anchors
-    from engine.release.choice import choice, with_epsilon
+    from engine.release.choice import with_epsilon
 
-    delta_missing = any(problem.parameter == "budget" for problem in _problems(plan))
-    at_one = None if delta_missing else choice(with_epsilon(plan, Fraction(1)), readings=False).error
-    worked = None
-    if plan.budget is not None and not delta_missing:
-        work_out(plan)  # the first time pays for the imports, the second says how long it takes
-        worked = work_out(plan)
-    return Prepared(read_anchors(anchors_file).anchors, None if at_one is None else at_one.limit, worked)
+    anchors = read_anchors(anchors_file).anchors
+    if any(problem.parameter == "budget" for problem in _problems(plan)):
+        return Prepared(anchors, None, None, QUICK)
+    at_one = with_epsilon(plan, Fraction(1))
+    if at_one.price.people is None or at_one.price.compensation is None:
+        at_one = replace(at_one, price=replace(at_one.price, people=1, compensation=Fraction(1)))
+    # The first time pays for the imports, the second says how long it takes.
+    work_out(at_one)
+    tried = work_out(at_one)
+    worked = None if plan.budget is None else work_out(plan)
+    return Prepared(anchors, tried.choice.error and tried.choice.error.limit, worked, tried.seconds)
 
 
 def _problems(plan: Plan) -> list[Any]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import queue
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from engine.errors import Cancelled
 from engine.progress import Progress
 
 Handler = Callable[..., None]
+SWITCH = 0.0005  # seconds until a busy thread lets the interface go on
 _DONE, _FAILED, _CANCELLED, _PROGRESS = "done", "failed", "cancelled", "progress"
 
 
@@ -121,6 +123,8 @@ class JobRunner(QObject):
 
     def _ensure_thread(self) -> None:
         if self._thread is None:
+            # Most calls into Qt let go of the interpreter; beside busy work each waits 5 ms to get it back.
+            sys.setswitchinterval(SWITCH)
             self._thread = threading.Thread(target=self._work, name="engine", daemon=True)
             self._thread.start()
 

@@ -102,6 +102,7 @@ class Study:
         self._results: dict[tuple[str, str], tuple[str, Any]] = {}
         self._prints: dict[str, str] = {}
         self._problems: tuple[str, tuple[Problem, ...]] = ("", ())
+        self._tree: tuple[Plan | None, dict[str, Any]] = (None, {})
         self._listeners: list[Callable[[frozenset[str]], None]] = []
         self.ledger_path: Path | None = None  # None: where the ledger lies unless one is named
         self.known_holdings: frozenset[str] = frozenset()  # names of the registers in the ledger
@@ -187,7 +188,7 @@ class Study:
 
         A result whose inputs have changed since is refused: nothing stale is ever shown.
         """
-        if fingerprint(name, plan) != self._current(name):
+        if plan is not self._plan and fingerprint(name, plan) != self._current(name):
             return False
         self._results[(name, key)] = (self._current(name), value)
         self._tell({name})
@@ -208,14 +209,20 @@ class Study:
         """Return why the chosen method cannot run yet, from declarations only."""
         if not self._plan.method or MAIN not in self._plan.schemas:
             return ()
-        made_for = _digest(_parts(*_REQUEST)(self._plan.to_json()))
+        made_for = self._digest_of("problems", _parts(*_REQUEST))
         if self._problems[0] != made_for:
             self._problems = (made_for, _problems(self._plan))
         return self._problems[1]
 
     def _current(self, name: str) -> str:
+        return self._digest_of(name, RESULTS[name])
+
+    def _digest_of(self, name: str, select: _JSON) -> str:
+        # The plan is written as JSON once for all results: fifty columns take their time.
         if name not in self._prints:
-            self._prints[name] = fingerprint(name, self._plan)
+            if self._tree[0] is not self._plan:
+                self._tree = (self._plan, self._plan.to_json())
+            self._prints[name] = _digest(select(self._tree[1]))
         return self._prints[name]
 
     def _drop_stale(self) -> set[str]:

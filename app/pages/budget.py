@@ -156,8 +156,8 @@ class BudgetPage(Page):
     def _ready(self, prepared: Prepared) -> None:
         self.prepared = prepared
         self.owed.offer(prepared.anchors)
+        self._slow = prepared.seconds > QUICK
         if prepared.worked is not None:
-            self._slow = prepared.worked.seconds > QUICK
             self._take(prepared.worked)
         if prepared.error_at_one:
             self.accuracy.slider.set_scale(prepared.error_at_one / 20, prepared.error_at_one * 100)
@@ -339,6 +339,8 @@ class BudgetPage(Page):
             self._panel_timer.start()
 
     def leave(self) -> None:
+        # Another method may be slower, or need what is not loaded yet: prepared anew when opened again.
+        self.prepared = None
         for timer in (self._panel_timer, self._standing_timer):
             timer.stop()
         for slot in ("budget.readings", "budget.standing"):

@@ -24,9 +24,9 @@ from app.pages.base import Page
 from app.releasing import proposed_folder
 from app.widgets.cards import Card, NumberCard
 from app.widgets.panel import Explanation, Part, three
-from app.widgets.parameter_fields import empty
 from app.widgets.prose import Prose
-from app.widgets.views import ViewCard, explain
+from app.widgets.view_stack import ViewStack
+from app.widgets.views import explain
 from engine.views import Text
 
 INSIDE = ("release", "internal")
@@ -72,9 +72,8 @@ class PreviewPage(Page):
         self.sentence_words.setObjectName("sentence")
         self.sentence.body.addWidget(self.sentence_words)
         self.body.addWidget(self.sentence)
-        self.views = QVBoxLayout()
-        self.views.setSpacing(14)
-        self.body.addLayout(self.views)
+        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
+        self.body.addWidget(self.views)
         self._build_folder()
         self.undone = Card(words.say("app.preview.undone"), tone="care")
         self.undone.body.addWidget(Prose(words.say("app.preview.undone_words")))
@@ -153,12 +152,7 @@ class PreviewPage(Page):
                 self.sentence_words.say(words.label(Text(sentence["id"], sentence["values"])))
         if self._shown is not preview.forecast:
             self._shown = preview.forecast
-            empty(self.views)
-            for view in preview.forecast.views if preview.forecast is not None else ():
-                card = ViewCard(view, self.runner)
-                self.views.addWidget(card)
-                for widget in (card, card.content, *card.content.findChildren(QWidget)):
-                    self.topic(widget, f"view.{view.kind}")
+            self.views.show_views(preview.forecast.views if preview.forecast is not None else ())
 
     def _show_numbers(self, preview: Any) -> None:
         before, spends, after, whole = self._amounts(preview)
@@ -188,11 +182,10 @@ class PreviewPage(Page):
     def explain(self, topic: str) -> Explanation:
         preview = self.study.result("ledger")
         kind, _, name = topic.partition(".")
-        if kind == "view" and preview is not None and preview.forecast is not None:
-            found = [explain(view) for view in preview.forecast.views if view.kind == name]
-            texts = next((one for one in found if one is not None), None)
-            if texts is not None:
-                return texts
+        if kind == "view" and int(name) < len(self.views.views):
+            found = explain(self.views.views[int(name)])
+            if found is not None:
+                return found
         if topic in self.numbers:
             return three(f"app.preview.three.{topic}", words.say(f"app.preview.{topic}.heading"))
         explanation = super().explain("" if kind == "view" else topic)

@@ -14,15 +14,15 @@ from app.pages.base import Page
 from app.releasing import SPENT, Outcome, Watch, release
 from app.widgets.cards import Card, NumberCard
 from app.widgets.panel import Explanation, Part, three
-from app.widgets.parameter_fields import empty
 from app.widgets.prose import Heading, Prose
-from app.widgets.views import ViewCard, explain
+from app.widgets.view_stack import ViewStack
+from app.widgets.views import explain
 from engine import texts
 from engine.privacy.guarantee import Neighbours
 from engine.views import Text
 
 LOOK_EVERY = 50  # milliseconds
-SLOT = "release.run"
+SLOT = "release"  # the window asks for it before it closes
 
 
 class ReleasePage(Page):
@@ -92,13 +92,11 @@ class ReleasePage(Page):
             self.numbers[name] = card
             line.addWidget(card, 1)
         column.addLayout(line)
-        self.views = QVBoxLayout()
-        self.views.setSpacing(14)
-        column.addLayout(self.views)
+        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
+        column.addWidget(self.views)
         column.addWidget(Prose(words.say("app.release.internal"), tone="quiet"))
-        self.inside = QVBoxLayout()
-        self.inside.setSpacing(14)
-        column.addLayout(self.inside)
+        self.inside = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"inside.{place}"))
+        column.addWidget(self.inside)
         self.body.addWidget(self.made)
 
     # --- showing -----------------------------------------------------------------------------------
@@ -248,17 +246,8 @@ class ReleasePage(Page):
             )
         )
         self._show_numbers(public["statement"], internal)
-        for layout, views in (
-            (self.views, outcome.bundle.views),
-            (self.inside, outcome.bundle.internal_views),
-        ):
-            empty(layout)
-            for place, view in enumerate(views):
-                card = ViewCard(view, self.runner)
-                layout.addWidget(card)
-                where = "view" if layout is self.views else "inside"
-                for widget in (card, card.content, *card.content.findChildren(QWidget)):
-                    self.topic(widget, f"{where}.{place}")
+        self.views.show_views(outcome.bundle.views)
+        self.inside.show_views(outcome.bundle.internal_views)
 
     def _show_numbers(self, statement: dict[str, Any], internal: dict[str, Any]) -> None:
         sizes = self.study.result("group_sizes")
@@ -289,7 +278,7 @@ class ReleasePage(Page):
         outcome = self.study.result("bundle")
         kind, _, place = topic.partition(".")
         if outcome is not None and kind in ("view", "inside"):
-            views = outcome.bundle.views if kind == "view" else outcome.bundle.internal_views
+            views = (self.views if kind == "view" else self.inside).views
             found = explain(views[int(place)]) if int(place) < len(views) else None
             return found or self.explain("")
         if topic in self.numbers:

