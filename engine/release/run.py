@@ -26,6 +26,7 @@ from engine.release.bundle import INTERNAL, RELEASE, Bundle
 from engine.release.describe import Checked, Made
 from engine.release.plan import Plan
 from engine.release.reading import Held
+from engine.release.statement import price_statement
 from engine.table.table import Table
 
 Door = Callable[[Callable[[], None]], Noise]
@@ -94,6 +95,9 @@ def check(plan: Plan) -> Checked:
     for problem in method.problems(plan.request):
         raise InputRefused(problem.code, **problem.values)
     checked = Checked(method, plan.request, method.cost(plan.request))
+    price_statement(
+        checked.guarantee, plan.price, readings=False
+    )  # amounts that fit no curve, before spending
     measures.chosen(plan.measures, _subject(checked))
     return checked
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from engine import texts
 from engine.errors import Cancelled, InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
@@ -303,3 +304,34 @@ def test_two_runs_give_the_same_evidence_but_for_noise_times_and_ledger(run: Run
     assert comparable(first.folder) == comparable(second.folder)
     changed = run("third", purpose=replace(plan.purpose, recipient="Somebody else"))
     assert comparable(changed.folder) != comparable(first.folder)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"minimum": Fraction(600)},
+        {"calibrated_epsilon": Fraction(1), "calibrated_share": Fraction(2)},
+        {"curvature_low": Fraction(3), "curvature_high": Fraction(4)},
+        {"compensation_high": Fraction(1)},
+        {"people_low": Fraction(7)},
+    ],
+)
+def test_amounts_that_fit_no_curve_are_refused_before_anything_is_spent(
+    run: Runner, plan: Plan, ledger: Ledger, wrong: dict[str, Fraction]
+) -> None:
+    with pytest.raises(InputRefused) as refused:
+        run(price=replace(plan.price, **wrong))
+    assert all(texts.explain(refused.value))
+    assert not ledger.holdings()
+
+
+def test_gaussian_noise_where_rows_are_exchanged(run: Runner) -> None:
+    """The shift of such an answer is √2: no whole number, and no exception after the money is spent."""
+    delta = Fraction(1, 10**6)
+    bundle = run(
+        parameters={"columns": ["sex"], "noise": "gaussian"},
+        budget=Budget(Fraction(1, 2), delta, Neighbours.REPLACE_ONE),
+        holding_budget=Budget(Fraction(2), 2 * delta, Neighbours.REPLACE_ONE),
+    )
+    evidence = json.loads((bundle.folder / "release" / "evidence.json").read_text())
+    assert 0 < evidence["statement"]["at_risk"]["certified"]["delta"] < 0.1
