@@ -66,15 +66,20 @@ def _place(error: BaseException) -> dict[str, str]:
 
 def _say(error: EngineError, language: str) -> None:
     what, do = texts.explain(error, language=language)
-    sys.stderr.write(f"{what} {do}\n")
+    sys.stderr.write(_plainly(f"{what} {do}\n"))
 
 
 def _print(answer: dict[str, Any], *, as_json: bool, lines: Any, language: str) -> None:
     if as_json or lines is None:
-        sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False, default=str) + "\n")
+        sys.stdout.write(_plainly(json.dumps(answer, indent=2, ensure_ascii=False, default=str) + "\n"))
         return
     for line in lines(answer, language):
-        sys.stdout.write(line + "\n")
+        sys.stdout.write(_plainly(line + "\n"))
+
+
+def _plainly(words: str) -> str:
+    """Keep names of files and columns from steering the terminal, and what no encoding can write out."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else "\ufffd" for sign in words)
 
 
 def _parser() -> _Parser:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine import strict_json
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
 from engine.release.bundle import INTERNAL, RELEASE, SUMS
 
+AUDIENCES = {RELEASE: "public", INTERNAL: "internal"}
+OWN_FILES = {
+    "public": frozenset(
+        [SUMS, "evidence.json", "data-dictionary.json", "README.txt"]
+        + [f"report-external.{ending}" for ending in ("pdf", "html")]
+    ),
+    "internal": frozenset((SUMS, "evidence.json", "report-internal.pdf", "report-internal.html")),
+}
+LARGEST_REPORT = 1 << 28
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\\\x00-\x1f]+)")
 
 
@@ -72,10 +81,17 @@ def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
     parts = _parts(folder)
     checks = []
     for name, part in parts.items():
-        checks.append(Check("sums", tuple(_check_sums(name, part))))
-        checks.append(Check("evidence", tuple(_check_evidence(name, part))))
+        odd = tuple(_odd_entries(name, part))
+        if odd:  # nothing below opens what is no plain file: it may lead elsewhere, or never end
+            checks.append(Check("sums", odd))
+            continue
+        sums = tuple(_check_sums(name, part))
+        said = {problem.values.get("file") for problem in sums}
+        checks.append(Check("sums", sums))
+        found = (problem for problem in _check_evidence(name, part) if problem.values["file"] not in said)
+        checks.append(Check("evidence", tuple(found)))
         checks.append(Check("reports", tuple(_check_reports(name, part))))
-    if ledger is not None:
+    if ledger is not None and all(check.id != "sums" or not _is_odd(check) for check in checks):
         checks.append(Check("ledger", tuple(_check_ledger(parts, ledger))))
     return Verification(folder.name, tuple(checks), ledger is not None)
 
@@ -89,6 +105,23 @@ def _parts(folder: Path) -> dict[str, Path]:
     raise InputRefused("bundle.no_bundle", folder=folder.name, file=f"{RELEASE}/{SUMS}")
 
 
+def _odd_entries(name: str, part: Path) -> list[EngineError]:
+    """Name what is neither a plain file nor absent: links, folders, pipes."""
+    try:
+        entries = sorted(part.iterdir())
+    except OSError:
+        return [VerificationFailed("bundle.not_a_file", file=name)]
+    return [
+        VerificationFailed("bundle.not_a_file", file=f"{name}/{entry.name}")
+        for entry in entries
+        if entry.is_symlink() or not entry.is_file()
+    ]
+
+
+def _is_odd(check: Check) -> bool:
+    return any(problem.code == "bundle.not_a_file" for problem in check.problems)
+
+
 def _check_sums(name: str, part: Path) -> list[EngineError]:
     try:
         lines = (part / SUMS).read_bytes().decode("utf-8").splitlines(keepends=True)
@@ -98,7 +131,7 @@ def _check_sums(name: str, part: Path) -> list[EngineError]:
     problems: list[EngineError] = []
     for line in lines:
         match = _LINE.fullmatch(line.removesuffix("\n"))
-        if match is None or not line.endswith("\n"):
+        if match is None or not line.endswith("\n") or match[2] in recorded:
             return [VerificationFailed("bundle.bad_sums", file=f"{name}/{SUMS}")]
         recorded[match[2]] = match[1]
     present = {path.name for path in part.iterdir()} - {SUMS}
@@ -116,15 +149,19 @@ def _check_evidence(name: str, part: Path) -> list[EngineError]:
     tree = _evidence(part)
     if tree is None:
         return [VerificationFailed("bundle.bad_evidence", file=f"{name}/evidence.json")]
-    if tree.get("audience") == "internal":
-        return []
+    audience = tree.get("audience")
+    if audience not in OWN_FILES or (name in AUDIENCES and audience != AUDIENCES[name]):
+        return [VerificationFailed("bundle.wrong_audience", file=f"{name}/evidence.json")]
+    listed = {} if audience == "internal" else {str(one["file"]): one["sha256"] for one in tree["artefacts"]}
+    present = {path.name for path in part.iterdir()}
     problems: list[EngineError] = []
-    for artefact in tree["artefacts"]:
-        path = part / Path(str(artefact["file"])).name
-        if not path.is_file():
-            problems.append(VerificationFailed("bundle.missing", file=f"{name}/{path.name}"))
-        elif _sha256(path) != artefact["sha256"]:
-            problems.append(VerificationFailed("bundle.changed", file=f"{name}/{path.name}"))
+    for file in sorted(listed.keys() | OWN_FILES[audience] | present):
+        if file not in present:
+            problems.append(VerificationFailed("bundle.missing", file=f"{name}/{file[:100]}"))
+        elif file not in listed.keys() | OWN_FILES[audience]:
+            problems.append(VerificationFailed("bundle.not_in_evidence", file=f"{name}/{file}"))
+        elif file in listed and _sha256(part / file) != listed[file]:
+            problems.append(VerificationFailed("bundle.changed", file=f"{name}/{file}"))
     return problems
 
 
@@ -135,7 +172,7 @@ def _check_reports(name: str, part: Path) -> list[EngineError]:
     return [
         VerificationFailed("bundle.evidence_differs", file=f"{name}/{report.name}")
         for report in sorted(part.glob("*.pdf"))
-        if embedded_evidence(report.read_bytes()) != wanted
+        if report.stat().st_size > LARGEST_REPORT or embedded_evidence(report.read_bytes()) != wanted
     ]
 
 
@@ -145,12 +182,14 @@ def _check_ledger(parts: Mapping[str, Path], ledger: Ledger) -> list[EngineError
     except VerificationFailed as error:
         return [error]
     recorded = (_evidence(next(iter(parts.values()))) or {}).get("ledger", {})
-    entry_id, head = str(recorded.get("entry", "")), recorded.get("head", {})
+    entry_id, head = str(recorded.get("entry", "")), recorded.get("head")
+    if not isinstance(head, dict) or type(head.get("sequence")) is not int or head["sequence"] >= 1 << 62:
+        head = {"sequence": -1, "hash": ""}
     entry = ledger.find(entry_id)
     if entry is None or not entry.release_sums:
         return [VerificationFailed("bundle.entry_unknown", entry=entry_id)]
     problems: list[EngineError] = []
-    if not ledger.continues(int(head.get("sequence", -1)), str(head.get("hash", ""))):
+    if not ledger.continues(head["sequence"], str(head.get("hash", ""))):
         problems.append(VerificationFailed("bundle.other_ledger", entry=entry_id))
     sums = {RELEASE: entry.release_sums, INTERNAL: entry.internal_sums}
     for name, part in parts.items():
@@ -162,7 +201,7 @@ def _check_ledger(parts: Mapping[str, Path], ledger: Ledger) -> list[EngineError
 
 def _evidence(part: Path) -> dict[str, Any] | None:
     try:
-        tree = json.loads((part / "evidence.json").read_bytes())
+        tree = strict_json.loads((part / "evidence.json").read_bytes())
         fits = (
             isinstance(tree, dict)
             and isinstance(tree["artefacts"], list)
