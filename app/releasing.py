@@ -18,6 +18,8 @@ from engine.release.plan import FileReference, Plan
 
 NOTHING, RESERVED, SPENT = "", "reserved", "spent"
 
+PROGRAM = Path(__file__).resolve().parents[1]
+
 
 class Watch:
     """What the interface may look at while a release runs: whether budget is reserved, or spent for good."""
@@ -97,9 +99,12 @@ def _state(ledger: Ledger, watch: Watch) -> str:
 
 
 def proposed_folder(plan: Plan, today: date) -> Path:
-    """Return a folder for the bundle that does not exist yet: beside the table, named by title and day."""
+    """Return a folder for the bundle that does not exist yet: beside the table, named by title and day.
+
+    The sample lies inside the program, and no folder of a person belongs there: it goes to their home folder.
+    """
     base = Path(plan.files[MAIN].path).absolute().parent
-    if not os.access(base, os.W_OK):
+    if not os.access(base, os.W_OK) or base.is_relative_to(PROGRAM):
         base = Path.home()
     name = re.sub(r"[^\w]+", "-", plan.purpose.title.strip().lower()).strip("-")[:60] or "release"
     for number in range(1, 1000):
