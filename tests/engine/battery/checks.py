@@ -162,6 +162,8 @@ def failing(subject: Subject, *, only: Collection[str] | None = None) -> dict[st
 
 
 def _on_neighbours(subject: Subject, probe: Callable[[tuple[Any, Any]], None]) -> None:
+    for pair in subject.neighbours.certain:
+        probe(pair)
     quick = settings(
         max_examples=EXAMPLES,
         deadline=None,
@@ -171,7 +173,7 @@ def _on_neighbours(subject: Subject, probe: Callable[[tuple[Any, Any]], None]) -
         suppress_health_check=list(HealthCheck),
         report_multiple_bugs=False,
     )
-    quick(given(subject.neighbours)(probe))()
+    quick(given(subject.neighbours.strategy)(probe))()
 
 
 def _steps(subject: Subject, values: Any, *, exact: bool = False) -> list[int]:

@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from hypothesis.strategies import SearchStrategy
 from numpy.typing import NDArray
 
 from engine.privacy.noise import Noise
 from tests.engine.battery.distributions import Law
+from tests.engine.battery.neighbours import Neighbours
 
 Data = Any  # whatever the thing under test takes: an array, a frame, a tuple of columns
 
@@ -48,7 +48,7 @@ class Subject:
     step
         Value of one step in what leaves.
     neighbours
-        Hypothesis strategy of pairs of neighbouring data sets: see `neighbours.py`.
+        Pairs of neighbouring data sets: see `neighbours.py`.
     law
         What the noise must follow, in whole steps; needs ``query``.
     rows_of_units
@@ -69,7 +69,7 @@ class Subject:
     query: Callable[[Data], NDArray] | None = None
     sensitivity: int | None = None
     step: Fraction | None = None
-    neighbours: SearchStrategy | None = None
+    neighbours: Neighbours | None = None
     law: Law | None = None
     rows_of_units: Callable[[Data], list[NDArray]] = _each_row
     rows_removed: Callable[[Data, NDArray], Data] | None = _without
