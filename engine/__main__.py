@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -32,6 +34,9 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     options = _parser().parse_args(arguments)
+    # What libraries warn of and log would go to standard error, and may quote a cell
+    warnings.simplefilter("ignore")
+    logging.getLogger().addHandler(logging.NullHandler())
     try:
         answer, status = options.command(options)
     except VerificationFailed as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -13,11 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pandas.api.types import is_numeric_dtype
+
 from engine.errors import InputRefused
 from engine.methods.protocol import Artefact, DictionaryEntry, TableArtefact
 from engine.views import View, to_json
 
 SUMS = "SHA256SUMS"
+_FORMULA = re.compile(r"\s*([=@]|[+-].*[|!(])|[\t\r]", re.DOTALL)
 RELEASE = "release"
 INTERNAL = "internal"
 
@@ -99,11 +103,30 @@ def write_artefact(folder: Path, artefact: Artefact) -> dict[str, Any]:
     """Write what leaves, and return its line for the evidence."""
     if isinstance(artefact, TableArtefact):
         name, media_type = f"{artefact.name}.csv", "text/csv"
-        content = artefact.frame.to_csv(index=False, lineterminator="\n").encode()
+        frame = artefact.frame
+        written = frame.apply(lambda column: column if is_numeric_dtype(column) else column.map(harmless))
+        headings = [harmless(heading) for heading in frame.columns]
+        content = written.to_csv(index=False, header=headings, lineterminator="\n").encode()
         shape = {"rows": len(artefact.frame), "columns": list(artefact.frame.columns)}
     else:
         name, media_type, content, shape = artefact.name, artefact.media_type, artefact.content, {}
     return {"file": name, "sha256": write(folder / name, content), "media_type": media_type, **shape}
+
+
+def harmless(cell: Any) -> Any:
+    """Return a cell of a released table with an apostrophe before what a spreadsheet would run as a formula.
+
+    Notes
+    -----
+    Levels and headings come from declarations, and these from files that anybody may have made. Signs and
+    numbers (``+``, ``-5 to <0``) stay as they are.
+
+    Examples
+    --------
+    >>> [harmless(cell) for cell in ("=1+1", "@SUM(A1)", "-2+3+cmd|' /C calc'!A0", "-5 to <0", "+")]
+    ["'=1+1", "'@SUM(A1)", "'-2+3+cmd|' /C calc'!A0", '-5 to <0', '+']
+    """
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
 
 
 def dictionary_json(artefact: Artefact, sentence: Callable[..., str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,6 +111,7 @@ def read_excel(
 def _open(path: Path, *, values: bool = True) -> Any:
     from openpyxl import load_workbook
 
+    warnings.filterwarnings("ignore", module=r"openpyxl\.")  # it warns with the content of cells
     try:
         return load_workbook(path, read_only=True, data_only=values, keep_links=False)
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError, SyntaxError, TypeError) as error:
