@@ -18,6 +18,7 @@ from engine.views import Text
 
 NOTHING = "–"
 FIELDS = ("curvature", "minimum", "bound", "delta", "relation", "fine", "incident")
+RANGE_ENDS = ("_low", "_high")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,13 @@ class Said:
 
     def _amount(self, value: float | Fraction) -> str:
         return money(value, self.plan.price.currency)
+
+    def _c(self) -> float:
+        """The constant of the curve, written or from a defended point, in three digits."""
+        from engine.release.statement import cost_of
+
+        cost = cost_of(self.plan.price)
+        return float(f"{float(cost.c if cost is not None else self.plan.price.curvature):.3g}")
 
     def money(self) -> tuple[str, str]:
         """Return the number and the sentence of the money card."""
@@ -168,10 +176,10 @@ class Said:
                 "app.budget.assumption",
                 halved=self._amount(price["c_halved"]),
                 doubled=self._amount(price["c_doubled"]),
-                half=self.plan.price.curvature / 2,
-                double=self.plan.price.curvature * 2,
+                half=self._c() / 2,
+                double=self._c() * 2,
             )
-            heading = words.say("app.budget.assumption_heading", c=self.plan.price.curvature)
+            heading = words.say("app.budget.assumption_heading", c=self._c())
             link = words.say("app.budget.calibrate")
             parts.append(Part(heading, body, tone="care", link=link, follow=calibrate))
         return Explanation(words.say("app.window.what_this_means"), tuple(parts))
@@ -201,6 +209,10 @@ class Said:
     def topic(self, topic: str) -> Explanation | None:
         """Return the three texts of a number, with the custodian's own values."""
         kind, _, name = topic.partition(".")
+        if kind == "field" and name.endswith(RANGE_ENDS):
+            return Explanation(
+                words.say("app.budget.show_band"), (Part(body=words.say("app.budget.field_help.range")),)
+            )
         if kind == "field" and name in FIELDS:
             title = words.say(f"app.budget.field.{name}")
             return Explanation(title, (Part(body=words.say(f"app.budget.field_help.{name}")),))
@@ -220,7 +232,7 @@ class Said:
             "people": price.people or 0,
             "compensation": self._amount(price.compensation or 0),
             "liability": self._amount(self.choice.price.get("liability", 0)),
-            "c": price.curvature,
+            "c": self._c(),
             "epsilon": level(self.choice.epsilon),
             "value_epsilon": level(
                 self.choice.epsilon * (2 if statement.get("neighbours") == Neighbours.ADD_REMOVE else 1)

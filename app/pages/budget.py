@@ -13,7 +13,6 @@ from app import words
 from app.budget_words import Said
 from app.deciding import QUICK, Prepared, Standing, Worked, prepare, standing, work_out
 from app.flow import BUDGET
-from app.money import money
 from app.pages.base import Page
 from app.widgets.at_risk_card import AtRiskCard
 from app.widgets.budget_further import BudgetFurther
@@ -24,6 +23,7 @@ from app.widgets.money_view import MoneyView
 from app.widgets.owed import Owed
 from app.widgets.panel import Explanation
 from app.widgets.prose import Prose
+from engine.errors import EngineError
 
 LINKED = ("money", "learnt", "accuracy")
 FOUR, TWO = 740, 400  # widths from which four, or two, cards stand side by side
@@ -130,7 +130,7 @@ class BudgetPage(Page):
             self._grid.setColumnMinimumWidth(column, 0)
 
     def _link_further(self) -> None:
-        self.further.priced.connect(lambda name, value: self.study.decide_part("price", **{name: value}))
+        self.further.priced.connect(self._priced)
         self.further.delta_decided.connect(lambda value: self._budget(delta=value))
         self.further.relation_decided.connect(lambda value: self._budget(neighbours=value))
         self.further.calibrated.connect(self._calibrate)
@@ -200,10 +200,16 @@ class BudgetPage(Page):
 
     def _work_out(self) -> None:
         key = (self.study.plan, self._uncertain)
-        if key == self._made_for:
+        if key == self._made_for and self.worked is not None:
             return
         self._made_for = key
-        worked = work_out(self.study.plan, uncertain=self._uncertain, readings=not self._slow)
+        try:
+            worked = work_out(self.study.plan, uncertain=self._uncertain, readings=not self._slow)
+        except EngineError as error:
+            self.worked = None
+            self.problem.show()
+            self.problem.say(" ".join(words.explain(error)))
+            return
         if not self._slow:
             self._slow = worked.seconds > 2 * QUICK
         self._take(worked)
@@ -307,7 +313,6 @@ class BudgetPage(Page):
         self._set(found, largest_error=limit)
 
     def _calibrate(self, at: Fraction, share: Fraction) -> None:
-        from engine.errors import EngineError
         from engine.release.choice_curve import calibrated
 
         try:
@@ -317,7 +322,12 @@ class BudgetPage(Page):
             return
         if found is not None:
             self.clear_notice()
-            self.study.decide_part("price", curvature=found)
+            self.study.decide_part("price", calibrated_epsilon=at, calibrated_share=share)
+
+    def _priced(self, name: str, value: Fraction | None) -> None:
+        # A constant that is written stands in place of the point that was defended before.
+        other = {"calibrated_epsilon": None, "calibrated_share": None} if name == "curvature" else {}
+        self.study.decide_part("price", **{name: value}, **other)
 
     def _show_band(self, wanted: bool) -> None:
         self._uncertain = wanted
@@ -361,4 +371,3 @@ class BudgetPage(Page):
 
 
 PAGE = BudgetPage
-__all__ = ["PAGE", "BudgetPage", "money"]

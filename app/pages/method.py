@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QButtonGroup,
     QGridLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QRadioButton,
@@ -25,6 +26,7 @@ from app.widgets.parameter_form import ParameterForm
 from app.widgets.prose import Heading, Prose
 from engine.methods.protocol import Family
 
+SIDE_BY_SIDE = 680  # width of the page from which cards stand beside each other
 FAMILIES = (Family.STATISTICS, Family.DATASET, Family.MODEL)
 
 
@@ -59,8 +61,9 @@ class MethodPage(Page):
         self.body.addStretch(1)
 
     def _build_families(self) -> None:
-        row = QHBoxLayout()
+        row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         row.setSpacing(12)
+        self._family_row = row
         self.families: dict[Family, QPushButton] = {}
         for family in FAMILIES:
             button = QPushButton(words.say(f"app.method.family.{family}"))
@@ -77,17 +80,16 @@ class MethodPage(Page):
     def _build_chosen(self) -> None:
         """What the chosen way promises, and what the recipient can and cannot do."""
         self.chosen = QWidget()
-        grid = QGridLayout(self.chosen)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(16)
+        self._chosen_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.chosen)
+        self._chosen_row.setContentsMargins(0, 0, 0, 0)
+        self._chosen_row.setSpacing(14)
         self.says: dict[str, Prose] = {}
-        for column, name in enumerate(("guarantee", "recipient_can", "recipient_cannot")):
+        for name in ("guarantee", "recipient_can", "recipient_cannot"):
             card = Card(words.say(f"app.method.{name}"))
             self.says[name] = Prose()
             card.body.addWidget(self.says[name])
             card.body.addStretch(1)
-            grid.addWidget(card, 0, column)
-            grid.setColumnStretch(column, 1)
+            self._chosen_row.addWidget(card, 1)
         self.body.addWidget(self.chosen)
 
     def _build_form(self) -> None:
@@ -116,6 +118,13 @@ class MethodPage(Page):
         column.addWidget(self.sizes_wrong)
         self.card.body.addWidget(part)
         self.body.addWidget(self.card)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        wide = self.viewport().width() >= SIDE_BY_SIDE
+        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        for row in (self._family_row, self._chosen_row):
+            row.setDirection(across if wide else down)
 
     def opened(self) -> None:
         if not self.methods:

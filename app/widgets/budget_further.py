@@ -10,13 +10,15 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QPushBu
 from app import words
 from app.theme import text_font
 from app.widgets.cards import Card
-from app.widgets.exact_field import ExactField
+from app.widgets.exact_field import ExactField, three_digits
 from app.widgets.prose import Prose
 from engine.privacy.guarantee import Neighbours
 from engine.release.plan import Plan
+from engine.release.statement import cost_of
 
 PRICE_FIELDS = ("curvature", "minimum", "bound", "fine", "incident")
 POSITIVE = ("curvature", "bound")
+RANGES = ("curvature", "people", "compensation")
 
 
 class BudgetFurther(Card):
@@ -59,7 +61,10 @@ class BudgetFurther(Card):
         self.band = QCheckBox(words.say("app.budget.show_band"))
         self.band.setObjectName("show-band")
         self.band.toggled.connect(self.uncertain.emit)
+        self.band.toggled.connect(lambda on: self.ranges.setVisible(on))
         column.addWidget(self.band)
+        self.ranges = self._build_ranges()
+        column.addWidget(self.ranges)
         self.note = Prose(words.say("app.budget.separate"), tone="quiet", pixels=12)
         column.addWidget(self.note)
         self.body.addWidget(self.part)
@@ -111,10 +116,38 @@ class BudgetFurther(Card):
         grid.setColumnStretch(5, 1)
         return grid
 
+    def _build_ranges(self) -> QWidget:
+        """Smallest and largest value that are thought possible, for what is uncertain."""
+        part = QWidget()
+        grid = QGridLayout(part)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(4)
+        for line, name in enumerate(RANGES):
+            grid.addWidget(Prose(words.say(f"app.budget.range.{name}")), line, 0)
+            for side, end in enumerate(("low", "high")):
+                spoken = words.say(f"app.budget.range.{end}", name=words.say(f"app.budget.range.{name}"))
+                field = ExactField(spoken, smallest=Fraction(1, 10**6), width=110)
+                field.setObjectName(f"field-{name}_{end}")
+                field.setPlaceholderText(words.say(f"app.budget.range.{end}_short"))
+                place = f"{name}_{end}"
+                field.decided.connect(lambda value, place=place: self.priced.emit(place, value))
+                self.fields[place] = field
+                grid.addWidget(field, line, 1 + side)
+        grid.setColumnStretch(3, 1)
+        part.hide()
+        return part
+
     def show_plan(self, plan: Plan) -> None:
         """Show what was decided."""
-        for name in PRICE_FIELDS:
+        for name in (*PRICE_FIELDS, *(f"{name}_{end}" for name in RANGES for end in ("low", "high"))):
             self.fields[name].show_number(getattr(plan.price, name))
+        cost = cost_of(plan.price) if plan.price.calibrated_share is not None else None
+        if cost is not None:
+            self.fields["curvature"].show_number(three_digits(float(cost.c)))
+        self.at.show_number(plan.price.calibrated_epsilon)
+        share = plan.price.calibrated_share
+        self.share.show_number(None if share is None else 100 * share)
         self.fields["delta"].show_number(plan.budget.delta if plan.budget is not None else None)
         relation = plan.budget.neighbours if plan.budget is not None else Neighbours.ADD_REMOVE
         self.relation.setCurrentIndex(self.relation.findData(Neighbours(relation).value))

@@ -225,7 +225,7 @@ class LiveCurve(QWidget):
 
 
 def _is_precedent(mark: Mark) -> bool:
-    return getattr(mark.label, "id", "") == PRECEDENT
+    return str(getattr(mark.label, "id", "")).startswith(PRECEDENT)
 
 
 def _diamond(point: QPointF, size: float) -> QPolygonF:

@@ -106,7 +106,7 @@ class Owed(Card):
                     words.say(
                         "app.budget.anchor_item",
                         jurisdiction=one.jurisdiction,
-                        year=str(one.year or "?"),
+                        year=str(one.year or words.say("app.budget.undated")),
                         amount=money(one.amount, one.currency),
                         case=one.case,
                     ),
@@ -134,7 +134,7 @@ class Owed(Card):
                     people=price.people,
                     amount=money(price.compensation or 0, price.currency),
                     jurisdiction=anchor.jurisdiction if anchor is not None else "",
-                    year=str(anchor.year or "?") if anchor is not None else "",
+                    year=str(anchor.year or words.say("app.budget.undated")) if anchor is not None else "",
                 )
             )
         else:

@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger, Match, Preview
+from engine.ledger.values import at_least, at_most
 from engine.privacy import accounting
 from engine.privacy.guarantee import Guarantee, Kind, Neighbours
 from engine.release.plan import Plan
@@ -64,8 +65,8 @@ def holding_of(plan: Plan, ledger: Ledger, guarantee: Guarantee) -> Holding:
     found = known_holding(plan, ledger)
     if found is not None:
         return found
-    if plan.holding_budget is None:
-        raise InputRefused("charge.no_budget", holding=plan.holding)
+    refuse_too_much(plan, guarantee)
+    assert plan.holding_budget is not None
     return ledger.create_holding(
         plan.holding.strip(),
         unit=guarantee.unit.value,
@@ -74,6 +75,31 @@ def holding_of(plan: Plan, ledger: Ledger, guarantee: Guarantee) -> Holding:
         delta=plan.holding_budget.delta,
         money=plan.price.budget,
     )
+
+
+def refuse_too_much(plan: Plan, guarantee: Guarantee) -> None:
+    """Refuse to make a new register whose whole budget is less than its first release asks for.
+
+    Raises
+    ------
+    InputRefused
+        ``charge.no_budget``, ``ledger.over_budget`` or ``ledger.over_delta``.
+    """
+    budget = plan.holding_budget
+    if budget is None:
+        raise InputRefused("charge.no_budget", holding=plan.holding)
+    name, unit = plan.holding.strip(), guarantee.unit.value
+    made = Holding("", name, unit, budget.neighbours.value, budget.epsilon, budget.delta, None, "")
+    paid = charged(guarantee, made)
+    if paid.epsilon is None:
+        return
+    for code, asked, whole in (
+        ("ledger.over_budget", paid.epsilon, budget.epsilon),
+        ("ledger.over_delta", paid.delta, budget.delta),
+    ):
+        if asked > whole:
+            named = {"holding": name, "budget": at_most(whole), "left": at_most(whole)}
+            raise InputRefused(code, **named, asked=at_least(asked), total=at_least(asked))
 
 
 def refuse_known(plan: Plan, ledger: Ledger, matches: Sequence[Match]) -> None:

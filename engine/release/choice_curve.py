@@ -13,7 +13,7 @@ from engine.privacy.price import reading
 from engine.privacy.price.anchors import Anchor, read_anchors
 from engine.privacy.price.cost import Cost, band
 from engine.release.choice import LARGEST, Choice, choice, window, with_epsilon
-from engine.release.plan import Plan
+from engine.release.plan import Plan, Price
 from engine.release.statement import cost_of, is_laplace, loss_of
 from engine.views import CurveView, Label, Mark, Series, Text
 
@@ -41,7 +41,7 @@ def curve(
     readings
         False leaves the at-risk curves out: quick while a slider moves.
     uncertain
-        Add the band that is left if c were half or twice as large.
+        Add the band that uncertain c, people and compensation leave open.
     precedents
         Their prices at the chosen level become marks; None for those that come with the program.
 
@@ -79,7 +79,7 @@ def curve(
         tuple(marks),
         _shade(found, end),
         Text("choice.curve.window"),
-        _band(cost, xs, unit) if uncertain else None,
+        _band(plan.price, cost, xs, unit) if uncertain else None,
         Text("choice.curve.note"),
     )
 
@@ -169,14 +169,13 @@ def _precedents(
             continue
         paid = replace(cost, compensation=anchor.amount).at(epsilon)
         if paid <= top:
-            label = Text(
-                "choice.marks.precedent",
-                {
-                    "jurisdiction": anchor.jurisdiction,
-                    "year": str(anchor.year or "?"),
-                    "amount": anchor.amount,
-                },
-            )
+            dated = "precedent" if anchor.year else "precedent_undated"
+            values = {
+                "jurisdiction": anchor.jurisdiction,
+                "year": str(anchor.year),
+                "amount": anchor.amount,
+            }
+            label = Text(f"choice.marks.{dated}", values)
             marks.setdefault(anchor.amount, Mark(epsilon, paid / unit, label))
     return list(marks.values())[:MOST_PRECEDENTS]
 
@@ -190,12 +189,27 @@ def _shade(found: Choice, end: float) -> tuple[float, float] | None:
     return (low, high) if low < high else None
 
 
-def _band(cost: Cost, xs: np.ndarray, unit: float) -> tuple[Series, Series]:
-    drawn = band(cost, xs, c=(cost.c / 2, cost.c * 2))
-    return (
-        _series("c_doubled", xs, drawn.lower / unit, "dotted"),
-        _series("c_halved", xs, drawn.upper / unit, "dotted"),
+def _band(price: Price, cost: Cost, xs: np.ndarray, unit: float) -> tuple[Series, Series]:
+    """What is left open by the ranges that were said; c by a factor of two where none was."""
+    low = price.curvature_low if price.curvature_low is not None else cost.c / 2
+    high = price.curvature_high if price.curvature_high is not None else cost.c * 2
+    people = _ends(price.people_low, price.people_high, Fraction(cost.people))
+    amounts = _ends(price.compensation_low, price.compensation_high, cost.compensation)
+    drawn = band(
+        cost,
+        xs,
+        c=(min(low, cost.c), max(high, cost.c)),
+        people=(int(people[0]), int(people[1])),
+        compensation=amounts,
     )
+    return (
+        _series("lowest", xs, drawn.lower / unit, "dotted"),
+        _series("highest", xs, drawn.upper / unit, "dotted"),
+    )
+
+
+def _ends(low: Fraction | None, high: Fraction | None, central: Fraction) -> tuple[Fraction, Fraction]:
+    return min(low or central, central), max(high or central, central)
 
 
 def _unit(top: float, currency: str) -> tuple[float, Label]:

@@ -60,6 +60,8 @@ def preview(plan: Plan, ledger: Ledger | None) -> PlanPreview:
     said: LedgerPreview | None = None
     try:
         problems += _holding_problems(plan, ledger)
+        if not problems and (ledger is None or charge.known_holding(plan, ledger) is None):
+            charge.refuse_too_much(plan, checked.guarantee)
         said = None if ledger is None else charge.preview(plan, ledger, checked.guarantee)
     except EngineError as error:
         problems.append(error)

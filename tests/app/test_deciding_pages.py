@@ -1,0 +1,497 @@
+"""Method, budget, preview, report and releases through what a person uses; the walk has its own file."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QWidget
+
+from app import words
+from app.releasing import Outcome, Watch
+from app.releasing import release as make_release
+from app.widgets.cards import NumberCard
+from app.widgets.parameter_form import ParameterForm
+from app.window import Window
+from engine.ledger import Ledger
+from engine.methods.parameters import Parameter, ParameterKind, check_parameters
+from engine.methods.protocol import Budget
+from engine.privacy.guarantee import Neighbours
+from engine.release.plan import FileReference, Plan, Price
+from engine.table.schema import Column, Domain, Kind, Origin, Schema
+from tests.app.walking import settle
+
+SAMPLE = Path(__file__).parents[2] / "resources" / "sample"
+FOLLOW = 0.050  # seconds until all four views have followed
+
+
+def sample_plan(folder: Path) -> Plan:
+    table = folder / "diabetes_encounters.csv"
+    if not table.exists():
+        shutil.copy(SAMPLE / table.name, table)
+    plan = Plan.read(SAMPLE / "plan.json")
+    return replace(plan, files={"people": FileReference(str(table), plan.files["people"].options)})
+
+
+@pytest.fixture
+def at(window: Window, qtbot: Any, tmp_path: Path) -> Callable[..., Any]:
+    """Open the sample plan at a step, with changes to the plan."""
+
+    def go(step: str, **changes: Any) -> Any:
+        window.study.open_plan(replace(sample_plan(tmp_path), **changes))
+        for one in ("load", "risk", step):
+            window.go(one)
+            settle(qtbot, window)
+        assert window.step == step, (window.step, window.notice.words())
+        return window.page(step)
+
+    return go
+
+
+def write(qtbot: Any, field: QLineEdit, text: str) -> None:
+    field.setFocus()
+    field.selectAll()
+    qtbot.keyClicks(field, text)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.wait(1)
+
+
+def visible(root: QWidget, name: str) -> Any:
+    QApplication.processEvents()
+    return next(one for one in root.findChildren(QAbstractButton, name) if one.isVisible())
+
+
+# --- the form --------------------------------------------------------------------------------------
+
+SCHEMA = Schema(
+    (
+        Column("sex", kind=Kind.CATEGORY, domain=Domain(values=("f", "m")), domain_origin=Origin.DECLARED),
+        Column("ward", kind=Kind.CATEGORY, domain=Domain(values=("a", "b")), domain_origin=Origin.DECLARED),
+        Column("stay", kind=Kind.INTEGER),
+        Column("note", kind=Kind.TEXT),
+    )
+)
+EVERY_KIND = (
+    Parameter("number", ParameterKind.NUMBER, minimum=0, unit="days"),
+    Parameter("integer", ParameterKind.INTEGER),
+    Parameter("choice", ParameterKind.CHOICE, choices=("one", "two")),
+    Parameter("boolean", ParameterKind.BOOLEAN),
+    Parameter("text", ParameterKind.TEXT),
+    Parameter("column", ParameterKind.COLUMN, column_kinds=(Kind.CATEGORY,), needs_domain=True),
+    Parameter("columns", ParameterKind.COLUMNS, minimum=1, column_kinds=(Kind.CATEGORY,)),
+    Parameter("edges", ParameterKind.EDGES, minimum=2),
+    Parameter("shares", ParameterKind.SHARES),
+    Parameter("condition", ParameterKind.CONDITION),
+    Parameter("hierarchy", ParameterKind.HIERARCHY),
+    Parameter("source", ParameterKind.SOURCE),
+    Parameter("records", ParameterKind.RECORDS, fields=(Parameter("value", ParameterKind.TEXT),)),
+    Parameter("extra", ParameterKind.NUMBER, when=("choice", ("two",))),
+)
+
+
+class Form:
+    """A form with its values, as the page keeps them."""
+
+    def __init__(self, qtbot: Any) -> None:
+        self.form = ParameterForm()
+        self.form.changed.connect(self._take)
+        self.values: dict[str, Any] = {}
+        qtbot.addWidget(self.form)
+        self.form.resize(700, 900)
+        self.form.show()
+        self.show()
+
+    def _take(self, name: str, value: Any) -> None:
+        self.values[name] = value
+        self.values = {name: value for name, value in self.values.items() if value is not None}
+        self.show()
+
+    def show(self) -> None:
+        problems = check_parameters(EVERY_KIND, self.values, SCHEMA)
+        self.form.show_form("methods.of.a.test", EVERY_KIND, self.values, SCHEMA, problems)
+
+    def field(self, name: str) -> Any:
+        return self.form.lines[name].field
+
+    def problem(self, name: str) -> str:
+        line = self.form.lines[name].problem
+        return line.plain() if not line.isHidden() else ""
+
+
+def test_every_kind_of_parameter_has_a_field_that_starts_unfilled(qtbot: Any) -> None:
+    made = Form(qtbot)
+    assert set(made.form.lines) == {parameter.name for parameter in EVERY_KIND}
+    assert {parameter.kind for parameter in EVERY_KIND} == set(ParameterKind)
+    for name, line in made.form.lines.items():
+        assert line.field.value() is None, name
+        assert made.problem(name) in ("", words.say("app.method.undecided"))
+    assert made.form.lines["extra"].part.isHidden()
+
+
+def test_fields_write_the_json_values_of_the_declaration(qtbot: Any) -> None:
+    made = Form(qtbot)
+    for name, text, value in (
+        ("number", "1/3", "1/3"),
+        ("integer", "12", 12),
+        ("text", "some words", "some words"),
+        ("edges", "0, 10, 20.5", [0, 10, 20.5]),
+        ("shares", "3/4; 1/4", ["3/4", "1/4"]),
+        ("condition", '{"column": "sex"}', {"column": "sex"}),
+        ("hierarchy", "regions", "regions"),
+    ):
+        write(qtbot, made.field(name).edit, text)
+        assert made.values[name] == value, name
+    qtbot.mouseClick(made.field("choice").group.buttons()[1], Qt.MouseButton.LeftButton)
+    assert made.values["choice"] == "two" and not made.form.lines["extra"].part.isHidden()
+    made.field("boolean").box.click()
+    assert made.values["boolean"] is True
+    made.field("source").combo.setEditText("events")
+    assert made.values["source"] == "events"
+    made.field("records").add.click()
+    made.form.findChild(QLineEdit, "value").setText("NO")
+    made.form.findChild(QLineEdit, "value").textEdited.emit("NO")
+    assert made.values["records"] == [{"value": "NO"}]
+
+
+def test_columns_are_ordered_and_those_that_do_not_fit_say_why(qtbot: Any) -> None:
+    made = Form(qtbot)
+    combo = made.field("columns").combo
+    names = [combo.itemText(place) for place in range(combo.count())]
+    enabled = [bool(combo.model().item(place).isEnabled()) for place in range(combo.count())]
+    assert dict(zip(names, enabled, strict=True)) == {"sex": True, "ward": True, "stay": False, "note": False}
+    reason = combo.itemData(names.index("note"), Qt.ItemDataRole.ToolTipRole)
+    assert "kind does not fit" in reason
+    for name in ("sex", "ward"):
+        combo.activated.emit(combo.findData(name))
+    assert made.values["columns"] == ["sex", "ward"]
+    visible(made.form, "earlier-ward").click()
+    assert made.values["columns"] == ["ward", "sex"]
+    visible(made.form, "remove-sex").click()
+    assert made.values["columns"] == ["ward"]
+
+
+def test_a_problem_stands_beside_its_field_in_the_words_of_the_label(qtbot: Any) -> None:
+    made = Form(qtbot)
+    write(qtbot, made.field("number").edit, "soon")
+    assert "not a finite number" in made.problem("number")
+    write(qtbot, made.field("number").edit, "-1")
+    assert "below the smallest value, 0" in made.problem("number")
+    write(qtbot, made.field("number").edit, "2")
+    assert made.problem("number") == ""
+    write(qtbot, made.field("shares").edit, "1/2, 1/4")
+    assert "add up" in made.problem("shares")
+
+
+# --- method ----------------------------------------------------------------------------------------
+
+
+def test_only_families_with_methods_can_be_chosen(at: Any) -> None:
+    page = at("method", method="", parameters={}, budget=None)
+    enabled = {family.value: button.isEnabled() for family, button in page.families.items()}
+    assert enabled == {"statistics": True, "dataset": False, "model": False}
+    assert "not in this version" in page.families[list(page.families)[1]].text()
+
+
+def test_choosing_a_way_says_what_it_promises_and_what_is_missing(at: Any, window: Window) -> None:
+    page = at("method", method="", parameters={}, budget=None)
+    page.findChild(QAbstractButton, "method-statistics.counts").click()
+    assert window.study.plan.method == "statistics.counts"
+    for name in ("guarantee", "recipient_can", "recipient_cannot"):
+        assert page.says[name].isVisible() and len(page.says[name].plain()) > 40
+    assert page.form.lines["columns"].problem.plain() == words.say("app.method.undecided")
+    window.go_next()
+    assert window.step == "method" and "still needs something" in window.notice.words()
+    combo = page.findChild(QComboBox, "columns")
+    combo.activated.emit(combo.findData("gender"))
+    assert window.study.plan.parameters == {"columns": ["gender"]}
+    window.go_next()
+    assert window.step == "budget", "a budget that is missing is asked for on the next screen"
+
+
+def test_another_way_keeps_what_it_shares_and_drops_the_rest(at: Any, window: Window) -> None:
+    page = at("method")
+    page.findChild(QAbstractButton, "method-statistics.means").click()
+    assert window.study.plan.parameters == {"extra_cells": "left_out"}
+
+
+def test_group_sizes_are_declared_by_typing(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("method")
+    write(qtbot, page.sizes, "10; 50")
+    assert window.study.plan.declared_sizes == (10, 50)
+    write(qtbot, page.sizes, "many")
+    assert page.sizes_wrong.isVisible() and window.study.plan.declared_sizes == (10, 50)
+
+
+# --- budget ----------------------------------------------------------------------------------------
+
+
+def test_no_level_is_chosen_until_somebody_does(at: Any, window: Window) -> None:
+    page = at("budget", budget=None, price=Price())
+    assert page.question.isVisible() and not page.money_view.isVisible()
+    assert [card.number.text() for card in (page.money, page.learnt, page.accuracy)] == ["–"] * 3
+    assert window.study.plan.budget is None
+    assert page.owed.form.isVisible() and page.owed.people.text() == "4,259"
+
+
+def test_money_decides_the_level_and_all_views_follow(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("budget", budget=None, price=Price())
+    write(qtbot, page.owed.compensation, "500")
+    write(qtbot, page.money.field, "400,000")
+    assert window.study.plan.budget.epsilon == Fraction(299, 500)
+    # 4,259 × 500 × e^(−1/0.598), the largest price of three digits of ε within 400,000
+    assert page.money.number.text() == "€\u00a0399,975"
+    assert page.learnt.number.text() == "50\u00a0% → 65\u00a0%"
+    assert page.accuracy.number.text() == "±\u00a05"
+    assert page.at_risk.numbers["exact"].text() == "0.35"
+    assert page.learnt.field.text() == "0.598" and page.sure.text() == "64.5"
+
+
+def test_each_view_moves_the_others_and_comes_to_rest(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("budget")
+    write(qtbot, page.learnt.field, "1/4")
+    assert window.study.plan.budget.epsilon == Fraction(1, 4)
+    assert page.money.number.text() == "€\u00a039,003"
+    write(qtbot, page.sure, "60")
+    assert window.study.plan.budget.epsilon == Fraction(405, 1000)
+    write(qtbot, page.accuracy.field, "4")
+    assert window.study.plan.price.largest_error == 4
+    assert page.accuracy.number.text() == "±\u00a04"
+    told: list[frozenset[str]] = []
+    window.study.listen(told.append)
+    page.learnt.slider.setValue(300)
+    decided = [names for names in told if "budget" in names]
+    assert len(decided) == 1, "one move is one decision, nothing echoes"
+    before = window.study.plan
+    window.refresh()
+    assert window.study.plan == before
+
+
+def test_the_window_says_which_of_the_two_has_to_give(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("budget")
+    assert page.money_view.window_sentence.plain().endswith("ε from 0.285 to 0.598.")
+    write(qtbot, page.money.field, "1000")
+    write(qtbot, page.accuracy.field, "2")
+    said = page.money_view.window_sentence.plain()
+    assert said.startswith("No level fits both.") and "set aside" in said and "error of" in said
+    assert page.worked.curve.shade is None
+    page.money_view.show()
+    write(qtbot, page.money.field, "400000")
+    write(qtbot, page.accuracy.field, "10")
+    write(qtbot, page.learnt.field, "0.9")
+    assert "lies outside" in page.money_view.window_sentence.plain()
+
+
+def test_published_never_stands_alone_and_is_warned_of_above_ln_3(
+    at: Any, window: Window, qtbot: Any
+) -> None:
+    page = at("budget")
+    assert all(label.text() not in ("", "–") for label in page.at_risk.numbers.values())
+    assert page.at_risk.warning.isHidden()
+    write(qtbot, page.learnt.field, "1.2")
+    assert not page.at_risk.warning.isHidden()
+
+
+def test_the_value_of_a_known_person_costs_twice_under_add_remove(
+    at: Any, window: Window, qtbot: Any
+) -> None:
+    page = at("budget")
+    write(qtbot, page.learnt.field, "1")
+    assert (
+        page.learnt.number.text().endswith("73\u00a0%")
+        and "at most 88\u00a0%" in page.learnt.sentence.plain()
+    )
+    page.further.unfold()
+    place = page.further.relation.findData(Neighbours.REPLACE_ONE.value)
+    page.further.relation.setCurrentIndex(place)
+    page.further.relation.activated.emit(place)
+    assert window.study.plan.budget.neighbours is Neighbours.REPLACE_ONE
+    assert "88" not in page.learnt.sentence.plain() and page.learnt.number.text().endswith("73\u00a0%")
+
+
+def test_c_is_calibrated_by_one_point_that_can_be_defended(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("budget")
+    page.further.unfold()
+    write(qtbot, page.further.at, "1")
+    write(qtbot, page.further.share, "10")
+    page.further.use.click()
+    price = window.study.plan.price
+    assert (price.calibrated_epsilon, price.calibrated_share) == (1, Fraction(1, 10))
+    assert page.money.number.text() == "€\u00a021,295"
+    assert any("c = 2.3" in part.heading for part in page.explain("").parts)
+    write(qtbot, page.further.fields["curvature"], "1")
+    assert window.study.plan.price.calibrated_share is None
+
+
+def test_gaussian_noise_asks_for_its_delta(at: Any, window: Window, qtbot: Any) -> None:
+    plan = Plan.read(SAMPLE / "plan.json")
+    page = at("budget", parameters={**plan.parameters, "noise": "gaussian"})
+    assert "delta" in page.problem.plain() and page.further.part.isVisible()
+    write(qtbot, page.further.fields["delta"], "1/1000000")
+    settle(qtbot, window)
+    assert page.problem.isHidden() and page.at_risk.numbers["published"].text() == "none"
+
+
+@pytest.mark.parametrize("method", ["counts", "means"])
+def test_all_four_views_follow_within_fifty_milliseconds(
+    at: Any, window: Window, qtbot: Any, method: str
+) -> None:
+    means = {"statistic": "mean", "value": "time_in_hospital", "by": ["medical_specialty"]}
+    changes = {"method": "statistics.means", "parameters": means} if method == "means" else {}
+    page = at("budget", **changes)
+    settle(qtbot, window)
+    spent = []
+    for place in range(150, 450, 15):
+        before, worked = time.perf_counter(), time.process_time()
+        page.learnt.slider.setValue(place)
+        QApplication.processEvents()
+        spent.append(min(time.perf_counter() - before, time.process_time() - worked))
+        assert page.worked.choice.epsilon == window.study.plan.budget.epsilon
+        qtbot.wait(2)
+    spent.sort()
+    print(f"{method}: median {1000 * spent[10]:.1f} ms, worst {1000 * spent[-1]:.1f} ms")
+    assert spent[10] < FOLLOW
+
+
+# --- three texts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", ["budget", "preview"])
+def test_every_number_has_its_three_texts(at: Any, window: Window, qtbot: Any, step: str) -> None:
+    page = at(step)
+    settle(qtbot, window)
+    numbers = [one for one in page.findChildren(NumberCard) if one.isVisible()]
+    numbers += [getattr(page, name) for name in ("at_risk",) if hasattr(page, name)]
+    assert numbers
+    assert missing_texts(page, numbers) == []
+
+
+def missing_texts(page: Any, numbers: list[QWidget]) -> list[str]:
+    wanted = {words.say(f"app.window.three_{name}") for name in ("what", "how", "change")}
+    missing = []
+    for card in numbers:
+        topic = page._topics.get(card)
+        headings = set() if topic is None else {part.heading for part in page.explain(topic).parts}
+        bodies = (
+            []
+            if topic is None
+            else [part.body for part in page.explain(topic).parts if part.heading in wanted]
+        )
+        if not wanted <= headings or not all(bodies):
+            missing.append(card.objectName() or type(card).__name__)
+    return missing
+
+
+# --- report and releases ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def released(at: Any, window: Window, qtbot: Any, tmp_path: Path) -> Outcome:
+    """Have a small release of the sample, made by the engine, in the study."""
+    at("budget", parameters={"columns": ["gender"], "extra_cells": "left_out"})
+    plan = window.study.plan
+    outcome = make_release(plan, tmp_path / "out", watch=Watch(), ledger_path=window.study.ledger_path)
+    assert outcome.error is None and outcome.state == "complete"
+    window.go("preview")
+    settle(qtbot, window)
+    window.study.store("bundle", outcome, plan)
+    return outcome
+
+
+def test_what_was_made_is_shown_verified_and_opened(
+    released: Outcome, window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.go("release")
+    settle(qtbot, window)
+    page = window.page("release")
+    qtbot.waitUntil(lambda: not page.views._waiting and not page.inside._waiting)
+    assert missing_texts(page, list(page.numbers.values())) == []
+    assert page.numbers["left"].number.text() == "ε\u00a01.50"
+    assert len(page.views.views) == len(released.bundle.views) > 0
+    for place, view in enumerate(page.views.views):
+        if view.kind == "table":
+            headings = [part.heading for part in page.explain(f"view.{place}").parts]
+            assert words.say("app.window.three_how") in headings, "every noisy number has its three texts"
+    window.go_next()
+    assert window.step == "report"
+    page = window.page("report")
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()) or True)
+    page.findChild(QAbstractButton, "open_report-release").click()
+    page.findChild(QAbstractButton, "open_folder-internal").click()
+    assert opened == [str(tmp_path / "out/release/report-external.pdf"), str(tmp_path / "out/internal")]
+    assert "Readmission by age and gender" in page.page.toPlainText()
+    page.verify.button.click()
+    settle(qtbot, window)
+    assert page.verify.answer.text().startswith("Yes.")
+    changed = tmp_path / "out/release/counts.csv"
+    changed.write_bytes(changed.read_bytes().replace(b",", b";", 1))
+    page.verify.button.click()
+    settle(qtbot, window)
+    assert page.verify.answer.text().startswith("No.")
+    assert any("release/counts.csv" in label.plain() for label in page.verify.findChildren(type(page.where)))
+
+
+def test_releases_are_listed_withdrawn_and_opened_again(
+    released: Outcome, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    window.go("releases")
+    settle(qtbot, window)
+    page = window.page("releases")
+    model = page.table.model()
+    row = [model.index(0, column).data() for column in range(model.columnCount())]
+    assert row[0] == "Readmission by age and gender" and row[3] == "31 December 2027"
+    assert row[4:] == ["0.50", words.say("app.releases.state.complete")]
+    assert page.left.bars[0].value == "ε\u00a01.50"
+    page.table.selectRow(0)
+    assert not page.withdraw.isEnabled(), "a reason is asked for"
+    qtbot.keyClicks(page.reason, "Wrong recipient")
+    qtbot.mouseClick(page.withdraw, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    ledger = Ledger(window.study.ledger_path)
+    assert [entry.state for entry in ledger.entries()] == ["withdrawn"]
+    assert ledger.status("Diabetes register (sample)").epsilon_spent == Fraction(1, 2), "nothing is refunded"
+    assert page.table.model().index(0, 5).data() == words.say("app.releases.state.withdrawn")
+    page._verify(str(tmp_path / "out"))
+    settle(qtbot, window)
+    assert page.verify.answer.text().startswith("Yes.")
+    page._again(str(tmp_path / "out"))
+    settle(qtbot, window)
+    assert window.step == "load"
+    plan = window.study.plan
+    assert (
+        plan.method == "statistics.counts"
+        and plan.files == {}
+        and plan.holding == "Diabetes register (sample)"
+    )
+    assert window.study.result("bundle") is None
+
+
+def test_a_folder_that_is_no_bundle_is_refused_in_words(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    window.go("releases")
+    settle(qtbot, window)
+    page = window.page("releases")
+    assert page.nothing.isVisible() and not page.table.isVisible()
+    page._verify(str(tmp_path))
+    settle(qtbot, window)
+    assert "is not a bundle" in window.notice.words()
+    page._again(str(tmp_path))
+    settle(qtbot, window)
+    assert "is not a bundle" in window.notice.words() and window.step == "releases"
+
+
+def test_the_preview_names_what_the_ledger_refuses(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("preview", holding_budget=Budget(Fraction(1, 4)))
+    assert window.study.result("ledger").refusal.code == "ledger.over_budget"
+    assert page.wrong.isVisible() and "0.25 is left" in page.wrong_words.plain()
+    assert page.next_words() == "" and window.study.state.refused
+    window.go_next()
+    assert window.step == "preview"
+    assert not window.study.ledger_path.exists(), "no register is made in vain"
