@@ -1,4 +1,4 @@
-"""The screens from method to releases: the checks of `test_everywhere`, each with a real release behind it."""
+"""The screens from method to releases: the checks of `test_everywhere`, with a real release behind them."""
 
 from __future__ import annotations
 
