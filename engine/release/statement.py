@@ -67,12 +67,14 @@ def privacy_statement(
         "odds_factor": odds_factor(epsilon),
         "posterior": {"prior": PRIOR, "presence": presence, "value": value},
         "sentence": {
-            "id": f"statement.{guarantee.neighbours.value}.{guarantee.unit.value}",
+            "id": f"statement.{guarantee.neighbours.value}.{guarantee.unit.value}"
+            + ("_delta" if guarantee.delta else ""),
             "values": {
                 "epsilon": epsilon,
                 "factor": odds_factor(epsilon),
                 "presence": presence,
                 "value": value,
+                "delta": float(guarantee.delta),
             },
         },
     }

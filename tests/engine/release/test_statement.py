@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -54,6 +55,15 @@ def test_a_known_persons_value_costs_twice_under_add_remove() -> None:
     assert statement["posterior"]["value"] == pytest.approx(0.8808, abs=5e-5)
     replaced = privacy_statement(guarantee(Fraction(1), neighbours=Neighbours.REPLACE_ONE))
     assert replaced["posterior"]["value"] == pytest.approx(0.7311, abs=5e-5)
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("unit", Unit)
+def test_a_delta_is_said_where_the_bound_is(neighbours: Neighbours, unit: Unit) -> None:
+    for delta in (Fraction(0), Fraction(1, 10**6)):
+        promised = replace(guarantee(Fraction(1)), neighbours=neighbours, unit=unit, delta=delta)
+        sentence = privacy_statement(promised)["sentence"]
+        assert ("δ = 1e-06" in texts.text(sentence["id"], **sentence["values"])) == (delta > 0)
 
 
 def test_published_exact_and_certified_stand_together() -> None:
