@@ -48,6 +48,7 @@ def test_every_screen_has_a_picture(tmp_path: Path) -> None:
                 "PYTHONPATH": str(ROOT),
                 "XDG_DATA_HOME": str(tmp_path / f"home{scale}"),
                 "XDG_CONFIG_HOME": str(tmp_path / f"home{scale}"),
+                "HOME": str(tmp_path / f"home{scale}"),
             },
         )
         assert done.returncode == 0, done.stderr[-3000:]
