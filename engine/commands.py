@@ -124,6 +124,7 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
     from engine.methods.catalogue import method
     from engine.methods.protocol import MAIN
     from engine.release.plan import FileReference, Plan
+    from engine.release.reading import pinned
 
     out = Path(options.out)
     found = method(options.method)
@@ -141,7 +142,7 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
     tree = plan.to_json()
     tree["purpose"] |= dict(_pair(pair) for pair in options.purpose)
     tree["price"] |= dict(json_pair(pair) for pair in options.price)
-    written = Plan.loads(json.dumps(tree), file=out.name)
+    written = pinned(Plan.loads(json.dumps(tree), file=out.name), base=out.parent)
     _write_text(out, written.dumps())
     return {"plan": out.name, "fingerprint": written.fingerprint}, 0
 

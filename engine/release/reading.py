@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from engine.methods.protocol import MAIN, Request
 from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
-from engine.release.plan import Plan
+from engine.release.plan import FileReference, Plan
 from engine.table import preparation
 from engine.table.declared import as_declared, key_texts
 from engine.table.fingerprint import fingerprint
@@ -97,6 +97,33 @@ def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Hel
         mark=fingerprint(raw),
         columns=raw.names,
     )
+
+
+def pinned(plan: Plan, *, base: Path = Path()) -> Plan:
+    """Return the plan with every reading option said, as it is found in the file now.
+
+    Notes
+    -----
+    What is found out anew in every run follows from the rows of that run: a decimal mark, an encoding or the
+    order of dates must not change because one person's row came. A plan that says them all reads every cell
+    on its own.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.no_file``, or whatever the reader refuses.
+    """
+    reference = plan.files.get(MAIN)
+    if reference is None:
+        raise InputRefused("reading.no_file")
+    path = base / reference.path
+    options = ReadOptions.from_json(reference.options, file=path.name)
+    if path.suffix.lower() not in _TYPED:
+        options = detect(path, options=options).options
+        # Where no cell tells the order of day and month now, none shall tell it later
+        options = replace(options, date_order=options.date_order or "ymd")
+    said = FileReference(reference.path, options.to_json())
+    return replace(plan, files={**plan.files, MAIN: said})
 
 
 def _as_written(path: Path, options: ReadOptions, schema: Schema, progress: Progress) -> Table:

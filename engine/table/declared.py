@@ -24,7 +24,7 @@ from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 
 _EXPONENT = r"([eE][+-]?\d{1,4})?"
-_WHOLE_KEY = re.compile(r"\+?(\d+)\.0*")
+_WHOLE_KEY = re.compile(r"\+?(-?\d+)\.0*")
 
 
 def as_declared(table: Table, schema: Schema) -> Table:
