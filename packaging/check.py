@@ -9,22 +9,24 @@ from __future__ import annotations
 import os
 import random
 import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import environment
 
-STATIC = (
-    ("-m", "ruff", "check", "."),
-    ("-m", "ruff", "format", "--check", "."),
-    ("-m", "mypy"),
-    ("-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"),
-)
+STATIC = {
+    "style": ("-m", "ruff", "check", "."),
+    "format": ("-m", "ruff", "format", "--check", "."),
+    "types": ("-m", "mypy"),
+    "import rules": ("-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"),
+}
 AGAIN = 2  # further attempts at a ratio of times
 FAILED_TESTS = 1  # pytest's exit status when tests ran and some failed
 
 
 def main() -> int:
-    """Run what is asked for and return the first exit status that is not 0."""
+    """Run what is asked for, all of it, and return the first exit status that is not 0."""
     rest = sys.argv[1:]
     everything = "--all" in rest
     rest = [argument for argument in rest if argument != "--all"]
@@ -36,18 +38,36 @@ def main() -> int:
     if python is None:
         return 1
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    for arguments in STATIC if everything else ():
-        status = environment.run(python, *arguments)
-        if status != 0:
-            return status
-    also_slow = "" if everything else " and not slow"
     # All workers list the tests in the same order, another one in each run.
     os.environ.setdefault("PYTHONHASHSEED", str(random.randrange(1, 2**32)))
+    return report(list(steps(python, everything, rest)))
+
+
+def steps(python: Path, everything: bool, rest: list[str]) -> Iterator[tuple[str, float, int]]:
+    """Run one step after the other; yield its name, how many seconds it took and its exit status."""
+
+    def timed(name: str, work: Callable[[], int]) -> tuple[str, float, int]:
+        print(f"\n=== {name}", flush=True)
+        start = time.monotonic()
+        status = work()
+        return name, time.monotonic() - start, status
+
+    for name, arguments in STATIC.items() if everything else ():
+        yield timed(name, lambda arguments=arguments: environment.run(python, *arguments))
+    also_slow = "" if everything else " and not slow"
     at_once = ("-n", str(min(4, os.cpu_count() or 1)), "--dist", "worksteal", "--durations=25")
-    status = environment.run(python, "-m", "pytest", "-m", f"not benchmark{also_slow}", *(rest or at_once))
-    if status != 0 or rest:
-        return status
-    return benchmarks(python, f"benchmark{also_slow}")
+    command = ("-m", "pytest", "-m", f"not benchmark{also_slow}", *(rest or at_once))
+    yield timed("tests", lambda: environment.run(python, *command))
+    if not rest:
+        yield timed("ratios of times", lambda: benchmarks(python, f"benchmark{also_slow}"))
+
+
+def report(done: list[tuple[str, float, int]]) -> int:
+    """Print how every step went and return the first exit status that is not 0."""
+    print()
+    for name, seconds, status in done:
+        print(f"{'failed' if status else 'ok':6}  {seconds:6.0f} s  {name}")
+    return next((status for _, _, status in done if status), 0)
 
 
 def benchmarks(python: Path, marker: str) -> int:

@@ -188,6 +188,19 @@ def test_a_ratio_that_misses_its_limit_is_measured_three_times(
     assert ["--last-failed" in arguments for arguments in asked] == [False, True, True][:runs]
 
 
+def test_one_failed_step_fails_the_check_and_hides_no_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check = loaded("check", monkeypatch)
+    monkeypatch.setattr(check.environment, "prepare", lambda **_: Path("python"))
+    monkeypatch.setattr(check.environment, "run", lambda _, *arguments: 3 if "mypy" in arguments else 0)
+    monkeypatch.setattr(sys, "argv", ["check.py", "--all"])
+    monkeypatch.setenv("PYTHONHASHSEED", "1")
+    assert check.main() == 3
+    said = capsys.readouterr().out.splitlines()[-6:]
+    assert [line.split()[0] for line in said] == ["ok", "ok", "failed", "ok", "ok", "ok"]
+
+
 @pytest.mark.parametrize("script", ["start.py", "check.py", "environment.py"])
 def test_only_the_standard_library_before_the_environment_exists(script: str) -> None:
     source = (PACKAGING / script).read_text()
