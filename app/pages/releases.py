@@ -21,6 +21,7 @@ from app.widgets.table_view import DataTable
 from app.widgets.verify_card import VerifyCard
 
 COLUMNS = ("title", "recipient", "agreement", "until", "spent", "state")
+WIDTHS = {"until": 150, "spent": 88, "state": 168}
 SPENT_COLUMN = COLUMNS.index("spent")
 
 
@@ -126,10 +127,13 @@ class ReleasesPage(Page):
         self.table.show_rows(headings, rows, numeric=frozenset({SPENT_COLUMN}))
         header = self.table.horizontalHeader()
         for place, name in enumerate(COLUMNS):
-            wide = name in ("title", "recipient", "agreement")
-            mode = QHeaderView.ResizeMode.Stretch if wide else QHeaderView.ResizeMode.ResizeToContents
-            header.setSectionResizeMode(place, mode)
-        self.table.setFixedHeight(36 + 34 * max(min(len(rows), 8), 1) + 4)
+            fixed = WIDTHS.get(name)
+            if fixed is None:
+                header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
+            else:
+                header.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
+                header.resizeSection(place, fixed)
+        self.table.setFixedHeight(36 + 34 * max(min(len(rows), 8), 1) + 2)
         self.table.selectionModel().currentRowChanged.connect(lambda now, before: self._select(now.row()))
 
     def _entry(self) -> dict[str, Any] | None:

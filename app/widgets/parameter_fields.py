@@ -20,15 +20,13 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
     QRadioButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app import words
-from app.theme import mono_font
-from engine.methods.parameters import Parameter, ParameterKind, check_parameters
+from engine.methods.parameters import Parameter, ParameterKind
 from engine.table.schema import Schema, exact, written
 
 MOST_RADIO = 4
@@ -251,141 +249,6 @@ class ChoiceField(Field):
         return self.names[place] if place >= 0 else None
 
 
-def fitting(parameter: Parameter, schema: Schema) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return the columns that a parameter takes, and those that it does not, each with what is wrong."""
-    probe = Parameter(
-        parameter.name,
-        ParameterKind.COLUMN,
-        column_kinds=parameter.column_kinds,
-        column_roles=parameter.column_roles,
-        needs_domain=parameter.needs_domain,
-    )
-    fits, others = [], []
-    for column in schema.columns:
-        problems = check_parameters((probe,), {parameter.name: column.name}, schema)
-        if problems:
-            others.append((column.name, " ".join(words.explain(problems[0]))))
-        else:
-            fits.append(column.name)
-    return fits, others
-
-
-class ColumnField(Field):
-    """One column; those that do not fit stand below, greyed, with the reason as their tip."""
-
-    def build(self) -> None:
-        self.combo = QComboBox()
-        self.combo.setObjectName(self.parameter.name)
-        self.combo.setAccessibleName(self.spoken)
-        self.combo.setMaximumWidth(420)
-        self.combo.setFont(mono_font())
-        self.combo.setPlaceholderText(words.say("app.method.choose_column"))
-        self.combo.activated.connect(lambda place: self.say())
-        self.line.addWidget(self.combo)
-
-    def set_schema(self, schema: Schema) -> None:
-        chosen = self.value()
-        fill_columns(self.combo, *fitting(self.parameter, schema))
-        self.show_value(chosen)
-
-    def show_value(self, value: Any) -> None:
-        self.combo.setCurrentIndex(PLACEHOLDER if value is None else self.combo.findData(value))
-
-    def value(self) -> Any:
-        return self.combo.currentData()
-
-
-def fill_columns(combo: QComboBox, fits: list[str], others: list[tuple[str, str]]) -> None:
-    """Put columns into a list: those that fit, then the others, which cannot be chosen."""
-    combo.clear()
-    for name in fits:
-        combo.addItem(name, name)
-    for name, reason in others:
-        combo.addItem(name, name)
-        place = combo.count() - 1
-        combo.setItemData(place, reason, Qt.ItemDataRole.ToolTipRole)
-        combo.setItemData(place, f"{name}. {reason}", Qt.ItemDataRole.AccessibleTextRole)
-        item = combo.model().item(place)  # type: ignore[attr-defined]
-        item.setEnabled(False)
-    combo.setCurrentIndex(PLACEHOLDER)
-
-
-class ColumnsField(Field):
-    """Several columns in their order: the first one changes slowest in the released table."""
-
-    def build(self) -> None:
-        self.chosen: list[str] = []
-        self._fits: list[str] = []
-        self._others: list[tuple[str, str]] = []
-        self.rows = QVBoxLayout()
-        self.rows.setSpacing(4)
-        self.line.addLayout(self.rows)
-        self.combo = QComboBox()
-        self.combo.setObjectName(self.parameter.name)
-        self.combo.setAccessibleName(self.spoken)
-        self.combo.setMaximumWidth(420)
-        self.combo.setPlaceholderText(words.say("app.method.add_column"))
-        self.combo.activated.connect(self._add)
-        self.line.addWidget(self.combo)
-
-    def set_schema(self, schema: Schema) -> None:
-        self._fits, self._others = fitting(self.parameter, schema)
-        self._offer()
-
-    def show_value(self, value: Any) -> None:
-        wanted = [str(name) for name in value] if isinstance(value, list | tuple) else []
-        if wanted != self.chosen:
-            self.chosen = wanted
-            self._show()
-
-    def value(self) -> Any:
-        return list(self.chosen) if self.chosen else None
-
-    def _offer(self) -> None:
-        fill_columns(self.combo, [name for name in self._fits if name not in self.chosen], self._others)
-
-    def _add(self, place: int) -> None:
-        name = self.combo.itemData(place)
-        if name and name not in self.chosen:
-            self._change([*self.chosen, name])
-
-    def _change(self, chosen: list[str]) -> None:
-        self.chosen = chosen
-        self._show()
-        self.say()
-
-    def _show(self) -> None:
-        empty(self.rows)
-        for place, name in enumerate(self.chosen):
-            self.rows.addWidget(self._row(place, name))
-        self._offer()
-
-    def _row(self, place: int, name: str) -> QWidget:
-        part = QWidget()
-        row = QHBoxLayout(part)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        label = QLabel(name)
-        label.setFont(mono_font())
-        label.setMinimumWidth(180)
-        row.addWidget(label)
-        others = [other for other in self.chosen if other != name]
-        if place:
-            moved = [*others[: place - 1], name, *others[place - 1 :]]
-            row.addWidget(self._link("earlier", name, lambda: self._change(moved)))
-        row.addWidget(self._link("remove", name, lambda: self._change(others)))
-        row.addStretch(1)
-        return part
-
-    def _link(self, word: str, name: str, act: Callable[[], None]) -> QPushButton:
-        button = QPushButton(words.say(f"app.method.{word}"))
-        button.setObjectName(f"{word}-{name}")
-        button.setAccessibleName(words.say(f"app.method.{word}_name", column=name))
-        button.setProperty("look", "link")
-        button.clicked.connect(lambda checked=False: act())
-        return button
-
-
 class SourceField(Field):
     """The name of another table of the plan."""
 
@@ -408,98 +271,9 @@ class SourceField(Field):
         return self.combo.currentText().strip() or None
 
 
-class RecordsField(Field):
-    """A small table: one line a record, with a field for each part."""
-
-    def build(self) -> None:
-        self.records: list[dict[str, Any]] = []
-        self.schema = Schema()
-        self.rows = QVBoxLayout()
-        self.rows.setSpacing(6)
-        self.line.addLayout(self.rows)
-        self.add = QPushButton(words.say("app.method.add_record"))
-        self.add.setObjectName(f"add-{self.parameter.name}")
-        self.add.setAccessibleName(words.say("app.method.add_record_name", field=self.spoken))
-        self.add.setProperty("look", "link")
-        self.add.clicked.connect(lambda checked=False: self._change([*self.records, {}]))
-        self.line.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
-
-    def set_schema(self, schema: Schema) -> None:
-        if schema != self.schema:
-            self.schema = schema
-            self._show()
-
-    def show_value(self, value: Any) -> None:
-        wanted = [dict(item) for item in value] if isinstance(value, list | tuple) else []
-        if wanted != self.records:
-            self.records = wanted
-            self._show()
-
-    def value(self) -> Any:
-        return [dict(record) for record in self.records] or None
-
-    def _change(self, records: list[dict[str, Any]]) -> None:
-        self.records = records
-        self._show()
-        self.say()
-
-    def _show(self) -> None:
-        empty(self.rows)
-        for place in range(len(self.records)):
-            self.rows.addWidget(self._row(place))
-
-    def _row(self, place: int) -> QWidget:
-        part = QWidget()
-        row = QHBoxLayout(part)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        for column in self.parameter.fields:
-            base = f"{self.base}.fields.{column.name}"
-            label = words.say(f"{base}.label") if words.has(f"{base}.label") else column.name
-            field = make_field(
-                column, base, words.say("app.method.record_part", part=label, number=place + 1)
-            )
-            if len(self.parameter.fields) > 1:
-                row.addWidget(QLabel(label))
-            field.set_schema(self.schema)
-            field.show_value(self.records[place].get(column.name))
-            field.changed.connect(lambda value, name=column.name, place=place: self._set(place, name, value))
-            row.addWidget(field, 1)
-        remove = QPushButton(words.say("app.method.remove"))
-        remove.setProperty("look", "link")
-        remove.setAccessibleName(words.say("app.method.remove_record_name", number=place + 1))
-        remove.clicked.connect(
-            lambda checked=False: self._change([*self.records[:place], *self.records[place + 1 :]])
-        )
-        row.addWidget(remove)
-        return part
-
-    def _set(self, place: int, name: str, value: Any) -> None:
-        if value is None:
-            self.records[place].pop(name, None)
-        else:
-            self.records[place][name] = value
-        self.say()
-
-
 def empty(layout: Any) -> None:
     """Remove everything from a layout."""
     while (item := layout.takeAt(0)) is not None:
         if item.widget() is not None:
             item.widget().hide()
             item.widget().deleteLater()
-
-
-_FIELDS: Mapping[ParameterKind, type[Field]] = {
-    ParameterKind.CHOICE: ChoiceField,
-    ParameterKind.BOOLEAN: BooleanField,
-    ParameterKind.COLUMN: ColumnField,
-    ParameterKind.COLUMNS: ColumnsField,
-    ParameterKind.SOURCE: SourceField,
-    ParameterKind.RECORDS: RecordsField,
-}
-
-
-def make_field(parameter: Parameter, base: str, name: str) -> Field:
-    """Return the field for a parameter; ``base`` is where its texts stand, ``name`` what is spoken."""
-    return _FIELDS.get(parameter.kind, LineField)(parameter, base, name)

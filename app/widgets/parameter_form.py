@@ -15,7 +15,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import words
-from app.widgets.parameter_fields import BooleanField, Field, empty, make_field
+from app.widgets.parameter_fields import BooleanField, Field, empty
+from app.widgets.parameter_records import make_field
 from app.widgets.prose import Heading, Prose
 from engine.methods.parameters import Parameter, ParameterKind, Problem, applies, value_of
 from engine.table.schema import Schema

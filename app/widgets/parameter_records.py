@@ -1,0 +1,104 @@
+"""The field for a small table, and the door to all fields: `make_field`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app import words
+from app.widgets.parameter_columns import ColumnField, ColumnsField
+from app.widgets.parameter_fields import BooleanField, ChoiceField, Field, LineField, SourceField, empty
+from engine.methods.parameters import Parameter, ParameterKind
+from engine.table.schema import Schema
+
+
+class RecordsField(Field):
+    """A small table: one line a record, with a field for each part."""
+
+    def build(self) -> None:
+        self.records: list[dict[str, Any]] = []
+        self.schema = Schema()
+        self.rows = QVBoxLayout()
+        self.rows.setSpacing(6)
+        self.line.addLayout(self.rows)
+        self.add = QPushButton(words.say("app.method.add_record"))
+        self.add.setObjectName(f"add-{self.parameter.name}")
+        self.add.setAccessibleName(words.say("app.method.add_record_name", field=self.spoken))
+        self.add.setProperty("look", "link")
+        self.add.clicked.connect(lambda checked=False: self._change([*self.records, {}]))
+        self.line.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def set_schema(self, schema: Schema) -> None:
+        if schema != self.schema:
+            self.schema = schema
+            self._show()
+
+    def show_value(self, value: Any) -> None:
+        wanted = [dict(item) for item in value] if isinstance(value, list | tuple) else []
+        if wanted != self.records:
+            self.records = wanted
+            self._show()
+
+    def value(self) -> Any:
+        return [dict(record) for record in self.records] or None
+
+    def _change(self, records: list[dict[str, Any]]) -> None:
+        self.records = records
+        self._show()
+        self.say()
+
+    def _show(self) -> None:
+        empty(self.rows)
+        for place in range(len(self.records)):
+            self.rows.addWidget(self._row(place))
+
+    def _row(self, place: int) -> QWidget:
+        part = QWidget()
+        row = QHBoxLayout(part)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        for column in self.parameter.fields:
+            base = f"{self.base}.fields.{column.name}"
+            label = words.say(f"{base}.label") if words.has(f"{base}.label") else column.name
+            field = make_field(
+                column, base, words.say("app.method.record_part", part=label, number=place + 1)
+            )
+            if len(self.parameter.fields) > 1:
+                row.addWidget(QLabel(label))
+            field.set_schema(self.schema)
+            field.show_value(self.records[place].get(column.name))
+            field.changed.connect(lambda value, name=column.name, place=place: self._set(place, name, value))
+            row.addWidget(field, 1)
+        remove = QPushButton(words.say("app.method.remove"))
+        remove.setProperty("look", "link")
+        remove.setAccessibleName(words.say("app.method.remove_record_name", number=place + 1))
+        remove.clicked.connect(
+            lambda checked=False: self._change([*self.records[:place], *self.records[place + 1 :]])
+        )
+        row.addWidget(remove)
+        return part
+
+    def _set(self, place: int, name: str, value: Any) -> None:
+        if value is None:
+            self.records[place].pop(name, None)
+        else:
+            self.records[place][name] = value
+        self.say()
+
+
+_FIELDS: Mapping[ParameterKind, type[Field]] = {
+    ParameterKind.CHOICE: ChoiceField,
+    ParameterKind.BOOLEAN: BooleanField,
+    ParameterKind.COLUMN: ColumnField,
+    ParameterKind.COLUMNS: ColumnsField,
+    ParameterKind.SOURCE: SourceField,
+    ParameterKind.RECORDS: RecordsField,
+}
+
+
+def make_field(parameter: Parameter, base: str, name: str) -> Field:
+    """Return the field for a parameter; ``base`` is where its texts stand, ``name`` what is spoken."""
+    return _FIELDS.get(parameter.kind, LineField)(parameter, base, name)

@@ -1,0 +1,113 @@
+"""Stop before and after the first noise: what it gives back, what it leaves, what the button says."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QLineEdit
+
+from app import words
+from app.window import Window
+from engine.ledger import Ledger
+from engine.release.plan import FileReference, Plan
+from tests.app.test_walk import SAMPLE, click, part, write
+from tests.app.walking import settle
+
+
+@pytest.fixture
+def at_preview(window: Window, qtbot: Any, tmp_path: Path) -> Window:
+    """Stand before the release with the sample plan, everything decided."""
+    table = tmp_path / "diabetes_encounters.csv"
+    shutil.copy(SAMPLE / table.name, table)
+    plan = Plan.read(SAMPLE / "plan.json")
+    plan = replace(plan, files={"people": FileReference(str(table), plan.files["people"].options)})
+    window.study.open_plan(plan)
+    window.go("load")
+    settle(qtbot, window)
+    window.go("risk")
+    settle(qtbot, window)
+    window.go("preview")
+    settle(qtbot, window)
+    write(qtbot, part(window, QLineEdit, "target"), str(tmp_path / "out"))
+    return window
+
+
+class Gate:
+    """Holds the engine at a place until the test has pressed Stop."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, *, before: bool) -> None:
+        self.reached, self.open = threading.Event(), threading.Event()
+        original = getattr(module, name)
+
+        def gated(*args: Any, **kwargs: Any) -> Any:
+            if not before:
+                value = original(*args, **kwargs)
+            self.reached.set()
+            assert self.open.wait(30)
+            return original(*args, **kwargs) if before else value
+
+        monkeypatch.setattr(module, name, gated)
+
+
+def stop_at(gate: Gate, window: Window, qtbot: Any) -> str:
+    """Release, press Stop where the gate holds, and return what the button said."""
+    click(qtbot, window.footer.findChild(QAbstractButton, "next"))
+    qtbot.waitUntil(gate.reached.is_set, timeout=60_000)
+    qtbot.wait(150)
+    button = part(window, QAbstractButton, "stop-release")
+    said = button.text()
+    click(qtbot, button)
+    gate.open.set()
+    qtbot.waitUntil(lambda: not window.runner.busy(), timeout=60_000)
+    qtbot.wait(50)
+    return said
+
+
+def test_stop_before_the_noise_gives_everything_back(
+    at_preview: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.release import run as module
+
+    gate = Gate(monkeypatch, module, "_reserve", before=False)
+    assert stop_at(gate, at_preview, qtbot) == words.say("app.release.stop_free")
+    page = at_preview.page("release")
+    assert page.ended.isVisible()
+    assert words.say("app.release.stopped") == page.ended_title.text()
+    assert "given back" in page.ended_words.plain()
+    ledger = Ledger(at_preview.study.ledger_path)
+    assert [entry.state for entry in ledger.entries()] == ["freed"]
+    assert ledger.status("Diabetes register (sample)").epsilon_spent == 0
+    assert not (tmp_path / "out").exists() and not list(tmp_path.glob(".custos-*"))
+    assert at_preview.study.result("bundle") is None
+
+
+def test_stop_after_the_noise_leaves_the_budget_spent_and_says_so(
+    at_preview: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.release import run as module
+
+    gate = Gate(monkeypatch, module, "_released", before=False)
+    assert stop_at(gate, at_preview, qtbot) == words.say("app.release.stop_spent")
+    page = at_preview.page("release")
+    assert "stays spent" in page.ended_words.plain()
+    ledger = Ledger(at_preview.study.ledger_path)
+    assert [entry.state for entry in ledger.entries()] == ["failed"]
+    assert ledger.status("Diabetes register (sample)").epsilon_spent == Fraction(1, 2)
+    assert not (tmp_path / "out").exists() and not list(tmp_path.glob(".custos-*"))
+    assert at_preview.study.result("bundle") is None
+
+
+def test_a_folder_that_is_taken_costs_nothing(at_preview: Window, qtbot: Any, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "letter.txt").write_text("mine")
+    click(qtbot, at_preview.footer.findChild(QAbstractButton, "next"))
+    settle(qtbot, at_preview)
+    assert "already exists" in at_preview.notice.words()
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["letter.txt"]
+    assert Ledger(at_preview.study.ledger_path).holdings() == []
