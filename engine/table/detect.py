@@ -122,7 +122,7 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
     rows, ends = _parsed(lines[skipped:], delimiter, quote, escape)
     if not rows:
         raise InputRefused("table.empty_file", file=file)
-    width = max(_width(rows), 1)
+    width = given.width or max(_width(rows), 1)
     header, why = (given.header, "given") if given.header is not None else header_of(rows, width)
     reasons["header"] = (why, {})
     body = rows[1:] if header else rows
@@ -140,6 +140,7 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
         escape=escape,
         line_ends=line_ends,
         date_order=given.date_order or _date_order(body, width),
+        width=given.width or max(width, len(rows[0]) if header else 0),
     )
     written = rows[0] if header else []
     above = skipped + (ends[0] if header else 0)
@@ -148,7 +149,7 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
         options=given.over(found),
         reasons=reasons,
         names=tuple(written),
-        width=max(width, len(written)),
+        width=given.width or max(width, len(written)),
         preview=tuple(tuple(row) for row in body[:100]),
         missing=_missing(body),
         quoted=bool(quote) and quote in text[before:],

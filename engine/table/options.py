@@ -10,6 +10,7 @@ from engine.errors import InputRefused
 
 FORMATS = ("text", "excel", "parquet", "spss", "stata", "sas", "sas_transport")
 DATE_ORDERS = ("ymd", "dmy", "mdy")
+MOST_COLUMNS = 100_000
 ROWS_NAMED = 5
 """How many row numbers a finding keeps."""
 
@@ -39,6 +40,8 @@ class ReadOptions:
         schema.
     sheet
         Name of an Excel sheet.
+    width
+        Number of columns of a text file; rows with more filled cells are set aside.
     """
 
     format: str | None = None
@@ -54,6 +57,7 @@ class ReadOptions:
     date_order: str | None = None
     missing: tuple[str, ...] = ()
     sheet: str | None = None
+    width: int | None = None
 
     def over(self, found: ReadOptions) -> ReadOptions:
         """Return ``found`` with everything that is given here put over it.
@@ -105,8 +109,9 @@ def _fits(name: str, value: Any) -> bool:
         return isinstance(value, list | tuple) and all(isinstance(code, str) for code in value)
     if name == "header":
         return isinstance(value, bool)
-    if name == "skip_rows":
-        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if name in ("skip_rows", "width"):
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return whole and (value >= 0 if name == "skip_rows" else 1 <= value <= MOST_COLUMNS)
     if name == "format":
         return value in FORMATS
     if name == "date_order":

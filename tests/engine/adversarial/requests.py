@@ -20,6 +20,7 @@ OPTIONS = {
     "quote": '"',
     "escape": "",
     "date_order": "dmy",
+    "width": 6,
 }
 HEADER = "person,sex,visits,score,weight,seen"
 

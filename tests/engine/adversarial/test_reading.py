@@ -93,6 +93,14 @@ def test_nor_does_any_odd_row(tmp_path: Path, label: str) -> None:
     pd.testing.assert_frame_equal(together.head(len(alone)), alone)
 
 
+def test_no_row_decides_how_many_columns_there_are(tmp_path: Path) -> None:
+    six = "1,f,1,1,1,2020-01-01"
+    before, after = ((*[six] * count, *[six + ",x"] * 6) for count in (5, 6))
+    assert [len(read(tmp_path, table(rows))) for rows in (before, after)] == [5, 6]
+    loose = replace(PLAN, files={MAIN: FileReference("people.csv")})
+    assert [len(read(tmp_path, table(rows), loose)) for rows in (before, after)] == [11, 6]
+
+
 def test_the_same_in_a_workbook(tmp_path: Path) -> None:
     cells = [["1", 7.5], ["2.0", 3], ["3", "4"]]
     columns = ["person", "score"]
@@ -124,7 +132,7 @@ def test_a_pinned_plan_says_every_option(tmp_path: Path) -> None:
     loose = replace(PLAN, files={MAIN: FileReference("people.csv", {"encoding": "utf-8"})})
     options = reading.pinned(loose, base=tmp_path).files[MAIN].options
     assert options["delimiter"] == ";" and options["decimal"] == "," and options["header"] is True
-    assert {"encoding", "quote", "thousands", "skip_rows", "escape", "format"} <= options.keys()
+    assert {"encoding", "quote", "thousands", "skip_rows", "escape", "format", "width"} <= options.keys()
     assert options["date_order"] == "ymd"
     with pytest.raises(InputRefused):
         reading.pinned(replace(PLAN, files={}), base=tmp_path)
