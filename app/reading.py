@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,33 +10,6 @@ from engine.methods.protocol import MAIN
 from engine.progress import SILENT, Progress
 from engine.release.plan import Plan
 from engine.table.schema import Schema
-
-
-def load_engine() -> None:
-    """Import what the first table, the budget and the release need, so that nobody waits for the imports."""
-    import dp_accounting.pld.pld_pmf  # noqa: F401
-    import fpdf  # noqa: F401
-    import matplotlib.backends.backend_agg  # noqa: F401
-    import pyarrow.csv  # noqa: F401
-    import scipy.optimize  # noqa: F401
-
-    import engine.release.choice_curve
-    import engine.release.report.pdf
-    import engine.release.run
-    import engine.risk.group_sizes
-    import engine.table.preparation
-    import engine.table.suggest  # noqa: F401
-    from engine.evaluation.catalogue import measures
-    from engine.methods.catalogue import methods
-    from engine.release.report.figures import draw
-    from engine.views import BarsView
-
-    methods()
-    measures()
-    # matplotlib loads much of itself, and its fonts, on the first drawing.
-    draw(BarsView("", ("",), (1.0,), ""))
-    # What was loaded stays; looking through it for rubbish would stop the window for 0.2 s each time.
-    gc.freeze()
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
 from app import draft, files, flow, log, words
 from app.jobs import JobRunner
 from app.pages.base import Page
-from app.reading import load_engine
 from app.settings import Settings
 from app.study import Study
 from app.theme import theme
@@ -36,6 +35,7 @@ from app.widgets.side import Side
 from engine.errors import EngineError
 from engine.methods.protocol import MAIN
 from engine.release.plan import FileReference, Plan
+from engine.warm_up import warm_up
 
 PANEL_BELOW, SIDE_BELOW = 1060, 860  # widths under which the panel folds away, and the steps lose their names
 WARM_AFTER, WARM_PAUSE = 150, 15  # milliseconds after the first picture, and between two screens
@@ -347,7 +347,7 @@ class Window(QWidget):
             QTimer.singleShot(WARM_PAUSE, self._warm_up)
         else:
             self.warm = True
-            self.runner.start(load_engine, slot="warm")
+            self.runner.start(warm_up, slot="warm")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -55,7 +55,7 @@ class Domain:
     """The values a column may have, whatever the rows hold.
 
     Either ``values`` (in their order), or ``minimum`` and ``maximum`` with an optional ``step``, or the name
-    of a ``code_list`` below ``resources/code_lists``. Bounds and step are exact fractions; dates are ISO text.
+    of a ``code_list`` below ``resources/code_lists``. Bounds and step are exact fractions, dates ISO text.
     """
 
     minimum: Fraction | str | None = None
