@@ -26,7 +26,9 @@ TABLES = {
     "one row": ROWS[:1],
     "a person with 10,000 rows": ROWS + MANY,
     "missing keys only": ("-9,f,1,1,1,01/02/2020", ",m,1,1,1,01/02/2020"),
-    **{name: (*ROWS, row) for name, row in ODD_ROWS.items()},
+    "text, too": (*ROWS, ODD_ROWS["text in every column"]),
+    "infinity, too": (*ROWS, ODD_ROWS["infinity"]),
+    "every odd row, too": (*ROWS, *ODD_ROWS.values()),
     "odd rows only": tuple(ODD_ROWS.values()),
 }
 
