@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from importlib.resources import files
 from types import TracebackType
 
-import PySide6
 from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
@@ -16,17 +14,6 @@ from app import log, words
 from app.settings import Settings
 from app.theme import has_real_font, load_fonts, text_font, theme
 from engine import texts
-
-
-def keep_none_alive() -> None:
-    """Give None references to spare where the binding of Qt takes them away.
-
-    PySide6 6.12 is built for a Python whose None is immortal (3.12 and later). Before that, each call that
-    returns nothing takes one reference too many, and after some ten thousand calls the interpreter aborts
-    with "deallocating None".
-    """
-    if sys.version_info < (3, 12) and PySide6.__version_info__[:2] >= (6, 12):
-        ctypes.c_ssize_t.from_address(id(None)).value += 1 << 40
 
 
 def make_application(
@@ -41,7 +28,6 @@ def make_application(
     settings
         What the person chose before; ``language`` and ``look`` of the command line go before it.
     """
-    keep_none_alive()
     existing = QApplication.instance()
     application = existing if isinstance(existing, QApplication) else QApplication(arguments)
     application.setApplicationName("custos")
