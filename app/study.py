@@ -194,6 +194,19 @@ class Study:
         self._tell({name})
         return True
 
+    @property
+    def plan_as_read(self) -> Plan:
+        """The plan with every reading option said as it was found: what is saved for others and released.
+
+        What a run found out by itself would follow from the rows of that run.
+        """
+        detection = self.result("detection")
+        if detection is None:
+            return self.plan
+        from engine.release.reading import pinned_to
+
+        return pinned_to(self.plan, detection.options)
+
     def result(self, name: str, key: str = "") -> Any:
         """Return a result that holds for the plan as it is now, or None."""
         made_for, value = self._results.get((name, key), ("", None))

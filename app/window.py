@@ -13,7 +13,16 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QCursor, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtGui import (
+    QCloseEvent,
+    QCursor,
+    QDragEnterEvent,
+    QDropEvent,
+    QKeySequence,
+    QResizeEvent,
+    QShortcut,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
@@ -52,6 +61,7 @@ class Window(QWidget):
         self.setObjectName("window")
         self.setWindowTitle(words.say("app.window.name"))
         self.setMinimumSize(660, 440)
+        self.setAcceptDrops(True)
         self.study = study if study is not None else Study()
         self.settings = settings if settings is not None else Settings()
         self.data = data
@@ -116,7 +126,7 @@ class Window(QWidget):
     def save_plan(self, path: str) -> None:
         """Write the plan where the person wants it."""
         try:
-            files.save_plan(self.study.plan, Path(path))
+            files.save_plan(self.study.plan_as_read, Path(path))
         except EngineError as error:
             self.notify(*words.explain(error))
             return
@@ -348,6 +358,16 @@ class Window(QWidget):
         else:
             self.warm = True
             self.runner.start(warm_up, slot="warm")
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if files.dropped(event.mimeData()) and self.page(self.step).take_file() is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        path, take = files.dropped(event.mimeData()), self.page(self.step).take_file()
+        if path and take is not None:
+            event.acceptProposedAction()
+            take(path)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -152,7 +152,7 @@ class ReleasePage(Page):
         self._timer.start()
         self.runner.start(
             release,
-            self._plan,
+            self.study.plan_as_read,
             Path(self.study.target),
             watch=self.watch,
             ledger_path=self.study.ledger_path,

@@ -73,7 +73,7 @@ def building(folder: Path) -> Iterator[Path]:
     aside = Path(tempfile.mkdtemp(prefix=".custos-", dir=folder.absolute().parent))
     try:
         (aside / RELEASE).mkdir()
-        (aside / INTERNAL).mkdir()
+        (aside / INTERNAL).mkdir(mode=0o700)  # what stays is for whoever made it
         yield aside
         if folder.exists():
             folder.rmdir()

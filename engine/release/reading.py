@@ -118,9 +118,16 @@ def pinned(plan: Plan, *, base: Path = Path()) -> Plan:
         raise InputRefused("reading.no_file")
     path = base / reference.path
     options = ReadOptions.from_json(reference.options, file=path.name)
-    if path.suffix.lower() not in _TYPED:
-        options = detect(path, options=options).options
-        # Where no cell tells the order of day and month now, none shall tell it later
+    if path.suffix.lower() in _TYPED:
+        return plan
+    return pinned_to(plan, detect(path, options=options).options)
+
+
+def pinned_to(plan: Plan, options: ReadOptions) -> Plan:
+    """Return the plan with the reading options that were found when the custodian looked at the table."""
+    reference = plan.files[MAIN]
+    if Path(reference.path).suffix.lower() not in _TYPED:
+        # Where no cell tells the order of day and month now, none shall tell it later.
         options = replace(options, date_order=options.date_order or "ymd")
     said = FileReference(reference.path, options.to_json())
     return replace(plan, files={**plan.files, MAIN: said})

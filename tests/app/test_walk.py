@@ -271,7 +271,7 @@ def test_two_releases_by_mouse_and_the_same_by_plan(
             say_money(qtbot, window)
             out = tmp_path / name
             release(qtbot, window, out)
-            made.append((window.study.plan, out))
+            made.append((window.study.plan_as_read, out))
             click(qtbot, part(window, QAbstractButton, "step-method"))
             settle(qtbot, window)
     print(f"worst stall of the walk: {1000 * watchdog.worst:.0f} ms, wall {1000 * watchdog.wall:.0f} ms")
