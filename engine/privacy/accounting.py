@@ -147,6 +147,9 @@ def total(guarantees: Iterable[Guarantee], *, delta: Fraction, neighbours: Neigh
     rounding. Discrete Gaussian noise enters step by step where the squared sensitivity is at most 3 and
     through ½Δ²/σ² concentrated privacy elsewhere.
 
+    A sum bounds releases however they were chosen. That the composed distribution does is proved for privacy
+    levels and mechanisms that do not depend on the answers of earlier releases.
+
     Source: Koskela, Jälkö and Honkela (2020); Doroshenko et al. (2022); Bun and Steinke (2016).
     """
     listed = list(guarantees)
