@@ -158,6 +158,32 @@ class Said:
             **values,
         )
 
+    def second(self) -> tuple[str, str, str]:
+        """Return what the second model of the price says, whether it decides otherwise, and its tone."""
+        found = self.choice.price.get("posterior") if self.choice is not None else None
+        if found is None:  # NOTHING while its readings are on their way
+            return (NOTHING if self.choice is not None and self.choice.price else ""), "", ""
+        prices = words.say(
+            f"app.budget.second.prices_{found['neighbours']}",
+            prior=percent(found["prior"]),
+            presence=self._amount(found["price_presence"]),
+            value=self._amount(found["price_value"]),
+            first=self._amount(self.choice.price["budget"]),
+        )
+        end = found.get("conclusion")
+        if end is None:
+            return prices, "", ""
+        ends = [end["epsilon"], end["epsilon_by_posterior"]]
+        first, second = (words.say("app.budget.second.any") if one is None else level(one) for one in ends)
+        said = words.say(
+            f"app.budget.second.{'changes' if end['changes'] else 'stays'}",
+            budget=self._amount(end["budget"]),
+            first=first,
+            second=second,
+            epsilon=level(self.choice.epsilon),
+        )
+        return prices, said, "care" if end["changes"] else ""
+
     # --- the right-hand side -----------------------------------------------------------------------
 
     def page(self, calibrate: Callable[[], None]) -> Explanation | None:
@@ -216,6 +242,8 @@ class Said:
         if kind == "field" and name in FIELDS:
             title = words.say(f"app.budget.field.{name}")
             return Explanation(title, (Part(body=words.say(f"app.budget.field_help.{name}")),))
+        if topic == "second" and self.choice is not None:
+            return three("app.budget.three.second", words.say("app.budget.second.heading"), **self._values())
         if topic in ("money", "learnt", "accuracy", "at_risk", "curve") and self.choice is not None:
             return three(f"app.budget.three.{topic}", self._title(topic), **self._values())
         return None

@@ -140,6 +140,7 @@ class BudgetPage(Page):
         for widget in (self.further.at, self.further.share, self.further.use):
             self.topic(widget, "field.curvature")
         self.topic(self.further.relation, "field.relation")
+        self.topic(self.further.second, "second")
 
     # --- showing -----------------------------------------------------------------------------------
 
@@ -245,6 +246,7 @@ class BudgetPage(Page):
         self.learnt.show_choice(self.study.plan.budget.epsilon if self.study.plan.budget else None)
         self.accuracy.show_choice(price.largest_error)
         self.sure.show_number(said.sure())
+        self.further.second.show_model(*said.second())
         view = self.worked.curve if self.worked is not None else None
         self.money_view.setVisible(view is not None)
         if view is not None:

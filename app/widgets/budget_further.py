@@ -1,4 +1,4 @@
-"""For experts: the constant c and its calibration, the minimum, δ, the relation, fines and incident cost."""
+"""For experts: the constant c, its calibration, minimum, δ, relation, fines, incident, a second model."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QPushBu
 
 from app import words
 from app.theme import text_font
-from app.widgets.cards import Card
+from app.widgets.cards import Card, Rule
 from app.widgets.exact_field import ExactField, three_digits
-from app.widgets.prose import Prose
+from app.widgets.prose import Heading, Prose
 from engine.privacy.guarantee import Neighbours
 from engine.release.plan import Plan
 from engine.release.statement import cost_of
@@ -67,6 +67,8 @@ class BudgetFurther(Card):
         column.addWidget(self.ranges)
         self.note = Prose(words.say("app.budget.separate"), tone="quiet", pixels=12)
         column.addWidget(self.note)
+        self.second = SecondModel()
+        column.addWidget(self.second)
         self.body.addWidget(self.part)
         self.part.hide()
 
@@ -172,6 +174,37 @@ class BudgetFurther(Card):
         at, share = self.at.number(), self.share.number()
         if at is not None and share is not None:
             self.calibrated.emit(at, share / 100)
+
+
+class SecondModel(QWidget):
+    """What another model of the price would decide. The keyboard reaches it, for its three texts."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("second-model")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(Rule())
+        column.addSpacing(6)
+        column.addWidget(Heading(words.say("app.budget.second.heading"), size="card"))
+        self.prices = Prose()
+        self.conclusion = Prose()
+        column.addWidget(self.prices)
+        column.addWidget(self.conclusion)
+        self.hide()
+
+    def show_model(self, prices: str, conclusion: str, tone: str = "") -> None:
+        """Show both sentences; nothing while there is no price."""
+        self.setVisible(bool(prices))
+        self.prices.say(prices)
+        self.conclusion.setVisible(bool(conclusion))
+        self.conclusion.set_tone(tone)
+        self.conclusion.say(conclusion)
+        self.setAccessibleName(
+            f"{words.say('app.budget.second.heading')}. {prices} {self.conclusion.plain()}"
+        )
 
 
 def _label(name: str, field: QWidget) -> QLabel:

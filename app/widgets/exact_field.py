@@ -7,6 +7,7 @@ field.decided.connect(…)          # a Fraction, or None when it was emptied; n
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -99,11 +100,15 @@ class ExactField(QLineEdit):
 
 
 def shown(value: Fraction) -> str:
-    """Return an exact number as it is written: 0.5, 1/3, 400,000."""
+    """Return an exact number as it is written.
+
+    >>> shown(Fraction(1, 2)), shown(Fraction(1, 3)), shown(Fraction(400000)), shown(Fraction(1, 10**6))
+    ('0.5', '1/3', '400,000', '0.000001')
+    """
     if value.denominator == 1:
         return texts.number(int(value))
-    plain = written(value)
-    return str(plain)
+    plain = str(written(value))
+    return f"{Decimal(plain):f}" if "e-" in plain else plain
 
 
 class ScaleSlider(QSlider):

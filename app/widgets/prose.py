@@ -36,6 +36,13 @@ class Prose(QLabel):
         self.setText(words.paragraphs(sentence))
         self.setAccessibleName(self._plain)
 
+    def set_tone(self, tone: str) -> None:
+        """Change the colour."""
+        if self.property("tone") != tone:
+            self.setProperty("tone", tone)
+            self.style().unpolish(self)
+            self.style().polish(self)
+
     def plain(self) -> str:
         """Return the text without marks."""
         return self._plain
