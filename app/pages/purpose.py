@@ -24,6 +24,7 @@ from app.holdings import Holdings, look_up
 from app.pages.base import Page
 from app.theme import text_font
 from app.widgets.cards import Card
+from app.widgets.exact_field import shown
 from app.widgets.panel import Explanation, Part, three_parts
 from app.widgets.prose import Prose
 from engine import texts
@@ -33,6 +34,7 @@ from engine.release.plan import Purpose
 from engine.table.schema import exact
 
 NEW = ""
+LARGEST_DELTA = Fraction(1, 2)
 FIELDS = ("title", "recipient", "request_number", "agreement", "approver", "reason")
 
 
@@ -43,6 +45,7 @@ class PurposePage(Page):
 
     def build(self) -> None:
         self._known: Holdings = Holdings((), ())
+        self._delta = Fraction(0)  # written before there is an ε to go with it
         self.fields: dict[str, QLineEdit] = {}
         card = Card(words.say("app.purpose.request"))
         grid = QGridLayout()
@@ -139,13 +142,16 @@ class PurposePage(Page):
             hidden = words.say(f"app.purpose.field.neighbours.{relation.value}")
             self.neighbours.addItem(hidden, relation.value)
         self.neighbours.activated.connect(lambda place: self._budget_edited())
+        self.delta = self._line("holding_delta")
+        self.delta.editingFinished.connect(self._budget_edited)
         self.other_reason = self._line("other_reason")
         self.other_reason.editingFinished.connect(self._reason_edited)
         self._place(grid, "holding_name", self.name, 0)
         self._place(grid, "holding_epsilon", self.epsilon, 1)
         self._place(grid, "neighbours", self.neighbours, 2)
-        self._place(grid, "other_reason", self.other_reason, 3)
-        self.reason_label = grid.itemAtPosition(3, 1).widget()
+        self._place(grid, "holding_delta", self.delta, 3)
+        self._place(grid, "other_reason", self.other_reason, 4, 2)
+        self.reason_label = grid.itemAtPosition(6, 0).widget()
         card.body.addWidget(self.new)
         self.wrong = Prose(tone="wrong")
         self.wrong.hide()
@@ -218,6 +224,8 @@ class PurposePage(Page):
             budget = plan.holding_budget
             if not (self.epsilon.hasFocus() and self.epsilon.isModified()) and self.wrong.isHidden():
                 self.epsilon.setText("" if budget is None else texts.number(budget.epsilon))
+            if not (self.delta.hasFocus() and self.delta.isModified()) and self.wrong.isHidden():
+                self.delta.setText(shown(budget.delta if budget is not None else self._delta))
             relation = budget.neighbours if budget is not None else Neighbours.ADD_REMOVE
             self.neighbours.setCurrentIndex(self.neighbours.findData(relation.value))
             if not (self.other_reason.hasFocus() and self.other_reason.isModified()):
@@ -280,22 +288,20 @@ class PurposePage(Page):
             self.name.setFocus()
 
     def _budget_edited(self) -> None:
-        written = self.epsilon.text().strip().replace(",", ".")
+        """Take the budget of the new register; nothing counts while one of its numbers is none."""
         relation = Neighbours(self.neighbours.currentData())
-        self.wrong.hide()
-        if not written:
-            self.study.decide(holding_budget=None)
-            return
-        try:
-            epsilon = exact(written)
-        except (ValueError, ZeroDivisionError):
-            epsilon = Fraction(0)
-        if epsilon <= 0:
-            self.wrong.say(words.say("app.purpose.bad_epsilon"))
-            self.wrong.show()
-            self.study.decide(holding_budget=None)
-            return
-        self.study.decide(holding_budget=Budget(epsilon, Fraction(0), relation))
+        epsilon, delta = _number(self.epsilon.text()), _number(self.delta.text() or "0")
+        fits = delta is not None and 0 <= delta < LARGEST_DELTA
+        wrong = "" if fits else "bad_delta"
+        if self.epsilon.text().strip() and (epsilon is None or epsilon <= 0):
+            wrong = "bad_epsilon"
+        self.wrong.setVisible(bool(wrong))
+        if wrong:
+            self.wrong.say(words.say(f"app.purpose.{wrong}"))
+        elif delta is not None:
+            self._delta = delta
+        said = not wrong and epsilon is not None and delta is not None
+        self.study.decide(holding_budget=Budget(epsilon, delta, relation) if said else None)
 
     def _reason(self) -> str:
         return next(
@@ -322,6 +328,14 @@ def left_words(status: Any) -> str:
         budget=texts.number(status.holding.epsilon),
         releases=status.releases,
     )
+
+
+def _number(text: str) -> Fraction | None:
+    """Return what somebody wrote as an exact number; None where it is none."""
+    try:
+        return exact(text.strip().replace(",", "."))
+    except (ValueError, ZeroDivisionError):
+        return None
 
 
 def _day(written: str) -> date | None:
