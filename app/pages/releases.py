@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QHeaderView, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from app import words
 from app.money import level, written_day
@@ -17,11 +17,11 @@ from app.widgets.bar_list import Bar, BarList
 from app.widgets.cards import Card
 from app.widgets.panel import Explanation, Part, three_parts
 from app.widgets.prose import Heading, Prose
-from app.widgets.table_view import DataTable
+from app.widgets.releases_table import ReleasesTable
 from app.widgets.verify_card import VerifyCard
 
 COLUMNS = ("title", "recipient", "agreement", "until", "spent", "state")
-WIDTHS = {"until": 150, "spent": 88, "state": 168}
+NARROW = {"until": 140, "spent": 96, "state": 124}  # pixels at most; longer texts are wrapped
 SPENT_COLUMN = COLUMNS.index("spent")
 
 
@@ -40,8 +40,9 @@ class ReleasesPage(Page):
         self.topic(self.left, "left")
         self.left_card.body.addWidget(self.left)
         self.body.addWidget(self.left_card)
-        self.table = DataTable(words.say("app.releases.title"))
+        self.table = ReleasesTable(words.say("app.releases.title"))
         self.table.setObjectName("releases-table")
+        self.table.chosen.connect(self._select)
         self.topic(self.table, "table")
         self.body.addWidget(self.table)
         self._build_chosen()
@@ -124,17 +125,8 @@ class ReleasesPage(Page):
     def _fill(self) -> None:
         rows = [[_cell(name, entry) for name in COLUMNS] for _, entry in self.entries]
         headings = [words.say(f"app.releases.column.{name}") for name in COLUMNS]
-        self.table.show_rows(headings, rows, numeric=frozenset({SPENT_COLUMN}))
-        header = self.table.horizontalHeader()
-        for place, name in enumerate(COLUMNS):
-            fixed = WIDTHS.get(name)
-            if fixed is None:
-                header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
-            else:
-                header.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
-                header.resizeSection(place, fixed)
-        self.table.setFixedHeight(36 + 34 * max(min(len(rows), 8), 1) + 2)
-        self.table.selectionModel().currentRowChanged.connect(lambda now, before: self._select(now.row()))
+        narrow = {COLUMNS.index(name): limit for name, limit in NARROW.items()}
+        self.table.show_releases(headings, rows, numeric=frozenset({SPENT_COLUMN}), narrow=narrow)
 
     def _entry(self) -> dict[str, Any] | None:
         place = self.table.currentIndex().row()
@@ -220,7 +212,7 @@ def _bar(holding: dict[str, Any]) -> Bar:
     left = Fraction(holding["left"]["epsilon"])
     return Bar(
         holding["name"],
-        float(min(spent / whole, 1)),
+        float(min(max(left / whole, 0), 1)),
         f"ε\u00a0{level(left)}",
         words.say(
             "app.releases.left_of", whole=level(whole), spent=level(spent), count=len(holding["releases"])
