@@ -6,6 +6,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from PySide6.QtCore import QMimeData
+
 from app.settings import write_aside
 from engine.errors import InputRefused
 from engine.release.plan import Plan
@@ -47,6 +49,12 @@ def save_plan(plan: Plan, path: Path) -> None:
         write_aside(path, replace(plan, files=files, preparation=steps).dumps())
     except OSError as error:
         raise InputRefused("plan.not_writable", file=path.name, folder=str(path.parent)) from error
+
+
+def dropped(data: QMimeData) -> str:
+    """Return the path of the one file of this computer that is dropped, or nothing."""
+    found = [url.toLocalFile() for url in data.urls()]
+    return found[0] if len(found) == 1 and found[0] else ""
 
 
 def _relative(file: str, folder: Path) -> str:

@@ -141,6 +141,10 @@ class Page(QScrollArea):
         """Return what gets the focus when the page opens."""
         return None
 
+    def take_file(self) -> Callable[[str], None] | None:
+        """Return what is done with a file that is dropped on the window, or None where none is wanted."""
+        return None
+
     def work(
         self,
         function: Callable[..., Any],

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.pages.base import Page
@@ -29,7 +29,6 @@ class LoadPage(Page):
     id = "load"
 
     def build(self) -> None:
-        self.setAcceptDrops(True)
         self._shown: Any = None
         self.drop = self._build_drop()
         self.body.addWidget(self.drop, 1)
@@ -93,6 +92,8 @@ class LoadPage(Page):
             self._shown = table
             self._show(raw, table)
         self.preparation.show_steps(self.study.plan.preparation, table.names)
+        for field in self.findChildren(QLineEdit):
+            field.setAcceptDrops(False)  # a file is for the window, wherever it falls
 
     def opened(self) -> None:
         if MAIN in self.study.plan.files and self.study.table is None:
@@ -108,6 +109,13 @@ class LoadPage(Page):
         if not topic and self.study.table is not None:
             return super().explain("loaded")
         return super().explain(topic)
+
+    def take_file(self) -> Callable[[str], None]:
+        return self._dropped
+
+    def _dropped(self, path: str) -> None:
+        """A plan is opened as on the first screen; anything else is another table for this one."""
+        (self.frame.open_file if path.lower().endswith(".json") else self.open_path)(path)
 
     def open_path(self, path: str) -> None:
         """Take another file; its columns keep what was said about columns of the same name."""
@@ -200,20 +208,6 @@ class LoadPage(Page):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.open_path)
         dialog.open()
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if len(_paths(event)) == 1:
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        found = _paths(event)
-        if len(found) == 1:
-            event.acceptProposedAction()
-            self.open_path(found[0])
-
-
-def _paths(event: QDropEvent) -> list[str]:
-    return [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
 
 
 PAGE = LoadPage

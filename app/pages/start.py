@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
@@ -97,6 +98,9 @@ class StartPage(Page):
         has_plan = bool(self.study.plan.files)
         self.draft.setVisible(not has_plan and draft.load(folder=self.frame.data) is not None)
         self.save.setVisible(has_plan)
+
+    def take_file(self) -> Callable[[str], None]:
+        return self.frame.open_file
 
     def first_focus(self) -> QWidget | None:
         return self.table

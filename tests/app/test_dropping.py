@@ -1,0 +1,77 @@
+"""Files dropped on the window, by the events that a file manager causes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+
+from app import files
+from app.window import Window
+from engine.methods.protocol import MAIN
+from engine.release.plan import FileReference, Plan
+from tests.app.walking import open_table, settle, walk_to, write_people
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    return write_people(tmp_path / "people.csv")
+
+
+def drop(place: QWidget, *paths: Path) -> bool:
+    """Drop files as a file manager does: on whatever lies under the pointer; say whether they were taken."""
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    data.setText("\n".join(str(path) for path in paths))
+    ways = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    enter = QDragEnterEvent(QPoint(5, 5), *ways)
+    QApplication.sendEvent(place, enter)
+    if enter.isAccepted():
+        QApplication.sendEvent(place, QDropEvent(QPointF(5, 5), *ways))
+    return enter.isAccepted()
+
+
+@pytest.mark.parametrize("step", ["start", "load"])
+@pytest.mark.parametrize("where", ["page", "side", "panel", "footer"])
+def test_a_file_may_be_dropped_anywhere_on_the_window(
+    window: Window, qtbot: Any, people: Path, step: str, where: str
+) -> None:
+    window.go(step)
+    place = window.page(step).choose if (step, where) == ("load", "page") else None
+    if place is None:
+        place = window.page(step).viewport() if where == "page" else getattr(window, where)
+    assert drop(place, people)
+    settle(qtbot, window)
+    page = window.page("load")
+    assert window.step == "load" and page.loaded.isVisible() and not page.drop.isVisible()
+    assert "60 rows" in page.subtitle.plain() and "6 columns" in page.subtitle.plain()
+    assert page.rows.model().rowCount() == 60
+
+
+def test_another_table_dropped_on_a_field_is_read_and_not_written_there(
+    window: Window, qtbot: Any, people: Path, tmp_path: Path
+) -> None:
+    open_table(qtbot, window, people)
+    field = next(one for one in window.page("load").findChildren(QLineEdit) if one.isVisible())
+    assert drop(field, write_people(tmp_path / "others.csv", people=20))
+    settle(qtbot, window)
+    assert field.text() == "" and "30 rows" in window.page("load").subtitle.plain()
+
+
+def test_a_plan_is_dropped_two_files_and_later_steps_take_none(
+    window: Window, qtbot: Any, people: Path, tmp_path: Path
+) -> None:
+    assert not drop(window, people, people), "one table at a time"
+    plan = tmp_path / "plan.json"
+    files.save_plan(Plan(files={MAIN: FileReference(str(people))}, holding="Register"), plan)
+    window.go("load")
+    assert drop(window, plan)
+    settle(qtbot, window)
+    assert window.study.plan.holding == "Register"
+    walk_to(qtbot, window, people, "risk")
+    before = window.study.plan
+    assert not drop(window, plan) and window.study.plan == before
