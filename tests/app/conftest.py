@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,12 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, 
 
 from app.application import make_application
 from app.jobs import JobRunner
+from app.releasing import Outcome, Watch
+from app.releasing import release as make_release
 from app.settings import Settings
 from app.theme import theme
 from app.window import Window
+from tests.app.walking import sample_plan, settle
 
 STALL = 0.100  # seconds: what a person notices
 
@@ -177,3 +181,31 @@ class Watchdog:
 def watchdog(qapp: QApplication) -> Watchdog:
     """Return a watchdog; assert ``watchdog.worst < STALL`` after the piece."""
     return Watchdog()
+
+
+@pytest.fixture
+def at(window: Window, qtbot: Any, tmp_path: Path) -> Callable[..., Any]:
+    """Open the sample plan at a step, with changes to the plan."""
+
+    def go(step: str, **changes: Any) -> Any:
+        window.study.open_plan(replace(sample_plan(tmp_path), **changes))
+        for one in ("load", "risk", step):
+            window.go(one)
+            settle(qtbot, window)
+        assert window.step == step, (window.step, window.notice.words())
+        return window.page(step)
+
+    return go
+
+
+@pytest.fixture
+def released(at: Any, window: Window, qtbot: Any, tmp_path: Path) -> Outcome:
+    """Have a small release of the sample, made by the engine, in the study."""
+    at("budget", parameters={"columns": ["gender"], "extra_cells": "left_out"})
+    plan = window.study.plan
+    outcome = make_release(plan, tmp_path / "out", watch=Watch(), ledger_path=window.study.ledger_path)
+    assert outcome.error is None and outcome.state == "complete"
+    window.go("preview")
+    settle(qtbot, window)
+    window.study.store("bundle", outcome, plan)
+    return outcome

@@ -2,63 +2,25 @@
 
 from __future__ import annotations
 
-import shutil
 import time
-from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox
 
 from app import words
-from app.releasing import Outcome, Watch
-from app.releasing import release as make_release
+from app.releasing import Outcome
 from app.widgets.cards import NumberCard
 from app.window import Window
-from engine.ledger import Ledger
 from engine.methods.protocol import Budget
 from engine.privacy.guarantee import Neighbours
-from engine.release.plan import FileReference, Plan, Price
-from tests.app.walking import settle
+from engine.release.plan import Plan, Price
+from tests.app.walking import SAMPLE, missing_texts, settle, write
 
-SAMPLE = Path(__file__).parents[2] / "resources" / "sample"
 FOLLOW = 0.050  # seconds until all four views have followed
-
-
-def sample_plan(folder: Path) -> Plan:
-    table = folder / "diabetes_encounters.csv"
-    if not table.exists():
-        shutil.copy(SAMPLE / table.name, table)
-    plan = Plan.read(SAMPLE / "plan.json")
-    return replace(plan, files={"people": FileReference(str(table), plan.files["people"].options)})
-
-
-@pytest.fixture
-def at(window: Window, qtbot: Any, tmp_path: Path) -> Callable[..., Any]:
-    """Open the sample plan at a step, with changes to the plan."""
-
-    def go(step: str, **changes: Any) -> Any:
-        window.study.open_plan(replace(sample_plan(tmp_path), **changes))
-        for one in ("load", "risk", step):
-            window.go(one)
-            settle(qtbot, window)
-        assert window.step == step, (window.step, window.notice.words())
-        return window.page(step)
-
-    return go
-
-
-def write(qtbot: Any, field: QLineEdit, text: str) -> None:
-    field.setFocus()
-    field.selectAll()
-    qtbot.keyClicks(field, text)
-    qtbot.keyClick(field, Qt.Key.Key_Return)
-    qtbot.wait(1)
 
 
 # --- method ----------------------------------------------------------------------------------------
@@ -201,6 +163,22 @@ def test_c_is_calibrated_by_one_point_that_can_be_defended(at: Any, window: Wind
     assert window.study.plan.price.calibrated_share is None
 
 
+def test_the_second_model_says_whether_it_decides_otherwise(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("budget")
+    page.further.unfold()
+    second = page.further.second
+    assert second.isVisible() and missing_texts(page, [second]) == []
+    # 4,259 × 500 × (e − 1)/(e + 1), a value of a person known to be in the table at ε 0.5, and by presence
+    assert "€\u00a0984,078" in second.prices.plain() and "€\u00a0521,554" in second.prices.plain()
+    # 400,000 is 0.18784 of all that is owed: a belief of 0.59392, whose odds have the logarithm 0.3802 = 2 ε
+    said = second.conclusion.plain()
+    assert said.startswith("The decision depends on the model at €\u00a0400,000") and "up to 0.1901." in said
+    write(qtbot, page.learnt.field, "0.15")
+    assert second.conclusion.plain().startswith("The decision is the same")
+    window.study.decide_part("price", people=None)
+    assert second.isHidden()
+
+
 def test_gaussian_noise_asks_for_its_delta(at: Any, window: Window, qtbot: Any) -> None:
     plan = Plan.read(SAMPLE / "plan.json")
     page = at("budget", parameters={**plan.parameters, "noise": "gaussian"})
@@ -244,36 +222,7 @@ def test_every_number_has_its_three_texts(at: Any, window: Window, qtbot: Any, s
     assert missing_texts(page, numbers) == []
 
 
-def missing_texts(page: Any, numbers: list[QWidget]) -> list[str]:
-    wanted = {words.say(f"app.window.three_{name}") for name in ("what", "how", "change")}
-    missing = []
-    for card in numbers:
-        topic = page._topics.get(card)
-        headings = set() if topic is None else {part.heading for part in page.explain(topic).parts}
-        bodies = (
-            []
-            if topic is None
-            else [part.body for part in page.explain(topic).parts if part.heading in wanted]
-        )
-        if not wanted <= headings or not all(bodies):
-            missing.append(card.objectName() or type(card).__name__)
-    return missing
-
-
 # --- report and releases ---------------------------------------------------------------------------
-
-
-@pytest.fixture
-def released(at: Any, window: Window, qtbot: Any, tmp_path: Path) -> Outcome:
-    """Have a small release of the sample, made by the engine, in the study."""
-    at("budget", parameters={"columns": ["gender"], "extra_cells": "left_out"})
-    plan = window.study.plan
-    outcome = make_release(plan, tmp_path / "out", watch=Watch(), ledger_path=window.study.ledger_path)
-    assert outcome.error is None and outcome.state == "complete"
-    window.go("preview")
-    settle(qtbot, window)
-    window.study.store("bundle", outcome, plan)
-    return outcome
 
 
 def test_what_was_made_is_shown_verified_and_opened(
@@ -308,54 +257,6 @@ def test_what_was_made_is_shown_verified_and_opened(
     settle(qtbot, window)
     assert page.verify.answer.text().startswith("No.")
     assert any("release/counts.csv" in label.plain() for label in page.verify.findChildren(type(page.where)))
-
-
-def test_releases_are_listed_withdrawn_and_opened_again(
-    released: Outcome, window: Window, qtbot: Any, tmp_path: Path
-) -> None:
-    window.go("releases")
-    settle(qtbot, window)
-    page = window.page("releases")
-    model = page.table.model()
-    row = [model.index(0, column).data() for column in range(model.columnCount())]
-    assert row[0] == "Readmission by age and gender" and row[3] == "31 December 2027"
-    assert row[4:] == ["0.50", words.say("app.releases.state.complete")]
-    assert page.left.bars[0].value == "ε\u00a01.50"
-    page.table.selectRow(0)
-    assert not page.withdraw.isEnabled(), "a reason is asked for"
-    qtbot.keyClicks(page.reason, "Wrong recipient")
-    qtbot.mouseClick(page.withdraw, Qt.MouseButton.LeftButton)
-    settle(qtbot, window)
-    ledger = Ledger(window.study.ledger_path)
-    assert [entry.state for entry in ledger.entries()] == ["withdrawn"]
-    assert ledger.status("Diabetes register (sample)").epsilon_spent == Fraction(1, 2), "nothing is refunded"
-    assert page.table.model().index(0, 5).data() == words.say("app.releases.state.withdrawn")
-    page._verify(str(tmp_path / "out"))
-    settle(qtbot, window)
-    assert page.verify.answer.text().startswith("Yes.")
-    page._again(str(tmp_path / "out"))
-    settle(qtbot, window)
-    assert window.step == "load"
-    plan = window.study.plan
-    assert (
-        plan.method == "statistics.counts"
-        and plan.files == {}
-        and plan.holding == "Diabetes register (sample)"
-    )
-    assert window.study.result("bundle") is None
-
-
-def test_a_folder_that_is_no_bundle_is_refused_in_words(window: Window, qtbot: Any, tmp_path: Path) -> None:
-    window.go("releases")
-    settle(qtbot, window)
-    page = window.page("releases")
-    assert page.nothing.isVisible() and not page.table.isVisible()
-    page._verify(str(tmp_path))
-    settle(qtbot, window)
-    assert "is not a bundle" in window.notice.words()
-    page._again(str(tmp_path))
-    settle(qtbot, window)
-    assert "is not a bundle" in window.notice.words() and window.step == "releases"
 
 
 def test_the_preview_names_what_the_ledger_refuses(at: Any, window: Window, qtbot: Any) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLineEdit
 
 from app import marking, words
@@ -48,26 +47,6 @@ def role_of(window: Window, name: str) -> Role:
 
 
 # --- load ------------------------------------------------------------------------------------------
-
-
-def test_a_dropped_file_is_read(window: Window, qtbot: Any, people: Path) -> None:
-    window.go("load")
-    page = window.page("load")
-    assert page.drop.isVisible() and not page.loaded.isVisible()
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(people))])
-    event = QDropEvent(
-        QPointF(5, 5),
-        Qt.DropAction.CopyAction,
-        data,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
-    page.dropEvent(event)
-    settle(qtbot, window)
-    assert page.loaded.isVisible() and not page.drop.isVisible()
-    assert "60 rows" in page.subtitle.plain() and "6 columns" in page.subtitle.plain()
-    assert page.rows.model().rowCount() == 60
 
 
 def test_what_was_found_out_is_shown_with_its_reason(window: Window, qtbot: Any, tmp_path: Path) -> None:
@@ -553,6 +532,35 @@ def test_a_budget_that_is_none_is_refused(window: Window, qtbot: Any, people: Pa
     page.epsilon.setText(written)
     page.epsilon.editingFinished.emit()
     assert page.wrong.isVisible() and page.wrong.plain() == words.say("app.purpose.bad_epsilon")
+    assert window.study.plan.holding_budget is None
+
+
+@pytest.mark.parametrize(("written", "delta"), [("0.000001", 6), ("1e-9", 9), ("", None)])
+def test_a_register_may_have_a_delta_for_gaussian_noise(
+    window: Window, qtbot: Any, people: Path, written: str, delta: int | None
+) -> None:
+    walk_to(qtbot, window, people, "purpose")
+    page = window.page("purpose")
+    assert page.delta.text() == "0", "none unless somebody says so"
+    page.delta.setText(written)
+    page.delta.editingFinished.emit()
+    expected = Fraction(0) if delta is None else Fraction(1, 10**delta)
+    page.epsilon.setText("2")
+    page.epsilon.editingFinished.emit()
+    assert window.study.plan.holding_budget == Budget(Fraction(2), expected, Neighbours.ADD_REMOVE)
+    window.refresh()
+    assert page.delta.text() == ("0" if delta is None else f"{10**-delta:.{delta}f}")
+
+
+@pytest.mark.parametrize("written", ["-1", "1/2", "1", "some", "nan"])
+def test_a_delta_that_is_none_is_refused(window: Window, qtbot: Any, people: Path, written: str) -> None:
+    walk_to(qtbot, window, people, "purpose")
+    page = window.page("purpose")
+    page.epsilon.setText("2")
+    page.epsilon.editingFinished.emit()
+    page.delta.setText(written)
+    page.delta.editingFinished.emit()
+    assert page.wrong.isVisible() and page.wrong.plain() == words.say("app.purpose.bad_delta")
     assert window.study.plan.holding_budget is None
 
 

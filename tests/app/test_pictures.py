@@ -192,7 +192,22 @@ def empty(window: Any) -> None:
     window.go("load")
 
 
+def further(window: Any) -> None:
+    """Open the settings for experts."""
+    page = window.page("budget")
+    page.further.unfold()
+    settle(window)
+    page.verticalScrollBar().setValue(page.verticalScrollBar().maximum())
+
+
+def chosen(window: Any) -> None:
+    """Select a release."""
+    window.page("releases").table.selectRow(0)
+
+
 MORE = {
+    "budget": {"further": further},
+    "releases": {"chosen": chosen},
     "start": {"before-load": empty},
     "load": {"notice": notice, "preparation": preparation},
     "columns": {"domain": domain},

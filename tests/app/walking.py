@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from app import words
 from app.window import Window
+from engine.release.plan import FileReference, Plan
+
+SAMPLE = Path(__file__).parents[2] / "resources" / "sample"
 
 # 60 rows of 40 people: the first 20 have two rows. Nobody of them exists.
 HEADER = "patient_nbr,age,gender,ward,stay,diagnosis"
@@ -90,3 +99,38 @@ def walk_to(qtbot: Any, window: Window, path: Path, step: str) -> None:
     if step != "purpose":
         window.go(step)
         settle(qtbot, window)
+
+
+def sample_plan(folder: Path) -> Plan:
+    """Return the plan of the sample over a copy of its table."""
+    table = folder / "diabetes_encounters.csv"
+    if not table.exists():
+        shutil.copy(SAMPLE / table.name, table)
+    plan = Plan.read(SAMPLE / "plan.json")
+    return replace(plan, files={"people": FileReference(str(table), plan.files["people"].options)})
+
+
+def write(qtbot: Any, field: QLineEdit, text: str) -> None:
+    """Type into a field and press Enter."""
+    field.setFocus()
+    field.selectAll()
+    qtbot.keyClicks(field, text)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.wait(1)
+
+
+def missing_texts(page: Any, numbers: list[QWidget]) -> list[str]:
+    """Return the numbers without what they are, how they were computed and what would change them."""
+    wanted = {words.say(f"app.window.three_{name}") for name in ("what", "how", "change")}
+    missing = []
+    for card in numbers:
+        topic = page._topics.get(card)
+        headings = set() if topic is None else {part.heading for part in page.explain(topic).parts}
+        bodies = (
+            []
+            if topic is None
+            else [part.body for part in page.explain(topic).parts if part.heading in wanted]
+        )
+        if not wanted <= headings or not all(bodies):
+            missing.append(card.objectName() or type(card).__name__)
+    return missing

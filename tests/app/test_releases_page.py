@@ -1,0 +1,163 @@
+"""The releases screen, and what the report says of a decision, through what a person uses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
+
+from app import words
+from app.releasing import Outcome, Watch
+from app.releasing import release as make_release
+from app.theme import text_font
+from app.window import Window
+from engine.ledger import Ledger
+from tests.app.walking import missing_texts, settle, write
+
+
+def test_releases_are_listed_withdrawn_and_opened_again(
+    released: Outcome, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    window.go("releases")
+    settle(qtbot, window)
+    page = window.page("releases")
+    model = page.table.model()
+    row = [model.index(0, column).data() for column in range(model.columnCount())]
+    assert row[0] == "Readmission by age and gender" and row[3] == "31 December 2027"
+    assert row[4:] == ["0.50", words.say("app.releases.state.complete")]
+    assert page.left.bars[0].value == "ε\u00a01.50"
+    page.table.selectRow(0)
+    assert not page.withdraw.isEnabled(), "a reason is asked for"
+    qtbot.keyClicks(page.reason, "Wrong recipient")
+    qtbot.mouseClick(page.withdraw, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    ledger = Ledger(window.study.ledger_path)
+    assert [entry.state for entry in ledger.entries()] == ["withdrawn"]
+    assert ledger.status("Diabetes register (sample)").epsilon_spent == Fraction(1, 2), "nothing is refunded"
+    assert page.table.model().index(0, 5).data() == words.say("app.releases.state.withdrawn")
+    page._verify(str(tmp_path / "out"))
+    settle(qtbot, window)
+    assert page.verify.answer.text().startswith("Yes.")
+    page._again(str(tmp_path / "out"))
+    settle(qtbot, window)
+    assert window.step == "load"
+    plan = window.study.plan
+    assert (
+        plan.method == "statistics.counts"
+        and plan.files == {}
+        and plan.holding == "Diabetes register (sample)"
+    )
+    assert window.study.result("bundle") is None
+
+
+def test_a_folder_that_is_no_bundle_is_refused_in_words(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    window.go("releases")
+    settle(qtbot, window)
+    page = window.page("releases")
+    assert page.nothing.isVisible() and not page.table.isVisible()
+    page._verify(str(tmp_path))
+    settle(qtbot, window)
+    assert "is not a bundle" in window.notice.words()
+    page._again(str(tmp_path))
+    settle(qtbot, window)
+    assert "is not a bundle" in window.notice.words() and window.step == "releases"
+
+
+def test_releases_are_not_cut_and_have_their_three_texts(
+    released: Outcome, window: Window, qtbot: Any
+) -> None:
+    window.go("releases")
+    settle(qtbot, window)
+    page = window.page("releases")
+    assert window.width() == 1366
+    model, metrics = page.table.model(), QFontMetrics(text_font())
+    assert model.rowCount() == 1
+    for column in range(model.columnCount()):
+        room = page.table.columnWidth(column) - 24
+        text = model.index(0, column).data()
+        place = metrics.boundingRect(0, 0, room, 1000, int(Qt.TextFlag.TextWordWrap), text)
+        assert place.width() <= room and place.height() <= page.table.rowHeight(0), text
+        head = model.headerData(column, Qt.Orientation.Horizontal)
+        assert QFontMetrics(text_font(12, 600)).horizontalAdvance(head) <= room, head
+    whole = page.table.horizontalHeader().length()
+    assert page.table.viewport().width() - 6 <= whole <= page.table.viewport().width()
+    assert page.left.bars[0].share == 0.75, "the bar shows what is left"
+    for number in (page.left, page.table):
+        assert missing_texts(page, [number]) == []
+
+
+ENDS_IN_THE_MIDDLE = """
+import sys
+from fractions import Fraction
+from pathlib import Path
+from engine.ledger import Ledger
+from engine.privacy.guarantee import Guarantee, Kind, Mechanism, Neighbours, Noise, Unit
+
+def compose(parts):
+    return sum((Fraction(part["epsilon"]) for part in parts), Fraction(0)), Fraction(0)
+
+ledger = Ledger(Path(sys.argv[1]))
+event = Mechanism(Noise.DISCRETE_LAPLACE, Fraction(4, 3), Fraction(1))
+guarantee = Guarantee(
+    Kind.PURE_DP, Fraction(3, 4), Fraction(0), Unit.PERSON, 1, Neighbours.ADD_REMOVE, (), event
+)
+entry = ledger.reserve(
+    "Patients", plan_fingerprint="0" * 64, title="Ended in the middle", recipient="University of Example",
+    guarantee_json=guarantee.to_json(), epsilon="3/4", delta=0, unit="person", neighbours="add_remove",
+    compose=compose,
+)
+if sys.argv[2]:
+    ledger.spend(entry)
+"""
+
+
+@pytest.mark.parametrize("noise", [False, True])
+def test_what_the_program_left_unclear_is_resolved(window: Window, qtbot: Any, noise: bool) -> None:
+    ledger = Ledger(window.study.ledger_path)
+    ledger.create_holding("Patients", unit="person", neighbours="add_remove", epsilon="3")
+    # A process of its own, which ends in the middle.
+    ended = [
+        sys.executable,
+        "-c",
+        ENDS_IN_THE_MIDDLE,
+        str(window.study.ledger_path),
+        "noise" if noise else "",
+    ]
+    subprocess.run(ended, check=True, timeout=60, cwd=Path(__file__).parents[2])
+    window.go("releases")
+    settle(qtbot, window)
+    page = window.page("releases")
+    page.table.selectRow(0)
+    assert page.table.model().index(0, 5).data() == words.say("app.releases.state.abandoned")
+    assert page.resolve.isVisible() and not page.withdraw.isVisible() and not page.resolve.isEnabled()
+    assert words.say("app.releases.abandoned_words") in page.chosen_words.plain()
+    qtbot.keyClicks(page.reason, "The power failed")
+    qtbot.mouseClick(page.resolve, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    (found,) = ledger.entries()
+    assert (found.state, found.reason) == ("failed" if noise else "freed", "The power failed")
+    assert page.left.bars[0].value == ("ε\u00a02.25" if noise else "ε\u00a03.00")
+    assert page.table.model().index(0, 5).data() == words.say(f"app.releases.state.{found.state}")
+
+
+def test_the_defended_point_is_printed_in_the_report(
+    at: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at("budget", parameters={"columns": ["gender"], "extra_cells": "left_out"})
+    page.further.unfold()
+    write(qtbot, page.further.at, "1")
+    write(qtbot, page.further.share, "10")
+    page.further.use.click()
+    plan, out = window.study.plan, tmp_path / "out"
+    outcome = make_release(plan, out, watch=Watch(), ledger_path=window.study.ledger_path)
+    assert outcome.error is None
+    report = (out / "internal" / "report-internal.html").read_text(encoding="utf-8").replace("\u00a0", " ")
+    assert "at ε = 1 a share of 0.1 of the liability is accepted" in report
+    outside = (out / "release" / "report-external.html").read_text(encoding="utf-8")
+    assert "was defended" in report and "was defended" not in outside, "money and its reasons stay inside"
