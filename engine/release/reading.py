@@ -31,6 +31,10 @@ from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 
 _TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("text", "excel"))
+_MUST_SAY = {
+    "text": ("delimiter", "encoding", "header", "decimal", "date_order", "width"),
+    "excel": ("sheet", "header", "date_order"),
+}
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,23 @@ def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Hel
         mark=fingerprint(raw),
         columns=raw.names,
     )
+
+
+def refuse_open(plan: Plan) -> None:
+    """Refuse a plan that leaves to its rows how they are read.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.options_open``: names the options that are not said. `pinned` says them all.
+    """
+    for reference in plan.files.values():
+        name = Path(reference.path).name
+        options = ReadOptions.from_json(reference.options, file=name)
+        kind = options.format or SUFFIXES.get(Path(name).suffix.lower(), "text")
+        is_open = [one for one in _MUST_SAY.get(kind, ()) if getattr(options, one) is None]
+        if is_open:
+            raise InputRefused("reading.options_open", file=name, options=", ".join(is_open))
 
 
 def pinned(plan: Plan, *, base: Path = Path()) -> Plan:

@@ -108,6 +108,7 @@ def run_through(
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
     checked = check(plan)
+    reading.refuse_open(plan)
     bundle.check_target(out)
     held = reading.read(plan, base=base, progress=progress.part(0.0, 0.3))
     progress.step(0.3, "run.reserving")

@@ -14,6 +14,7 @@ from engine.methods.protocol import MAIN, Budget
 from engine.progress import SILENT
 from engine.release.bundle import Bundle
 from engine.release.plan import FileReference, Plan, Price, Purpose
+from engine.release.reading import pinned
 from engine.release.run import run_through
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from tests.noise_source import seeded_noise
@@ -51,7 +52,7 @@ def plan(folder: Path) -> Plan:
             Origin.DECLARED,
         ),
     )
-    return Plan(
+    decided = Plan(
         method="statistics.counts",
         files={MAIN: FileReference("stays.csv")},
         schemas={MAIN: Schema(columns, 1)},
@@ -62,6 +63,7 @@ def plan(folder: Path) -> Plan:
         holding="Register of stays",
         holding_budget=Budget(Fraction(2)),
     )
+    return pinned(decided, base=folder)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from engine.privacy.guarantee import Neighbours
 from engine.progress import Progress
 from engine.release import bundle as bundle_module
 from engine.release import describe, reading
-from engine.release.plan import Plan
+from engine.release.plan import FileReference, Plan
 from engine.release.preview import preview
 from engine.table.table import Table
 from tests.engine.release.conftest import SECRETS, Runner
@@ -335,3 +335,36 @@ def test_gaussian_noise_where_rows_are_exchanged(run: Runner) -> None:
     )
     evidence = json.loads((bundle.folder / "release" / "evidence.json").read_text())
     assert 0 < evidence["statement"]["at_risk"]["certified"]["delta"] < 0.1
+
+
+def test_a_plan_that_leaves_the_reading_to_the_rows_is_refused(
+    run: Runner, plan: Plan, ledger: Ledger
+) -> None:
+    file = plan.files["people"]
+    for name in ("delimiter", "decimal", "date_order", "width"):
+        options = {key: value for key, value in file.options.items() if key != name}
+        with pytest.raises(InputRefused) as refusal:
+            run(files={"people": replace(file, options=options)})
+        assert (refusal.value.code, refusal.value.values["options"]) == ("reading.options_open", name)
+    assert entries(ledger) == []
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "parquet", "sav", "dta"])
+def test_every_format_runs_once_its_reading_is_said(
+    run: Runner, plan: Plan, folder: Path, ledger: Ledger, ending: str
+) -> None:
+    frame = pd.read_csv(folder / "stays.csv", sep=";")
+    file = folder / f"stays.{ending}"
+    if ending == "xlsx":
+        frame.to_excel(file, index=False)
+    elif ending == "parquet":
+        frame.to_parquet(file)
+    else:
+        import pyreadstat
+
+        write = pyreadstat.write_sav if ending == "sav" else pyreadstat.write_dta
+        write(frame.astype({"patient": object, "sex": object, "ward": object}), str(file))
+    said = reading.pinned(replace(plan, files={"people": FileReference(file.name)}), base=folder)
+    made = run(files=said.files, budget=Budget(Fraction(1000)), holding_budget=Budget(Fraction(1000)))
+    frame = pd.read_csv(made.folder / "release" / "counts.csv")
+    assert frame["count"].sum() == 6
