@@ -145,6 +145,11 @@ def window(make_window: Callable[[], Window]) -> Window:
 @pytest.fixture
 def warm_window(window: Window, qtbot: Any) -> Window:
     """Return a window a moment later: all screens made, the engine loaded."""
+    return warmed(window, qtbot)
+
+
+def warmed(window: Window, qtbot: Any) -> Window:
+    """Have a window make all its screens and load the engine, as it does a moment after it opens."""
     window.warm = False
     window.hide()
     window.show()
