@@ -174,7 +174,7 @@ class Said:
         if end is None:
             return prices, "", ""
         ends = [end["epsilon"], end["epsilon_by_posterior"]]
-        first, second = (words.say("app.budget.second.any") if one is None else level(one) for one in ends)
+        first, second = (_largest(one) for one in ends)
         said = words.say(
             f"app.budget.second.{'changes' if end['changes'] else 'stays'}",
             budget=self._amount(end["budget"]),
@@ -272,6 +272,10 @@ class Said:
             "limit": self.accuracy()[0],
             "size": self.choice.size,
         }
+
+
+def _largest(epsilon: float | None) -> str:
+    return words.say("app.budget.second.any") if epsilon is None else level(float(f"{epsilon:.3g}"))
 
 
 def _share(confidence: float) -> str:

@@ -21,7 +21,7 @@ from app.widgets.releases_table import ReleasesTable
 from app.widgets.verify_card import VerifyCard
 
 COLUMNS = ("title", "recipient", "agreement", "until", "spent", "state")
-NARROW = {"until": 140, "spent": 96, "state": 124}  # pixels at most; longer texts are wrapped
+NARROW = {"until": 164, "spent": 96, "state": 124}  # pixels at most; longer texts are wrapped
 SPENT_COLUMN = COLUMNS.index("spent")
 
 

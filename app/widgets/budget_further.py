@@ -56,8 +56,11 @@ class BudgetFurther(Card):
         self.relation.activated.connect(
             lambda place: self.relation_decided.emit(Neighbours(self.relation.itemData(place)))
         )
-        column.addWidget(_label("relation", self.relation))
-        column.addWidget(self.relation)
+        related = QVBoxLayout()
+        related.setSpacing(4)
+        related.addWidget(_label("relation", self.relation))
+        related.addWidget(self.relation)
+        column.addLayout(related)
         self.band = QCheckBox(words.say("app.budget.show_band"))
         self.band.setObjectName("show-band")
         self.band.toggled.connect(self.uncertain.emit)
@@ -87,7 +90,7 @@ class BudgetFurther(Card):
             )
             field.setObjectName(f"field-{name}")
             self.fields[name] = field
-            line, side = 2 * (place // 3), place % 3
+            line, side = 3 * (place // 3), place % 3
             grid.addWidget(_label(name, field), line, side)
             grid.addWidget(field, line + 1, side, Qt.AlignmentFlag.AlignLeft)
             grid.setColumnStretch(side, 1)
@@ -95,6 +98,7 @@ class BudgetFurther(Card):
                 field.decided.connect(lambda value: self.delta_decided.emit(value or Fraction(0)))
             else:
                 field.decided.connect(lambda value, name=name: self._price(name, value))
+        grid.setRowMinimumHeight(2, 6)
         return grid
 
     def _build_calibration(self) -> QGridLayout:
@@ -115,7 +119,7 @@ class BudgetFurther(Card):
         grid.addWidget(Prose(words.say("app.budget.calibrate_share")), 0, 2)
         grid.addWidget(self.share, 0, 3)
         grid.addWidget(self.use, 0, 4)
-        grid.setColumnStretch(5, 1)
+        grid.setColumnStretch(2, 1)
         return grid
 
     def _build_ranges(self) -> QWidget:
