@@ -32,33 +32,34 @@ def there() -> list[str]:
     return [step for step in (*flow.STEPS, *flow.BESIDE) if find_spec(f"app.pages.{step}") is not None]
 
 
-def test_every_screen_has_a_picture(tmp_path: Path) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_screen_has_a_picture(scale: float, tmp_path: Path) -> None:
     folder = Path(os.environ.get("CUSTOS_PICTURES") or tmp_path / "pictures")
-    for scale in SCALES:
-        done = subprocess.run(
-            [sys.executable, __file__, str(folder), str(scale), str(tmp_path / f"home{scale}")],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            env={
-                **os.environ,
-                "QT_QPA_PLATFORM": "offscreen",
-                "QT_SCALE_FACTOR": str(scale),
-                "PYTHONPATH": str(ROOT),
-                "XDG_DATA_HOME": str(tmp_path / f"home{scale}"),
-                "XDG_CONFIG_HOME": str(tmp_path / f"home{scale}"),
-                "HOME": str(tmp_path / f"home{scale}"),
-            },
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-        written = json.loads(done.stdout.splitlines()[-1])
-        for look in LOOKS:
-            for step in there():
-                picture = folder / name_of(step, look, scale)
-                assert picture.name in written
-                # A blank or a broken screen compresses to almost nothing.
-                assert picture.stat().st_size > 15_000, picture.name
+    done = subprocess.run(
+        [sys.executable, __file__, str(folder), str(scale), str(tmp_path / f"home{scale}")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={
+            **os.environ,
+            "QT_QPA_PLATFORM": "offscreen",
+            "QT_SCALE_FACTOR": str(scale),
+            "PYTHONPATH": str(ROOT),
+            "XDG_DATA_HOME": str(tmp_path / f"home{scale}"),
+            "XDG_CONFIG_HOME": str(tmp_path / f"home{scale}"),
+            "HOME": str(tmp_path / f"home{scale}"),
+        },
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    written = json.loads(done.stdout.splitlines()[-1])
+    for look in LOOKS:
+        for step in there():
+            picture = folder / name_of(step, look, scale)
+            assert picture.name in written
+            # A blank or a broken screen compresses to almost nothing.
+            assert picture.stat().st_size > 15_000, picture.name
 
 
 @pytest.mark.parametrize("look", LOOKS)
