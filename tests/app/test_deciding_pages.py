@@ -188,6 +188,7 @@ def test_gaussian_noise_asks_for_its_delta(at: Any, window: Window, qtbot: Any) 
     assert page.problem.isHidden() and page.at_risk.numbers["published"].text() == "none"
 
 
+@pytest.mark.benchmark
 @pytest.mark.parametrize("method", ["counts", "means"])
 def test_all_four_views_follow_within_fifty_milliseconds(
     at: Any, window: Window, qtbot: Any, method: str

@@ -168,6 +168,7 @@ def test_numbers_can_be_focused(step: str, window: Window) -> None:
         assert card.accessibleName()
 
 
+@pytest.mark.benchmark
 def test_making_the_screens_ahead_does_not_stall(
     make_window: Callable[[], Window], qtbot: Any, watchdog: Watchdog
 ) -> None:

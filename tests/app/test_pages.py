@@ -623,6 +623,7 @@ def test_a_field_is_typed_and_kept_going_back_and_forth(window: Window, qtbot: A
 # --- the whole way ---------------------------------------------------------------------------------
 
 
+@pytest.mark.benchmark
 def test_no_stall_on_the_way_from_a_table_to_its_purpose(
     warm_window: Window, qtbot: Any, tmp_path: Path, watchdog: Watchdog
 ) -> None:

@@ -288,7 +288,7 @@ def test_two_releases_by_mouse_and_the_same_by_plan(
     make_window: Callable[[], Window], qtbot: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     window = warmed(make_window(), qtbot)
-    watchdog, made = walk(qtbot, window, tmp_path / "walk")
+    _, made = walk(qtbot, window, tmp_path / "walk")
     ledger = Ledger(window.study.ledger_path)
     status = ledger.status("Diabetes register")
     assert status.epsilon_spent == 2 * AFFORDED and status.releases == 2
@@ -302,11 +302,15 @@ def test_two_releases_by_mouse_and_the_same_by_plan(
             same = [sorted(path.name for path in (one / folder).iterdir()) for one in (out, other)]
             assert same[0] == same[1]
         assert_same(out, other, first=place == 0)
+
+
+@pytest.mark.benchmark
+def test_no_stall_on_the_whole_walk(make_window: Callable[[], Window], qtbot: Any, tmp_path: Path) -> None:
     # A stall of the program's own is there every time; one of a busy machine is not.
-    stalls = [watchdog.wall]
-    while min(stalls) >= STALL and len(stalls) < WALKS:
-        again = warmed(make_window(), qtbot)
-        stalls.append(walk(qtbot, again, tmp_path / f"walk-{len(stalls)}")[0].wall)
+    stalls: list[float] = []
+    while len(stalls) < WALKS and (not stalls or min(stalls) >= STALL):
+        window = warmed(make_window(), qtbot)
+        stalls.append(walk(qtbot, window, tmp_path / f"walk-{len(stalls)}")[0].wall)
     assert min(stalls) < STALL, stalls
 
 
