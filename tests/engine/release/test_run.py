@@ -368,3 +368,17 @@ def test_every_format_runs_once_its_reading_is_said(
     made = run(files=said.files, budget=Budget(Fraction(1000)), holding_budget=Budget(Fraction(1000)))
     frame = pd.read_csv(made.folder / "release" / "counts.csv")
     assert frame["count"].sum() == 6
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_reserved(
+    run: Runner, folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(bundle_module.tempfile, "TemporaryFile", refuse)
+    with pytest.raises(InputRefused) as refusal:
+        run()
+    assert refusal.value.code == "bundle.not_writable"
+    assert refusal.value.values["reason"] == "Permission denied"
+    assert entries(ledger) == []
