@@ -59,7 +59,7 @@ def by_updates(population, penalty, *, pairs, records, seed):
 @pytest.mark.benchmark
 @pytest.mark.parametrize(
     ("records", "pairs", "first", "rounds", "at_least"),
-    [(2_000, 15_000, 262, 8, 50), (170_000, 960, 6, 2, 10)],
+    [(2_000, 15_000, 262, 24, 50), (170_000, 960, 6, 2, 10)],
 )
 def test_ridge_pairs(population, capsys, records, pairs, first, rounds, at_least):
     penalty = 0.01 * records
