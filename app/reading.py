@@ -40,9 +40,9 @@ def read(
     known
         Detection, raw table and suggestions when the file was read before: then it is only prepared anew.
     """
-    from engine.table.options import ReadOptions
     from engine.table.preparation import prepare
-    from engine.table.readers import detect, read_table
+    from engine.table.reading.options import ReadOptions
+    from engine.table.reading.readers import detect, read_table
     from engine.table.suggest import suggest
 
     file = plan.files[MAIN]

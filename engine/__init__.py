@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from engine.release.plan import Plan
     from engine.release.run import run
     from engine.release.verify import verify
-    from engine.table.readers import read_table
+    from engine.table.reading.readers import read_table
     from engine.table.schema import Schema
 
 __version__ = "0.1.0"
@@ -21,7 +21,7 @@ __all__ = ["Plan", "Schema", "read_table", "run", "verify"]
 _HOME = {
     "Plan": "engine.release.plan",
     "Schema": "engine.table.schema",
-    "read_table": "engine.table.readers",
+    "read_table": "engine.table.reading.readers",
     "run": "engine.release.run",
     "verify": "engine.release.verify",
 }

@@ -100,7 +100,7 @@ def methods_command(options: argparse.Namespace) -> Answer:
 def inspect_command(options: argparse.Namespace) -> Answer:
     """Return kinds, suggested roles and problems of a file; write the suggested schema where asked."""
     from engine.table.inspection import inspect_table, suggested_schema
-    from engine.table.readers import read_table
+    from engine.table.reading.readers import read_table
 
     table = read_table(Path(options.file))
     if options.out:
@@ -112,7 +112,7 @@ def inspect_command(options: argparse.Namespace) -> Answer:
 def risk_command(options: argparse.Namespace) -> Answer:
     """Return what a table could disclose by the group sizes of its identifying attributes. Internal."""
     from engine.risk.group_sizes import group_sizes
-    from engine.table.readers import read_table
+    from engine.table.reading.readers import read_table
 
     schema = read_schema(Path(options.schema))
     table = read_table(Path(options.file), schema=schema)

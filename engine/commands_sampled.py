@@ -171,7 +171,7 @@ def _of_plan(arguments: argparse.Namespace, source: Source) -> tuple[Any, ...]:
 
 
 def _table(file: str | None, schema: Schema) -> Table | None:
-    from engine.table.readers import read_table
+    from engine.table.reading.readers import read_table
 
     return None if file is None else read_table(Path(file), schema=schema)
 

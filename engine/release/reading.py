@@ -24,9 +24,9 @@ from engine.release.plan import FileReference, Plan
 from engine.table import preparation
 from engine.table.declared import as_declared, key_texts
 from engine.table.fingerprint import fingerprint
-from engine.table.names import clean_names
-from engine.table.options import Finding, ReadOptions
-from engine.table.readers import SUFFIXES, detect, read_table
+from engine.table.reading.names import clean_names
+from engine.table.reading.options import Finding, ReadOptions
+from engine.table.reading.readers import SUFFIXES, detect, read_table
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 

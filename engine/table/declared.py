@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.table.coding import texts_of
-from engine.table.options import ReadOptions
 from engine.table.patterns import date_order_of
+from engine.table.reading.options import ReadOptions
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from engine import texts
 from engine.progress import SILENT, Progress
-from engine.table.options import Finding
+from engine.table.reading.options import Finding
 from engine.table.suggest import Suggestion, suggest, suggested_schema
 from engine.table.table import Table
 

@@ -36,8 +36,8 @@ import pandas as pd
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.table.coding import dates, numbers, text_of, texts_of
-from engine.table.options import Finding, ReadOptions
-from engine.table.readers import read_table
+from engine.table.reading.options import Finding, ReadOptions
+from engine.table.reading.readers import read_table
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema, exact
 from engine.table.steps import Step, band_labels, check
 from engine.table.table import TEXT, Table

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from engine.table.options import Finding, ReadOptions
+from engine.table.reading.options import Finding, ReadOptions
 
 INTEGER, NUMBER, DATE, TEXT = "integer", "number", "date", "text"
 

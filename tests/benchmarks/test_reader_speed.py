@@ -13,7 +13,7 @@ from pyarrow import csv
 
 from engine.risk.group_sizes import group_sizes
 from engine.table.fingerprint import fingerprint, person_digests
-from engine.table.readers import read_table
+from engine.table.reading.readers import read_table
 from engine.table.schema import Column, Role, Schema
 from engine.table.suggest import suggest
 from engine.table.table import Table
@@ -24,7 +24,7 @@ ROWS = 1_000_000
 MEASURE = """
 import json, sys
 from pathlib import Path
-from engine.table.readers import read_table
+from engine.table.reading.readers import read_table
 
 def status(name):
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))

@@ -18,7 +18,7 @@ from engine.release import reading
 from engine.release.plan import Plan
 from engine.release.reading import Held
 from engine.table.declared import as_declared
-from engine.table.options import ReadOptions
+from engine.table.reading.options import ReadOptions
 from engine.table.table import Table
 from tests.engine.adversarial.requests import HEADER, OPTIONS, PARAMETERS, plan_for
 from tests.noise_source import seeded_noise

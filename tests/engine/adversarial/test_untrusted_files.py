@@ -88,7 +88,7 @@ def test_an_unknown_failure_says_where_and_nothing_else(
         except ValueError as error:
             raise KeyError("Mrs Smith") from error
 
-    monkeypatch.setattr("engine.table.readers.read_table", fail)
+    monkeypatch.setattr("engine.table.reading.readers.read_table", fail)
     assert command_line.main(["inspect", "people.csv"]) == command_line.REFUSED
     said = capsys.readouterr()
     assert "Smith" not in said.err + said.out and "KeyError" in said.err and "Traceback" not in said.err

@@ -75,7 +75,7 @@ def test_against_pandas_by_row():
 def test_the_sample():
     from importlib.resources import files
 
-    from engine.table.readers import read_table
+    from engine.table.reading.readers import read_table
 
     table = read_table(str(files("resources") / "sample" / "diabetes_encounters.csv"))
     key = Column("patient_nbr", Role.PERSON_KEY)

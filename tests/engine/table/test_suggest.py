@@ -9,7 +9,7 @@ import pytest
 from engine import texts
 from engine.table.code_lists import code_lists
 from engine.table.inspection import inspect_table, sentence
-from engine.table.readers import read_table
+from engine.table.reading.readers import read_table
 from engine.table.schema import Kind, Origin, Role, Schema
 from engine.table.suggest import suggest, suggested_schema
 from engine.table.table import Table
@@ -256,7 +256,7 @@ def test_every_reason_and_finding_has_its_sentence():
     import engine.table
 
     folder = Path(engine.table.__path__[0])
-    for path in folder.glob("*.py"):
+    for path in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 area, _, name = node.value.partition(".")

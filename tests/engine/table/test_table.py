@@ -5,7 +5,7 @@ import pickle
 import pandas as pd
 import pytest
 
-from engine.table.options import Finding, ReadOptions
+from engine.table.reading.options import Finding, ReadOptions
 from engine.table.table import Table
 
 SECRET = "Mrs Smith"

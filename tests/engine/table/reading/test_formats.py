@@ -12,8 +12,8 @@ import pytest
 from openpyxl import Workbook
 
 from engine.errors import InputRefused
-from engine.table.options import ReadOptions
-from engine.table.readers import detect, read_table
+from engine.table.reading.options import ReadOptions
+from engine.table.reading.readers import detect, read_table
 from engine.table.suggest import suggest
 from engine.texts import explain, sentences
 

@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 
 from engine.table.coding import text_of
-from engine.table.options import ROWS_NAMED, Finding, ReadOptions
-from engine.table.storage import LARGEST_EXACT, Stored, as_text, store
+from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
+from engine.table.reading.storage import LARGEST_EXACT, Stored, as_text, store
 
 
 def store_values(

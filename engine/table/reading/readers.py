@@ -10,15 +10,15 @@ from pathlib import Path
 
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
-from engine.table.detect import Detection
-from engine.table.excel import OLE, detect_excel, read_excel, refuse_old_or_locked
-from engine.table.frames import store_frame
-from engine.table.names import clean_names
-from engine.table.options import ReadOptions
+from engine.table.reading.detect import Detection
+from engine.table.reading.excel import OLE, detect_excel, read_excel, refuse_old_or_locked
+from engine.table.reading.frames import store_frame
+from engine.table.reading.names import clean_names
+from engine.table.reading.options import ReadOptions
+from engine.table.reading.statistics_packages import read_statistics_package
+from engine.table.reading.text import detect_file, read_text
 from engine.table.schema import Kind, Schema
-from engine.table.statistics_packages import read_statistics_package
 from engine.table.table import Table
-from engine.table.text import detect_file, read_text
 
 SUFFIXES = {
     ".csv": "text",

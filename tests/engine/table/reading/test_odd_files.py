@@ -11,9 +11,9 @@ import pytest
 
 from engine.errors import Cancelled, InputRefused
 from engine.progress import Progress
-from engine.table.options import ReadOptions
-from engine.table.readers import detect, read_table
-from engine.table.text import Watched
+from engine.table.reading.options import ReadOptions
+from engine.table.reading.readers import detect, read_table
+from engine.table.reading.text import Watched
 from engine.texts import explain, sentences, text
 
 SECRET = "Zaphod"
@@ -219,7 +219,7 @@ def test_a_day_that_does_not_exist(tmp_path):
 
 
 def test_carriage_returns_alone():
-    path = Path(__file__).parents[2] / "data" / "readmissions_cr_line_ends.csv"
+    path = Path(__file__).parents[3] / "data" / "readmissions_cr_line_ends.csv"
     table = read_table(path)
     assert (table.n_rows, len(table.names), table.options.line_ends) == (300, 4, "\r")
     assert table.options.header is False and table.storage["column 3"] == "integer"
@@ -306,7 +306,7 @@ def test_a_drive_that_fails(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("engine.table.text.Watched.read", fail)
+    monkeypatch.setattr("engine.table.reading.text.Watched.read", fail)
     assert refused(path)[0] == "table.unreadable"
 
 
@@ -371,7 +371,7 @@ def test_a_second_attempt_has_the_file_for_itself(tmp_path, monkeypatch, odd, ke
 
     made = Watched.__init__
     monkeypatch.setattr(Watched, "__init__", begin)
-    monkeypatch.setattr("engine.table.text._BLOCK", 1 << 10)
+    monkeypatch.setattr("engine.table.reading.text._BLOCK", 1 << 10)
     path = written(tmp_path, f"a,b\n{odd}\n" + "".join(f"{row},short {row:05d}\n" for row in range(300)))
     for _ in range(5):
         table = read_table(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.table.options import Finding
+from engine.table.reading.options import Finding
 
 
 def clean_names(written: Sequence[str], width: int, file: str) -> tuple[tuple[str, ...], list[Finding]]:

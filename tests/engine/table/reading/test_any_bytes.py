@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.errors import InputRefused
 from engine.table.inspection import inspect_table
-from engine.table.readers import detect, read_table
+from engine.table.reading.readers import detect, read_table
 from engine.texts import explain
 
 WORDS = [
@@ -96,7 +96,7 @@ def test_the_patient_way_reads_the_same(tmp_path, content):
     except InputRefused:
         return
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("engine.table.text._fast", patient)
+        patched.setattr("engine.table.reading.text._fast", patient)
         slow = read_table(path)
     pd.testing.assert_frame_equal(fast.rows(), slow.rows())
     assert fast.findings == slow.findings

@@ -14,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.table.options import ROWS_NAMED, Finding, ReadOptions
 from engine.table.patterns import MISSING_CODES, NUMBER, date_order_of
+from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
 
 LARGEST_EXACT = 2**53
 _SNIFFED = 500

@@ -12,11 +12,11 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
-from engine.table.detect import SAMPLE_ROWS, Detection
-from engine.table.frames import store_values
-from engine.table.header import header_of
-from engine.table.names import clean_names
-from engine.table.options import ROWS_NAMED, Finding, ReadOptions
+from engine.table.reading.detect import SAMPLE_ROWS, Detection
+from engine.table.reading.frames import store_values
+from engine.table.reading.header import header_of
+from engine.table.reading.names import clean_names
+from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
 from engine.table.table import Table
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"

@@ -8,9 +8,9 @@ from typing import Any
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.table.coding import text_of
-from engine.table.frames import store_frame
-from engine.table.names import clean_names
-from engine.table.options import ReadOptions
+from engine.table.reading.frames import store_frame
+from engine.table.reading.names import clean_names
+from engine.table.reading.options import ReadOptions
 from engine.table.table import Table
 
 _PIECE = 100_000

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.errors import InputRefused
-from engine.table.header import header_of
-from engine.table.options import ReadOptions
 from engine.table.patterns import (
     GROUPED_COMMA,
     GROUPED_POINT,
@@ -21,6 +19,8 @@ from engine.table.patterns import (
     NUMBER_COMMA,
     date_order_of,
 )
+from engine.table.reading.header import header_of
+from engine.table.reading.options import ReadOptions
 
 SAMPLE_BYTES = 1 << 20
 SAMPLE_ROWS = 1000

@@ -19,10 +19,10 @@ import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
-from engine.table.detect import SAMPLE_BYTES, Detection, detect_text, reader
-from engine.table.names import clean_names
-from engine.table.options import ROWS_NAMED, Finding, ReadOptions
-from engine.table.storage import as_text, rows_of, store
+from engine.table.reading.detect import SAMPLE_BYTES, Detection, detect_text, reader
+from engine.table.reading.names import clean_names
+from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
+from engine.table.reading.storage import as_text, rows_of, store
 from engine.table.table import Table
 
 _BLOCK = 1 << 20
