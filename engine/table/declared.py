@@ -120,8 +120,8 @@ def _numbers(values: pd.Series, options: ReadOptions) -> pd.Series:
 
 
 def _dates(values: pd.Series, options: ReadOptions) -> pd.Series:
-    if values.dtype.kind == "M":
-        return pd.Series(values.to_numpy().astype("datetime64[us]"))
+    if values.dtype.kind == "M":  # a day, as the same moment written as text is
+        return pd.Series(values.to_numpy().astype("datetime64[D]").astype("datetime64[us]"))
     found, uniques = pd.factorize(values)
     days = [_day(text, options.date_order) for text in texts_of(uniques)]
     return pd.Series(np.array([*days, np.datetime64("NaT")], dtype="datetime64[us]")[found])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
 from engine.table.table import Table
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+MOST_UNPACKED = 300_000_000  # bytes of a workbook's parts: beyond that, reading takes minutes
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 
@@ -111,11 +113,20 @@ def read_excel(
 def _open(path: Path, *, values: bool = True) -> Any:
     from openpyxl import load_workbook
 
+    _refuse_huge(path)
     warnings.filterwarnings("ignore", module=r"openpyxl\.")  # it warns with the content of cells
     try:
         return load_workbook(path, read_only=True, data_only=values, keep_links=False)
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError, SyntaxError, TypeError) as error:
         raise InputRefused("table.excel_damaged", file=path.name) from error
+
+
+def _refuse_huge(path: Path) -> None:
+    with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as packed:
+        size = sum(item.file_size for item in packed.infolist())
+        if size > MOST_UNPACKED:
+            megabytes, most = size // 10**6, MOST_UNPACKED // 10**6
+            raise InputRefused("table.excel_too_large", file=path.name, size=megabytes, most=most)
 
 
 def _sheet(book: Any, name: str | None, file: str) -> Any:
@@ -131,20 +142,15 @@ def _sheet(book: Any, name: str | None, file: str) -> Any:
 
 
 def _filled(sheet: Any, most: int | None) -> Iterator[tuple[Any, ...]]:
-    """Give the rows from the first filled one on, without the empty cells at their right end."""
+    """Give the filled rows, without the empty cells at their right end; what is blank is no row anywhere."""
     sheet.reset_dimensions()
-    blank = 0
     count = 0
     for row in sheet.iter_rows(values_only=True):
         width = len(row)
         while width and (row[width - 1] is None or row[width - 1] == ""):
             width -= 1
         if width == 0:
-            blank += 1
             continue
-        for _ in range(blank if count else 0):  # an empty row between filled ones is a row
-            yield ()
-        blank = 0
         yield tuple(row[:width])
         count += 1
         if most is not None and count >= most:

@@ -32,14 +32,13 @@ def store_values(
     if kinds and kinds <= {int, float, decimal.Decimal, np.float64, np.int64}:
         return Stored(_numbers(values))
     if kinds and kinds <= {datetime.datetime, datetime.date, pd.Timestamp}:
-        series = pd.to_datetime(pd.Series(list(values), dtype="object"), errors="coerce", utc=True)
-        return Stored(series.dt.tz_localize(None).astype("datetime64[us]"))
+        return Stored(pd.Series(np.array([_moment(value) for value in values], dtype="datetime64[us]")))
     if kinds <= {str}:
         text = pa.array([value or None for value in values], pa.string())
         return Stored(as_text(text)) if as_written else store(text, name, options=options, file=file)
     # A column of several kinds: kept as text, each cell in its own form.
-    written = [None if value is None or value == "" else _written(value) for value in values]
-    mixed = pa.array(written, pa.string())
+    texts = [None if value is None or value == "" else written(value) for value in values]
+    mixed = pa.array(texts, pa.string())
     return Stored(as_text(mixed)) if as_written else store(mixed, name, options=options, file=file)
 
 
@@ -79,7 +78,7 @@ def store_series(series: pd.Series, name: str, *, options: ReadOptions, file: st
     if kinds <= {str}:  # typed as text where it comes from: not to be turned into numbers here
         return Stored(pd.Series([value or None for value in values], dtype="str"))
     if kinds & {list, dict, tuple, set, np.ndarray, bytes}:
-        written = pd.Series([None if value is None else _written(value) for value in values], dtype="str")
+        written = pd.Series([None if value is None else written(value) for value in values], dtype="str")
         return Stored(written, [Finding("table.nested_values", file, name, len(values))])
     return store_values(values, name, options=options, file=file)
 
@@ -132,11 +131,20 @@ def _is_absent(value: Any) -> bool:
     return value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value)
 
 
-def _written(value: Any) -> str:
+def _moment(value: Any) -> np.datetime64:
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64("NaT" if value is None else value, "us")
+
+
+def written(value: Any) -> str:
+    """Return a cell of a typed format as text; a moment in the same form as in a column of moments."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime.datetime):
-        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(sep=" ")
+        return text_of(np.datetime64(_moment(value)))
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return text_of(value)

@@ -12,9 +12,8 @@ from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.table.reading.detect import Detection
 from engine.table.reading.excel import OLE, detect_excel, read_excel, refuse_old_or_locked
-from engine.table.reading.frames import store_frame
-from engine.table.reading.names import clean_names
 from engine.table.reading.options import ReadOptions
+from engine.table.reading.parquet import read_parquet
 from engine.table.reading.statistics_packages import read_statistics_package
 from engine.table.reading.text import detect_file, read_text
 from engine.table.schema import Kind, Schema
@@ -112,7 +111,7 @@ def read_table(
         elif kind == "excel":
             table = read_excel(place, options=given, as_written=_as_written(schema), progress=progress)
         elif kind == "parquet":
-            table = _read_parquet(place, given, progress)
+            table = read_parquet(place, options=given, progress=progress)
         else:
             table = read_statistics_package(place, options=given, progress=progress)
         after = place.stat()
@@ -210,26 +209,3 @@ def _format(path: Path) -> str:
     if promised in (None, "text"):
         return "text"  # whether it is text at all is found out next
     raise InputRefused("table.damaged", file=path.name, format=promised)
-
-
-def _read_parquet(path: Path, options: ReadOptions, progress: Progress) -> Table:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    progress.step(0.1, "table.read")
-    try:
-        read = parquet.read_table(path)
-        written = [str(name) for name in read.column_names]
-        names, found = clean_names(written, len(written), path.name)
-        frame = read.rename_columns(list(names)).to_pandas(ignore_metadata=True, integer_object_nulls=True)
-    except (pa.ArrowException, OSError) as error:
-        if isinstance(error, FileNotFoundError | PermissionError):
-            raise
-        raise InputRefused("table.damaged", file=path.name, format="parquet") from error
-    if frame.shape[1] == 0:
-        raise InputRefused("table.empty_file", file=path.name)
-    if len(frame) == 0:
-        raise InputRefused("table.no_rows", file=path.name)
-    progress.step(0.6, "table.store")
-    stored, about_cells = store_frame(frame, options=options, file=path.name)
-    return Table(stored, source=path.name, options=options, findings=(*found, *about_cells))

@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.table.coding import text_of
 from engine.table.reading.frames import store_frame
+from engine.table.reading.moments import clock, from_numbers, is_time_of_day, package_moment
 from engine.table.reading.names import clean_names
-from engine.table.reading.options import ReadOptions
+from engine.table.reading.options import Finding, ReadOptions
 from engine.table.table import Table
 
 _PIECE = 100_000
@@ -35,7 +39,10 @@ def read_statistics_package(path: Path, *, options: ReadOptions, progress: Progr
         "sas_transport": pyreadstat.read_xport,
     }
     # The readers leave codes as they are unless they are asked for labels.
-    given: dict[str, Any] = {"encoding": options.encoding} if options.encoding else {}
+    # … and dates as numbers: a library that converts a whole column refuses it for one impossible day.
+    given: dict[str, Any] = {"disable_datetime_conversion": True}
+    if options.encoding:
+        given["encoding"] = options.encoding
     if kind in ("spss", "stata", "sas") and path.suffix.lower() != ".por":
         given["user_missing"] = True
     try:
@@ -52,12 +59,14 @@ def read_statistics_package(path: Path, *, options: ReadOptions, progress: Progr
     names, found = clean_names([str(name) for name in frame.columns], frame.shape[1], path.name)
     new = dict(zip((str(name) for name in frame.columns), names, strict=True))
     frame.columns = list(names)
+    displays = {new[name]: form for name, form in about.original_variable_types.items() if name in new}
+    frame, about_dates = _with_dates(frame, kind, displays, path.name)
     whole, about_cells = store_frame(_integral(frame), options=options, file=path.name)
     return Table(
         whole,
         source=path.name,
         options=ReadOptions(format=kind, encoding=about.file_encoding or None, missing=options.missing),
-        findings=(*found, *about_cells),
+        findings=(*found, *about_dates, *about_cells),
         labels={
             new[name]: {text_of(code): str(label) for code, label in labels.items()}
             for name, labels in about.variable_value_labels.items()
@@ -70,6 +79,26 @@ def read_statistics_package(path: Path, *, options: ReadOptions, progress: Progr
         },
         missing=_declared_missing(about, new),
     )
+
+
+def _with_dates(
+    frame: pd.DataFrame, kind: str, displays: dict[str, str | None], file: str
+) -> tuple[pd.DataFrame, list[Finding]]:
+    """Turn the numbers of columns that the file shows as dates or times into these, each cell by itself."""
+    found: list[Finding] = []
+    for name in frame.columns:
+        moment = package_moment(kind, displays.get(name))
+        if moment is None and not is_time_of_day(kind, displays.get(name)):
+            continue
+        numbers = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        letters = frame[name].map(lambda cell: isinstance(cell, str) and cell != "")
+        if moment is None:
+            frame[name] = [None if np.isnan(value) else clock(value) for value in numbers]
+            continue
+        days, findings = from_numbers(numbers, tick=moment[0], epoch=moment[1], name=name, file=file)
+        found.extend(findings)
+        frame[name] = days.astype("object").where(~letters, frame[name]) if letters.any() else days
+    return frame, found
 
 
 def _integral(frame: Any) -> Any:

@@ -1,0 +1,147 @@
+"""Each row alone and in company gives the same cells: for every format and every declared kind."""
+
+import datetime
+import decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pyreadstat
+import pytest
+from openpyxl import Workbook
+
+from engine.table.declared import as_declared
+from engine.table.reading.options import ReadOptions
+from engine.table.reading.readers import detect, read_table
+from engine.table.schema import Column, Kind, Role, Schema
+
+MIXED = [
+    *(
+        7,
+        7.0,
+        7.5,
+        0.1,
+        -3,
+        1e22,
+        2**53 + 1,
+        10**18,
+        True,
+        "7",
+        " 7 ",
+        "07",
+        "7.0",
+        "",
+        None,
+        "x",
+        "1e3",
+        "-",
+    ),
+    *(datetime.datetime(2020, 1, 2, 3, 4), datetime.datetime(2020, 1, 2), datetime.date(1890, 5, 6)),
+    *("2020-01-02", "03/04/2020", "1,234", "1.234.567", "nan", "inf", datetime.time(12, 30)),
+]
+WORDS = ["a", "", "7", "07", "2020-01-02", "x" * 300, "é", "-9"]
+NUMBERS = [1.0, 7.0, 7.5, np.nan, -1e300, 1e22, 0.1, float(2**53 + 2)]
+
+
+def declared(path, kind, role, options=None):
+    text = Schema(tuple(Column(name, kind=Kind.TEXT) for name in detect(path, options=options).names))
+    table = read_table(path, options=options, schema=text)  # as a release reads it
+    schema = Schema(tuple(Column(name, role=role, kind=kind) for name in table.names))
+    frame = as_declared(table, schema).rows()
+    return [[told(value) for value in row] for row in frame.itertuples(index=False)], table.options
+
+
+def told(value):
+    """Write a cell so that equal cells are equal words, missing ones too."""
+    return "missing" if pd.isna(value) else repr(value)
+
+
+def write_excel(path, rows):
+    book = Workbook()
+    book.active.append(["a", "b"])
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+
+
+def write_parquet(path, rows):
+    kinds = {
+        "int": pa.int64(),
+        "small": pa.int8(),
+        "unsigned": pa.uint64(),
+        "float": pa.float64(),
+        "text": pa.string(),
+        "truth": pa.bool_(),
+        "day": pa.date32(),
+        "ns": pa.timestamp("ns"),
+        "s": pa.timestamp("s"),
+        "money": pa.decimal128(12, 2),
+        "key": pa.decimal128(38, 0),
+        "list": pa.list_(pa.int64()),
+    }
+    columns = {name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()}
+    pyarrow.parquet.write_table(pa.table(columns), path)
+
+
+PARQUET = [
+    {
+        "int": int_,
+        "small": small,
+        "unsigned": unsigned,
+        "float": number,
+        "text": text,
+        "truth": truth,
+        "day": day,
+        "ns": stamp,
+        "s": stamp,
+        "money": None if number is None else decimal.Decimal(str(small or 0)) / 4,
+        "key": None if int_ is None else decimal.Decimal(int_),
+        "list": None if small is None else [small],
+    }
+    for int_, small, unsigned, number, text, truth, day, stamp in [
+        (1, 1, 1, 1.0, "1", True, datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1)),
+        (None, None, None, None, None, None, None, None),
+        (2**53 + 1, -7, 2**64 - 1, 0.5, "", False, datetime.date(1, 1, 1), datetime.datetime(1990, 1, 1, 5)),
+        (-(2**62), 0, 2**63, float("inf"), "07", None, datetime.date(9999, 12, 31), None),
+        (7, 5, 0, float("nan"), " x ", True, None, datetime.datetime(2262, 1, 1)),
+    ]
+]
+PACKAGES = [
+    {"n": number, "word": word, "day": day}
+    for number, word, day in zip(
+        NUMBERS, WORDS, [0.0, 1.0, np.nan, 4e12, -1e12, 1e18, 21_000.0, 5.5], strict=True
+    )
+]
+FORMATS = {"sav": {"day": "DATE11"}, "dta": {"day": "%td"}, "xpt": {"day": "DATE9"}}
+
+
+def write_package(path, rows):
+    write = {".sav": pyreadstat.write_sav, ".dta": pyreadstat.write_dta, ".xpt": pyreadstat.write_xport}
+    frame = pd.DataFrame(rows, columns=["n", "word", "day"])
+    write[path.suffix](frame, str(path), variable_format=FORMATS[path.suffix[1:]])
+
+
+CASES = {
+    "xlsx": (write_excel, [[value, f"row {place}"] for place, value in enumerate(MIXED)]),
+    "parquet": (write_parquet, PARQUET),
+    "sav": (write_package, PACKAGES),
+    "dta": (write_package, PACKAGES),
+    "xpt": (write_package, PACKAGES),
+}
+DECLARATIONS = [*((kind, Role.OTHER) for kind in Kind), (Kind.TEXT, Role.PERSON_KEY)]
+
+
+@pytest.mark.parametrize(("kind", "role"), DECLARATIONS)
+@pytest.mark.parametrize("ending", CASES)
+def test_a_row_alone_is_read_as_in_company(tmp_path, ending, kind, role):
+    write, rows = CASES[ending]
+    together = tmp_path / f"all.{ending}"
+    write(together, rows)
+    options = ReadOptions(sheet="Sheet", header=True, date_order="dmy") if ending == "xlsx" else None
+    whole, options = declared(together, kind, role, options)
+    assert len(whole) == len(rows)
+    for place, row in enumerate(rows):
+        alone = tmp_path / f"one.{ending}"
+        write(alone, [row])
+        assert declared(alone, kind, role, options)[0] == [whole[place]], (place, kind)
