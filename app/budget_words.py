@@ -217,13 +217,12 @@ class Said:
         ledger, together = found.preview.ledger, found.together
         cost = words.say("app.budget.together", amount=self._amount(together)) if together is not None else ""
         if ledger is not None:
-            after = max(ledger.before.holding.epsilon - ledger.epsilon_total, Fraction(0))
+            after, whole = ledger.epsilon_after, ledger.before.holding.epsilon
             if ledger.refusal is not None:
                 return " ".join(words.explain(ledger.refusal))
-            return (
-                words.say("app.budget.left", left=level(after), all=level(ledger.before.holding.epsilon))
-                + cost
-            )
+            if after is None or whole is None:
+                return cost
+            return words.say("app.budget.left", left=level(after), all=level(whole)) + cost
         budget = self.plan.holding_budget
         if budget is None or self.plan.budget is None:
             return ""

@@ -169,8 +169,8 @@ class PreviewPage(Page):
         """What is left before, what this release spends, what is left after, and the whole budget."""
         spends, ledger = preview.guarantee.epsilon, preview.ledger
         if ledger is not None:
-            whole = ledger.before.holding.epsilon
-            return ledger.before.epsilon_left, spends, max(whole - ledger.epsilon_total, Fraction(0)), whole
+            before = ledger.before
+            return before.epsilon_left, spends, ledger.epsilon_after, before.holding.epsilon
         budget = self.study.plan.holding_budget
         if budget is None or spends is None:
             return None, spends, None, None

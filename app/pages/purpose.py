@@ -259,11 +259,11 @@ class PurposePage(Page):
             holding = status.holding
             values = {
                 "spent": texts.number(status.epsilon_spent),
-                "left": texts.number(status.epsilon_left),
-                "budget": texts.number(holding.epsilon),
+                "left": _level(status.epsilon_left),
+                "budget": _level(holding.epsilon),
                 "releases": status.releases,
             }
-            parts = [*three_parts("app.purpose.left", **values)]
+            parts = [] if holding.epsilon is None else [*three_parts("app.purpose.left", **values)]
             if not status.bounds_all:
                 parts.insert(0, Part(body=words.say("app.purpose.not_bounded"), tone="care"))
             return Explanation(holding.name, tuple(parts))
@@ -322,12 +322,18 @@ class PurposePage(Page):
 
 def left_words(status: Any) -> str:
     """Return what a register has left, in one sentence."""
+    if status.holding.epsilon is None:
+        return words.say("app.purpose.no_budget_sentence", releases=status.releases)
     return words.say(
         "app.purpose.left_sentence",
         left=texts.number(status.epsilon_left),
         budget=texts.number(status.holding.epsilon),
         releases=status.releases,
     )
+
+
+def _level(value: Fraction | None) -> str:
+    return "–" if value is None else texts.number(value)
 
 
 def _number(text: str) -> Fraction | None:

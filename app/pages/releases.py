@@ -117,7 +117,7 @@ class ReleasesPage(Page):
         self.entries = [(holding, entry) for holding in holdings for entry in reversed(holding["releases"])]
         self.nothing.setVisible(not holdings)
         self.left_card.setVisible(bool(holdings))
-        self.left.show_bars([_bar(holding) for holding in holdings])
+        self.left.show_bars([_bar(one) for one in holdings if one["budget"]["epsilon"] is not None])
         self.table.setVisible(bool(self.entries))
         self._fill()
         self.chosen.hide()
@@ -234,6 +234,8 @@ def _cell(name: str, entry: dict[str, Any]) -> str:
     if name == "spent":
         if entry["unbounded"]:
             return words.say("app.releases.unbounded")
+        if entry["spent"]["epsilon"] is None:
+            return words.say("app.releases.no_loss")
         return level(Fraction(entry["spent"]["epsilon"])) if entry["counts"] else "0"
     if name == "state":
         return _state(entry)

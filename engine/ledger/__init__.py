@@ -1,12 +1,15 @@
 """The ledger: what has left about whom, what it spent, and what is left. It stands alone.
 
 Budget belongs to a *holding*, a register of people that the custodian names once. Every release is an entry:
-*reserved* before the first noise, *spent* at the first noise call, *complete* with the hashes of its bundle.
-Everything that happens is a row of a journal in which each row carries the SHA-256 of the row before it.
+*reserved* before the first noise, *spent* at the first noise call (before the first byte where there is no
+noise), *complete* with the hashes of its bundle. A service is opened by one entry that reserves its budget;
+each visit is an entry of its own that draws from it. Everything that happens is a row of a
+journal in which each row carries the SHA-256 of the row before it.
 """
 
 from engine.ledger.book import Ledger, default_path
 from engine.ledger.values import (
+    LOSSES,
     NEIGHBOURS,
     STATES,
     UNITS,
@@ -16,10 +19,12 @@ from engine.ledger.values import (
     Holding,
     Match,
     Preview,
+    Service,
     Status,
 )
 
 __all__ = [
+    "LOSSES",
     "NEIGHBOURS",
     "STATES",
     "UNITS",
@@ -30,6 +35,7 @@ __all__ = [
     "Ledger",
     "Match",
     "Preview",
+    "Service",
     "Status",
     "default_path",
 ]

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import secrets
+import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
 from engine.errors import InputRefused
-from engine.ledger import entries, holdings, journal
+from engine.ledger import entries, holdings, journal, services
 from engine.ledger.listing import holding_to_json
 from engine.ledger.process import this_process
 from engine.ledger.register import Register, default_path
 from engine.ledger.values import (
     Compose,
     Entry,
+    Holding,
     Preview,
+    Service,
     Status,
     day,
     hexadecimal,
@@ -93,6 +97,11 @@ class Ledger(Register):
         expires: str | None = None,
         approver: str = "",
         tables: Sequence[str] = (),
+        loss: str | None = None,
+        parent: str | None = None,
+        state_hash: str | None = None,
+        questions: Sequence[str] = (),
+        folder: str = "",
     ) -> str:
         """Enter a release before its first noise, if the budget of the holding bears it.
 
@@ -104,17 +113,29 @@ class Ledger(Register):
             What the release promises, as JSON values; handed to ``compose`` with those of all entries that
             count. Fields ``epsilon``, ``delta``, ``unit``, ``neighbours`` must agree with the arguments.
         epsilon, delta
-            What the release spends, exact; ``epsilon=None`` for a release without formal guarantee, which
-            is entered as unbounded, is never over budget, and is not composed.
+            What the release spends, exact; None where no loss is stated: such a release is never over budget
+            and not composed.
         unit, neighbours
             Must be those of the holding; the caller converts (add/remove to replace-one doubles ε).
         compose
             List of guarantee JSONs → total (ε, δ). Runs inside the transaction. Under a budget with δ it
-            has to state ε at the holding's δ.
+            has to state ε at the holding's δ; for a visit, at the δ of its opening.
         request, agreement, expires, approver
             Purpose: request number, agreement, last day (ISO) or None, who approved.
         tables
             Fingerprints of the tables that are read; each must be attached to this holding.
+        loss
+            One of `LOSSES`. Left out: ``"bounded"`` with ε, else ``"unbounded"`` (private rows are read
+            without a formal guarantee). ``"none"`` is for what reads no private row.
+        parent
+            Id of the complete entry that opened the service or exchange of which this is a visit. A visit
+            with a bounded loss draws from what the opening reserved and not from the holding.
+        state_hash
+            SHA-256 of the state that the visit begins from: the one that the service was left in.
+        questions
+            Fingerprints of the questions that are paid for here; none that a visit has answered before.
+        folder
+            Working folder of this run, see `leftovers`.
 
         Returns
         -------
@@ -126,9 +147,14 @@ class Ledger(Register):
         InputRefused
             ``ledger.over_budget``, ``ledger.over_delta`` (what is asked, what is left),
             ``ledger.unit_differs``, ``ledger.neighbours_differ``, ``ledger.guarantee_differs``,
-            ``ledger.not_attached``, and refusals of single fields.
+            ``ledger.not_attached``, and refusals of single fields. ``ledger.no_budget``: a loss is stated,
+            and the holding has no ε. Of visits: ``ledger.not_open``, ``ledger.visit_underway``,
+            ``ledger.other_state``, ``ledger.over_reserved``, ``ledger.over_reserved_delta``,
+            ``ledger.paid_already``.
         """
-        asked = entries.asked(guarantee_json, epsilon, delta, unit, neighbours)
+        asked = entries.asked(guarantee_json, epsilon, delta, unit, neighbours, loss)
+        begins_from = None if state_hash is None else hexadecimal(state_hash, "state_hash")
+        paid = sorted({words(question, "question", required=True) for question in questions})
         row: dict[str, Any] = {
             "state": "reserved",
             "title": words(title, "title"),
@@ -138,12 +164,15 @@ class Ledger(Register):
             "agreement": words(agreement, "agreement"),
             "expires": day(expires),
             "approver": words(approver, "approver"),
+            "loss": asked.loss,
             "unit": asked.unit,
             "neighbours": asked.neighbours,
             "guarantee": journal.canonical(asked.guarantee),
             "epsilon": written(asked.epsilon),
             "delta": written(asked.delta),
             "tables": journal.listed(tables),
+            "questions": journal.listed(paid),
+            "folder": words(folder, "folder"),
             "process": entries.process_text(this_process()),
             "reserved_at": journal.now(),
             "reason": "",
@@ -151,12 +180,14 @@ class Ledger(Register):
         with self._transaction(write=True) as db:
             payer = holdings.find(db, holding)
             holdings.refuse_detached(db, payer, tables)
-            preview = entries.weigh(db, payer, asked, compose)
+            preview, visited = _weigh(db, payer, asked, compose, parent, begins_from)
             if preview.refusal is not None:
                 raise preview.refusal
+            if visited is not None:
+                services.refuse_paid(visited, paid)
             identity = f"r{secrets.token_hex(8)}"
             number = journal.head(db).sequence + 1
-            row |= {"holding": payer.id, "number": number}
+            row |= {"holding": payer.id, "number": number, "parent": parent}
             journal.change(db, "reserved", "entry", identity, row)
             return identity
 
@@ -170,14 +201,19 @@ class Ledger(Register):
         unit: str | None,
         neighbours: str | None,
         compose: Compose,
+        loss: str | None = None,
+        parent: str | None = None,
+        state_hash: str | None = None,
     ) -> Preview:
         """Return what `reserve` would say now, without reserving; parameters as there."""
-        asked = entries.asked(guarantee_json, epsilon, delta, unit, neighbours)
+        asked = entries.asked(guarantee_json, epsilon, delta, unit, neighbours, loss)
         with self._transaction() as db:
-            return entries.weigh(db, holdings.find(db, holding), asked, compose)
+            payer = holdings.find(db, holding)
+            return _weigh(db, payer, asked, compose, parent, state_hash and state_hash.lower())[0]
 
     def spend(self, entry: str) -> None:
-        """Record that the first noise is about to be drawn; call it before, not after.
+        """Record that the first noise is about to be drawn, or without noise that the first byte is about to
+        be written; call it before, not after.
 
         Only a reserved entry can be spent, and only once: a replay after a crash is refused with
         ``ledger.cannot_be_spent``. It is on the disk when this returns.
@@ -192,28 +228,33 @@ class Ledger(Register):
         """Give a reservation back: stopped before the first noise. Refused once the entry is spent."""
         why = words(reason, "reason")
         with self._transaction(write=True) as db:
-            entries.move(
-                db, entry, "freed", "freed", allowed=["reserved"], closed_at=journal.now(), reason=why
-            )
+            closed = {"closed_at": journal.now(), "reason": why, "folder": ""}
+            entries.move(db, entry, "freed", "freed", allowed=["reserved"], **closed)
 
-    def complete(self, entry: str, *, release_sums_hash: str, internal_sums_hash: str) -> None:
-        """Close a spent entry with the SHA-256 of both ``SHA256SUMS`` of its bundle."""
-        hashes = {
+    def complete(
+        self, entry: str, *, release_sums_hash: str, internal_sums_hash: str, state_hash: str | None = None
+    ) -> None:
+        """Close a spent entry with the SHA-256 of both ``SHA256SUMS`` of its bundle.
+
+        ``state_hash`` is the SHA-256 of the state that a service is left in; the next visit begins from it.
+        """
+        changes = {
             "release_sums": hexadecimal(release_sums_hash, "release_sums_hash"),
             "internal_sums": hexadecimal(internal_sums_hash, "internal_sums_hash"),
+            "closed_at": journal.now(),
+            "folder": "",
         }
+        if state_hash is not None:
+            changes["state_hash"] = hexadecimal(state_hash, "state_hash")
         with self._transaction(write=True) as db:
-            entries.move(
-                db, entry, "completed", "complete", allowed=["spent"], closed_at=journal.now(), **hashes
-            )
+            entries.move(db, entry, "completed", "complete", allowed=["spent"], **changes)
 
     def fail(self, entry: str, reason: str = "") -> None:
         """Close a spent entry that came to no bundle. Noise was drawn: it stays spent."""
         why = words(reason, "reason")
         with self._transaction(write=True) as db:
-            entries.move(
-                db, entry, "failed", "failed", allowed=["spent"], closed_at=journal.now(), reason=why
-            )
+            closed = {"closed_at": journal.now(), "reason": why, "folder": ""}
+            entries.move(db, entry, "failed", "failed", allowed=["spent"], **closed)
 
     def resolve(self, entry: str, reason: str) -> str:
         """Say what became of an entry whose process ended before it did.
@@ -259,6 +300,21 @@ class Ledger(Register):
                 db, entry, "withdrawn", "withdrawn", allowed=["complete"], withdrawn_at=now, reason=why
             )
 
+    def leftovers(self) -> list[Entry]:
+        """Return the entries whose process is gone, but whose working `folder` was never put away.
+
+        A process that ends by itself removes its folder and closes its entry; one that was killed does
+        neither. Whoever has removed such a folder says so with `swept`.
+        """
+        with self._transaction() as db:
+            return entries.leftovers(db)
+
+    def swept(self, entry: str) -> None:
+        """Record that the working folder of a process that is gone has been removed."""
+        with self._transaction(write=True) as db:
+            if any(one.id == entry for one in entries.leftovers(db)):
+                journal.change(db, "swept", "entry", entry, {"folder": ""})
+
     def entry(self, entry: str) -> Entry:
         """Return one entry; ``ledger.no_entry`` when there is none."""
         with self._transaction() as db:
@@ -273,6 +329,11 @@ class Ledger(Register):
         """Return the entries of a holding, or of all, in the order of their reservation."""
         with self._transaction() as db:
             return entries.of_holding(db, None if holding is None else holdings.find(db, holding).id)
+
+    def service(self, opening: str, compose: Compose | None = None) -> Service:
+        """Return an opened service or exchange: its visits, what they drew, and the state it was left in."""
+        with self._transaction() as db:
+            return services.service(db, opening, compose)
 
     def status(self, holding: str, compose: Compose | None = None) -> Status:
         """Return what has been spent on the people of a holding, and what is left.
@@ -305,3 +366,23 @@ class Ledger(Register):
             "head": {"sequence": head.sequence, "hash": head.hash},
             "holdings": listed,
         }
+
+
+def _weigh(
+    db: sqlite3.Connection,
+    payer: Holding,
+    asked: entries.Asked,
+    compose: Compose,
+    parent: str | None,
+    state_hash: str | None,
+) -> tuple[Preview, Service | None]:
+    """Return what the ledger says to a release or a visit, and the service that is visited."""
+    if parent is None:
+        return entries.weigh(db, payer, asked, compose), None
+    visited = services.service(db, parent)
+    refusal = services.weigh(visited, payer, asked, compose, state_hash)
+    if visited.opening.bounded or asked.epsilon is None:
+        before = entries.status(db, payer, None)
+        return Preview(before, before.epsilon_spent, before.delta_spent, refusal), visited
+    preview = entries.weigh(db, payer, asked, compose)
+    return replace(preview, refusal=refusal or preview.refusal), visited

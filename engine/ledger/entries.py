@@ -18,6 +18,7 @@ from engine.errors import InputRefused
 from engine.ledger import journal
 from engine.ledger.process import Process, is_running
 from engine.ledger.values import (
+    LOSSES,
     Compose,
     Entry,
     Holding,
@@ -31,9 +32,10 @@ from engine.ledger.values import (
 
 @dataclass(frozen=True)
 class Asked:
-    """What a release asks of a holding; ε and δ are None when it has no formal guarantee."""
+    """What a release asks of a holding; ε and δ are None unless its loss is bounded."""
 
     guarantee: dict[str, Any]
+    loss: str
     epsilon: Fraction | None
     delta: Fraction | None
     unit: str | None
@@ -46,25 +48,29 @@ def asked(
     delta: object,
     unit: str | None,
     neighbours: str | None,
+    loss: str | None,
 ) -> Asked:
     """Return what is asked, as exact numbers, after comparing it with the guarantee that states it."""
+    loss = loss or ("unbounded" if epsilon is None else "bounded")
+    if loss not in LOSSES or (loss == "bounded") != (epsilon is not None):
+        raise InputRefused("ledger.bad_loss", loss=loss)
     try:
         guarantee = json.loads(journal.canonical(guarantee_json))
     except (TypeError, ValueError, RecursionError) as error:
         raise InputRefused("ledger.bad_guarantee") from error
     found = Asked(
         guarantee=guarantee,
+        loss=loss,
         epsilon=None if epsilon is None else exact(epsilon, "ledger.bad_epsilon"),
         delta=None if epsilon is None else exact(delta, "ledger.bad_delta", zero=True, below_one=True),
         unit=None if unit is None else str(unit),
         neighbours=None if neighbours is None else str(neighbours),
     )
-    for name in ("epsilon", "delta", "unit", "neighbours"):
-        if (
-            name in guarantee
-            and (found.epsilon is not None or name == "epsilon")
-            and not _same(guarantee[name], getattr(found, name))
-        ):
+    if loss == "none":  # what it promises is not about the rows of this register
+        return found
+    stated = guarantee | (guarantee["loss"] if isinstance(guarantee.get("loss"), dict) else {})
+    for name in ("epsilon", "delta", "unit", "neighbours") if loss == "bounded" else ("epsilon",):
+        if name in stated and not _same(stated[name], getattr(found, name)):
             raise InputRefused("ledger.guarantee_differs", field=name)
     return found
 
@@ -81,12 +87,12 @@ def weigh(db: sqlite3.Connection, holding: Holding, request: Asked, compose: Com
     before = status(db, holding, compose)
     if request.epsilon is None or request.delta is None:
         return Preview(before, before.epsilon_spent, before.delta_spent, None)
-    refusal = _other_kind(holding, request)
-    if refusal is not None:
+    refusal = other_kind(holding, request)
+    if refusal is None and holding.epsilon is None:
+        refusal = InputRefused("ledger.no_budget", holding=holding.name)
+    if refusal is not None or holding.epsilon is None:
         return Preview(before, before.epsilon_spent, before.delta_spent, refusal)
-    counted = [
-        dict(entry.guarantee) for entry in of_holding(db, holding.id) if entry.counts and entry.bounded
-    ]
+    counted = [dict(entry.guarantee) for entry in paying(of_holding(db, holding.id))]
     epsilon, delta = composed(compose, [*counted, request.guarantee])
     named = {"holding": holding.name}
     if epsilon > holding.epsilon:
@@ -95,7 +101,7 @@ def weigh(db: sqlite3.Connection, holding: Holding, request: Asked, compose: Com
             **named,
             asked=at_least(request.epsilon),
             total=at_least(epsilon),
-            left=at_most(before.epsilon_left),
+            left=at_most(before.epsilon_left or Fraction(0)),
             budget=at_most(holding.epsilon),
         )
     elif delta > holding.delta:
@@ -110,7 +116,18 @@ def weigh(db: sqlite3.Connection, holding: Holding, request: Asked, compose: Com
     return Preview(before, epsilon, delta, refusal)
 
 
-def _other_kind(holding: Holding, request: Asked) -> InputRefused | None:
+def paying(listed: Sequence[Entry]) -> list[Entry]:
+    """Return the entries whose loss counts against the budget of their register.
+
+    A visit draws from what its opening reserved, which is counted there once and for all.
+    """
+    bounded = [entry for entry in listed if entry.counts and entry.bounded]
+    reserves = {entry.id for entry in bounded}
+    return [entry for entry in bounded if entry.parent not in reserves]
+
+
+def other_kind(holding: Holding, request: Asked) -> InputRefused | None:
+    """Return the refusal of a loss in another unit or relation than the register counts in."""
     if request.unit != holding.unit:
         return InputRefused(
             "ledger.unit_differs", holding=holding.name, found=request.unit, expected=holding.unit
@@ -139,7 +156,7 @@ def composed(compose: Compose, guarantees: list[dict[str, Any]]) -> tuple[Fracti
 def status(db: sqlite3.Connection, holding: Holding, compose: Compose | None) -> Status:
     """Return what has been spent; without an accountant ε and δ are added up."""
     counted = [entry for entry in of_holding(db, holding.id) if entry.counts]
-    bounded = [entry for entry in counted if entry.bounded]
+    bounded = paying(counted)
     if compose is not None and bounded:
         epsilon, delta = composed(compose, [dict(entry.guarantee) for entry in bounded])
     else:
@@ -151,7 +168,7 @@ def status(db: sqlite3.Connection, holding: Holding, compose: Compose | None) ->
         delta_spent=delta,
         composed=compose is not None,
         releases=len(counted),
-        bounds_all=len(bounded) == len(counted),
+        bounds_all=all(entry.loss != "unbounded" for entry in counted),
         abandoned=tuple(entry for entry in counted if entry.abandoned),
     )
 
@@ -189,7 +206,7 @@ def of_holding(db: sqlite3.Connection, holding: str | None) -> list[Entry]:
 _PLAIN = tuple(
     field.name
     for field in fields(Entry)
-    if field.name not in ("guarantee", "epsilon", "delta", "tables", "running")
+    if field.name not in ("guarantee", "epsilon", "delta", "tables", "questions", "running")
 )
 
 
@@ -200,8 +217,15 @@ def _entry(row: sqlite3.Row) -> Entry:
         epsilon=None if row["epsilon"] is None else Fraction(row["epsilon"]),
         delta=None if row["delta"] is None else Fraction(row["delta"]),
         tables=tuple(json.loads(row["tables"])),
+        questions=tuple(json.loads(row["questions"])),
         running=row["state"] in ("reserved", "spent") and is_running(Process(**json.loads(row["process"]))),
     )
+
+
+def leftovers(db: sqlite3.Connection) -> list[Entry]:
+    """Return the entries whose process is gone, but whose working folder was never put away."""
+    rows = db.execute("SELECT * FROM entry WHERE folder != '' ORDER BY number").fetchall()
+    return [_entry(row) for row in rows if not is_running(Process(**json.loads(row["process"])))]
 
 
 def process_text(process: Process) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from typing import Any
 
 from engine.errors import InputRefused
-from engine.ledger.values import Holding, Match, words
+from engine.ledger import entries
+from engine.ledger.values import Compose, Holding, Match, at_least, at_most, words
 
 
 def refuse_other(target: Holding, matches: Sequence[Match], reason: str) -> bool:
@@ -31,6 +32,32 @@ def refuse_other(target: Holding, matches: Sequence[Match], reason: str) -> bool
     return True
 
 
+def refuse_unpaid(
+    db: sqlite3.Connection,
+    identity: str,
+    kind: Collection[str],
+    accountant: Callable[[Holding], Compose] | None,
+) -> Holding:
+    """Return a register whose budget was just changed, unless that would not cover what has been spent.
+
+    ``kind`` names what was changed of the unit and the relation in which losses are counted.
+    """
+    found = find(db, identity)
+    if not entries.paying(entries.of_holding(db, identity)):
+        return found
+    if kind:
+        raise InputRefused("ledger.kind_is_fixed", holding=found.name)
+    spent = entries.status(db, found, None if accountant is None else accountant(found))
+    for part, whole, used in (
+        ("ε", found.epsilon, spent.epsilon_spent),
+        ("δ", found.delta, spent.delta_spent),
+    ):
+        if whole is not None and used > whole:
+            asked = {"budget": at_most(whole), "spent": at_least(used)}
+            raise InputRefused("ledger.below_spent", holding=found.name, part=part, **asked)
+    return found
+
+
 def every(db: sqlite3.Connection) -> list[Holding]:
     """Return all holdings in the order of their names."""
     return [_holding(row) for row in db.execute("SELECT * FROM holding ORDER BY name, id")]
@@ -50,7 +77,7 @@ def _holding(row: sqlite3.Row) -> Holding:
         name: None if row[name] is None else Fraction(row[name]) for name in ("epsilon", "delta", "money")
     }
     return Holding(
-        **{name: row[name] for name in ("id", "name", "unit", "neighbours", "created")},
+        **{name: row[name] for name in ("id", "name", "unit", "neighbours", "created", "currency")},
         **exact_values,  # type: ignore[arg-type]
     )
 

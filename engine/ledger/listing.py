@@ -18,6 +18,7 @@ def holding_to_json(status: Status, entries: list[Entry], tables: list[dict[str,
         "neighbours": holding.neighbours,
         "created": holding.created,
         "money": written(holding.money),
+        "currency": holding.currency,
         "budget": {"epsilon": written(holding.epsilon), "delta": written(holding.delta)},
         "spent": {"epsilon": written(status.epsilon_spent), "delta": written(status.delta_spent)},
         "left": {"epsilon": written(status.epsilon_left), "delta": written(status.delta_left)},
@@ -32,6 +33,7 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
     """Return one release: what was given, to whom, under which agreement, until when, what it spent."""
     return {
         "id": entry.id,
+        "parent": entry.parent,
         "title": entry.title,
         "state": entry.state,
         "counts": entry.counts,
@@ -43,7 +45,8 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
         "expired": entry.expired(date.today()),
         "approver": entry.approver,
         "plan": entry.plan,
-        "unbounded": not entry.bounded,
+        "loss": entry.loss,
+        "unbounded": entry.loss == "unbounded",
         "spent": {"epsilon": written(entry.epsilon), "delta": written(entry.delta)},
         "unit": entry.unit,
         "neighbours": entry.neighbours,
@@ -55,4 +58,5 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
         "reason": entry.reason,
         "release_sums": entry.release_sums,
         "internal_sums": entry.internal_sums,
+        "state_hash": entry.state_hash,
     }

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +17,7 @@ from engine.ledger import holdings, journal, people, store
 from engine.ledger.values import (
     NEIGHBOURS,
     UNITS,
+    Compose,
     Head,
     Holding,
     Match,
@@ -79,9 +80,10 @@ class Register:
         *,
         unit: str,
         neighbours: str,
-        epsilon: Fraction | int | str,
+        epsilon: Fraction | int | str | None = None,
         delta: Fraction | int | str = 0,
         money: Fraction | int | str | None = None,
+        currency: str = "",
     ) -> Holding:
         """Name a register of people and the budget that all releases about them share.
 
@@ -94,8 +96,9 @@ class Register:
         neighbours
             ``"add_remove"`` or ``"replace_one"``.
         epsilon, delta
-            The budget, exact: ε > 0, 0 ≤ δ < 1. Never a float.
-        money
+            The budget, exact: ε > 0, 0 ≤ δ < 1. Never a float. Without ε no release that states a loss is
+            entered until `change_budget` sets one.
+        money, currency
             What can be afforded in compensation, > 0; kept, not enforced: the price of a total ε is
             computed elsewhere.
 
@@ -105,17 +108,14 @@ class Register:
             ``ledger.name_taken``, ``ledger.bad_epsilon``, ``ledger.bad_delta``, ``ledger.bad_money``,
             ``ledger.bad_unit``, ``ledger.bad_neighbours``, ``ledger.no_name``.
         """
-        if unit not in UNITS:
-            raise InputRefused("ledger.bad_unit")
-        if neighbours not in NEIGHBOURS:
-            raise InputRefused("ledger.bad_neighbours")
         row = {
             "name": words(name, "name", required=True),
-            "unit": str(unit),
-            "neighbours": str(neighbours),
-            "epsilon": written(exact(epsilon, "ledger.bad_epsilon")),
+            "unit": _one_of(unit, UNITS, "ledger.bad_unit"),
+            "neighbours": _one_of(neighbours, NEIGHBOURS, "ledger.bad_neighbours"),
+            "epsilon": None if epsilon is None else written(exact(epsilon, "ledger.bad_epsilon")),
             "delta": written(exact(delta, "ledger.bad_delta", zero=True, below_one=True)),
             "money": None if money is None else written(exact(money, "ledger.bad_money")),
+            "currency": words(currency, "currency"),
             "created": journal.now(),
         }
         with self._transaction(write=True) as db:
@@ -124,6 +124,69 @@ class Register:
             identity = f"h{secrets.token_hex(8)}"
             journal.change(db, "holding_made", "holding", identity, row)
             return holdings.find(db, identity)
+
+    def change_budget(
+        self,
+        holding: str,
+        reason: str,
+        *,
+        accountant: Callable[[Holding], Compose] | None = None,
+        epsilon: Fraction | int | str | None = None,
+        delta: Fraction | int | str | None = None,
+        money: Fraction | int | str | None = None,
+        currency: str | None = None,
+        unit: str | None = None,
+        neighbours: str | None = None,
+    ) -> Holding:
+        """Raise or lower the budget of a register; what it was, what it is and why is journalled.
+
+        Parameters
+        ----------
+        holding
+            Id or name.
+        reason
+            Why; an auditor reads it.
+        accountant
+            Holding → accountant, as `Ledger.status` takes it; it is asked at the new δ. Without it ε and δ of
+            all releases are added up.
+        epsilon, delta, money, currency
+            The new values; None leaves a value as it is.
+        unit, neighbours
+            Only while no release with a stated loss counts.
+
+        Returns
+        -------
+        Holding
+            As it is now.
+
+        Raises
+        ------
+        InputRefused
+            ``ledger.no_reason``, ``ledger.below_spent``, ``ledger.kind_is_fixed``, and those of
+            `create_holding`.
+        """
+        why = words(reason, "reason", required=True)
+        changes: dict[str, str | None] = {
+            "epsilon": None if epsilon is None else written(exact(epsilon, "ledger.bad_epsilon")),
+            "delta": None
+            if delta is None
+            else written(exact(delta, "ledger.bad_delta", zero=True, below_one=True)),
+            "money": None if money is None else written(exact(money, "ledger.bad_money")),
+            "currency": None if currency is None else words(currency, "currency"),
+            "unit": None if unit is None else _one_of(unit, UNITS, "ledger.bad_unit"),
+            "neighbours": None
+            if neighbours is None
+            else _one_of(neighbours, NEIGHBOURS, "ledger.bad_neighbours"),
+        }
+        with self._transaction(write=True) as db:
+            found = holdings.find(db, holding)
+            stored = dict(db.execute("SELECT * FROM holding WHERE id = ?", (found.id,)).fetchone())
+            new = {name: value for name, value in changes.items() if value not in (None, stored[name])}
+            if not new:
+                return found
+            before = {name: stored[name] for name in new}
+            journal.change(db, "budget_changed", "holding", found.id, new, reason=why, before=before)
+            return holdings.refuse_unpaid(db, found.id, {"unit", "neighbours"} & new.keys(), accountant)
 
     def holdings(self) -> list[Holding]:
         """Return every holding in the order of its name."""
@@ -315,3 +378,9 @@ class Register:
     def _key(self) -> bytes:
         with self._transaction() as db:
             return bytes(db.execute("SELECT key FROM secret").fetchone()[0])
+
+
+def _one_of(value: str, allowed: Sequence[str], code: str) -> str:
+    if value not in allowed:
+        raise InputRefused(code)
+    return str(value)

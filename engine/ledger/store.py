@@ -21,7 +21,7 @@ from pathlib import Path
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import journal
 
-VERSION = 1
+VERSION = 2
 APPLICATION = 0x43757374  # "Cust"
 KEY_BYTES = 32
 
@@ -34,7 +34,7 @@ CREATE TRIGGER journal_not_changed BEFORE UPDATE ON journal BEGIN SELECT RAISE(A
 CREATE TRIGGER journal_not_removed BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'append only'); END;
 CREATE TABLE holding (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL, neighbours TEXT NOT NULL,
-    epsilon TEXT NOT NULL, delta TEXT NOT NULL, money TEXT, created TEXT NOT NULL
+    epsilon TEXT, delta TEXT NOT NULL, money TEXT, currency TEXT NOT NULL, created TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE attached (
     id TEXT PRIMARY KEY, number INTEGER NOT NULL, holding TEXT NOT NULL REFERENCES holding (id),
@@ -43,11 +43,12 @@ CREATE TABLE attached (
 ) WITHOUT ROWID;
 CREATE TABLE entry (
     id TEXT PRIMARY KEY, number INTEGER NOT NULL, holding TEXT NOT NULL REFERENCES holding (id),
-    state TEXT NOT NULL, title TEXT NOT NULL, plan TEXT NOT NULL, recipient TEXT NOT NULL,
-    request TEXT NOT NULL, agreement TEXT NOT NULL, expires TEXT, approver TEXT NOT NULL,
-    unit TEXT, neighbours TEXT, guarantee TEXT NOT NULL, epsilon TEXT, delta TEXT, tables TEXT NOT NULL,
+    parent TEXT REFERENCES entry (id), state TEXT NOT NULL, title TEXT NOT NULL, plan TEXT NOT NULL,
+    recipient TEXT NOT NULL, request TEXT NOT NULL, agreement TEXT NOT NULL, expires TEXT,
+    approver TEXT NOT NULL, loss TEXT NOT NULL, unit TEXT, neighbours TEXT, guarantee TEXT NOT NULL,
+    epsilon TEXT, delta TEXT, tables TEXT NOT NULL, questions TEXT NOT NULL, folder TEXT NOT NULL,
     process TEXT NOT NULL, reserved_at TEXT NOT NULL, spent_at TEXT, closed_at TEXT, withdrawn_at TEXT,
-    reason TEXT NOT NULL, release_sums TEXT, internal_sums TEXT
+    reason TEXT NOT NULL, release_sums TEXT, internal_sums TEXT, state_hash TEXT
 ) WITHOUT ROWID;
 CREATE TABLE person (
     holding TEXT NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (holding, digest)
@@ -144,6 +145,8 @@ def _check_format(db: sqlite3.Connection, path: Path) -> None:
     found = db.execute("PRAGMA user_version").fetchone()[0]
     if found > VERSION:
         raise InputRefused("ledger.newer_version", file=path.name, found=found, expected=VERSION)
+    if 0 < found < VERSION:
+        raise InputRefused("ledger.older_version", file=path.name, found=found, expected=VERSION)
     if found != VERSION or _structure(db) != _expected_structure():
         raise VerificationFailed("ledger.corrupted", file=path.name)
 

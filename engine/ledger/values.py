@@ -15,6 +15,7 @@ from engine.errors import InputRefused
 UNITS = ("row", "person")
 NEIGHBOURS = ("add_remove", "replace_one")
 STATES = ("reserved", "spent", "complete", "failed", "freed", "withdrawn")
+LOSSES = ("bounded", "unbounded", "none")
 
 Compose = Callable[[list[dict[str, Any]]], tuple[Fraction, Fraction]]
 """Guarantees (as their JSON) of releases about the same people → their total (ε, δ), both exact."""
@@ -36,20 +37,22 @@ class Holding:
     neighbours
         ``"add_remove"`` or ``"replace_one"``.
     epsilon, delta
-        The budget; ε > 0, 0 ≤ δ < 1.
-    money
-        What the custodian can afford in compensation, in the currency of the plan, or None. The ledger keeps
-        it; what it compares releases with is ε and δ.
+        The budget; ε > 0, 0 ≤ δ < 1. Without ε the register only lists releases that state no loss; one that
+        states a loss is refused until a budget is set.
+    money, currency
+        What the custodian can afford in compensation, or None. The ledger keeps it; what it compares releases
+        with is ε and δ.
     """
 
     id: str
     name: str
     unit: str
     neighbours: str
-    epsilon: Fraction
+    epsilon: Fraction | None
     delta: Fraction
     money: Fraction | None
     created: str
+    currency: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,19 @@ class Entry:
 
     Attributes
     ----------
+    loss
+        One of `LOSSES`: ``bounded`` by ε and δ; ``unbounded`` where private rows were read without a formal
+        guarantee; ``none`` where none were read (post-processing of what has left already, a kit).
     epsilon, delta
-        What the release spends; None when it has no formal guarantee.
+        What the release spends; None unless its loss is bounded.
+    parent
+        The entry that opened the service or exchange of which this is a visit or round, or None.
+    questions
+        Fingerprints of what the release paid to answer, so that no question is paid for twice.
+    state_hash
+        SHA-256 of the state that a service was left in, or None.
+    folder
+        Working folder of the process that holds the entry; empty once it has been put away.
     state
         One of `STATES`. Every state but ``freed`` counts against the budget.
     running
@@ -70,6 +84,7 @@ class Entry:
     id: str
     holding: str
     number: int
+    parent: str | None
     state: str
     title: str
     plan: str
@@ -78,12 +93,15 @@ class Entry:
     agreement: str
     expires: str | None
     approver: str
+    loss: str
     unit: str | None
     neighbours: str | None
     guarantee: Mapping[str, Any]
     epsilon: Fraction | None
     delta: Fraction | None
     tables: tuple[str, ...]
+    questions: tuple[str, ...]
+    folder: str
     reserved_at: str
     spent_at: str | None
     closed_at: str | None
@@ -91,6 +109,7 @@ class Entry:
     reason: str
     release_sums: str | None
     internal_sums: str | None
+    state_hash: str | None
     running: bool
 
     @property
@@ -100,7 +119,7 @@ class Entry:
 
     @property
     def bounded(self) -> bool:
-        """Whether the release has a formal guarantee."""
+        """Whether the release spends from a budget: its loss is stated and bounded."""
         return self.epsilon is not None
 
     @property
@@ -123,8 +142,8 @@ class Status:
         True: the totals come from the accountant that was passed. False: ε and δ were added up, which is
         always valid (basic composition) and never smaller than what the accountant says.
     bounds_all
-        False as soon as a release without formal guarantee is among the entries: the differentially private
-        total then no longer bounds all that has left about these people.
+        False as soon as a release that read private rows without formal guarantee is among the entries: the
+        differentially private total then no longer bounds all that has left about these people.
     abandoned
         Entries that count as spent until a person resolves them.
     """
@@ -138,9 +157,10 @@ class Status:
     abandoned: tuple[Entry, ...]
 
     @property
-    def epsilon_left(self) -> Fraction:
-        """ε budget that is left, never below zero."""
-        return max(self.holding.epsilon - self.epsilon_spent, Fraction(0))
+    def epsilon_left(self) -> Fraction | None:
+        """ε budget that is left, never below zero; None for a register without a budget."""
+        whole = self.holding.epsilon
+        return None if whole is None else max(whole - self.epsilon_spent, Fraction(0))
 
     @property
     def delta_left(self) -> Fraction:
@@ -159,6 +179,50 @@ class Preview:
     epsilon_total: Fraction
     delta_total: Fraction
     refusal: InputRefused | None
+
+    @property
+    def epsilon_after(self) -> Fraction | None:
+        """ε that would be left after the release, never below zero; None for a register without a budget."""
+        whole = self.before.holding.epsilon
+        return None if whole is None else max(whole - self.epsilon_total, Fraction(0))
+
+
+@dataclass(frozen=True)
+class Service:
+    """An entry that was opened once, and what came after it: visits of a desk, rounds of an exchange.
+
+    Attributes
+    ----------
+    opening
+        Reserved the whole budget of the service, and is what counts against the register.
+    visits
+        In the order of their reservation.
+    state_hash
+        SHA-256 of the state that the last of them left, or None where none is kept.
+    epsilon_spent, delta_spent
+        What the visits have drawn together from the budget of the opening.
+    underway
+        The visit that is neither complete nor closed; no other may begin before it is.
+    """
+
+    opening: Entry
+    visits: tuple[Entry, ...]
+    state_hash: str | None
+    epsilon_spent: Fraction
+    delta_spent: Fraction
+    underway: Entry | None
+
+    @property
+    def epsilon_left(self) -> Fraction | None:
+        """What further visits can draw; None where the opening states no loss."""
+        whole = self.opening.epsilon
+        return None if whole is None else max(whole - self.epsilon_spent, Fraction(0))
+
+    @property
+    def delta_left(self) -> Fraction | None:
+        """δ that further visits can draw."""
+        whole = self.opening.delta
+        return None if whole is None else max(whole - self.delta_spent, Fraction(0))
 
 
 @dataclass(frozen=True)

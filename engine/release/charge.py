@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from engine.errors import InputRefused
-from engine.ledger import Holding, Ledger, Match, Preview
+from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
 from engine.ledger.values import at_least, at_most
 from engine.privacy import accounting
 from engine.privacy.guarantee import Guarantee, Kind, Neighbours
@@ -17,11 +17,15 @@ from engine.release.plan import Plan
 NEW_HOLDING = "new_holding"
 
 
-def composer(holding: Holding) -> Callable[[list[dict[str, Any]]], tuple[Fraction, Fraction]]:
-    """Return the accountant of a holding: guarantees as JSON → total (ε, δ) at the holding's δ."""
+def composer(payer: Holding | Entry) -> Compose:
+    """Return the accountant of a holding: guarantees as JSON → total (ε, δ) at the holding's δ.
+
+    For the visits of a service it is the entry that opened it, at the δ that it reserved.
+    """
+    delta = payer.delta or Fraction(0)
 
     def total(guarantees: list[dict[str, Any]]) -> tuple[Fraction, Fraction]:
-        found = accounting.total([Guarantee.from_json(tree) for tree in guarantees], delta=holding.delta)
+        found = accounting.total([Guarantee.from_json(tree) for tree in guarantees], delta=delta)
         return found.epsilon, found.delta
 
     return total
@@ -57,8 +61,8 @@ def holding_of(plan: Plan, ledger: Ledger, guarantee: Guarantee) -> Holding:
     Raises
     ------
     InputRefused
-        ``charge.no_holding``: no register of people is named. ``charge.no_budget``: it is new and the plan
-        does not say its budget.
+        ``charge.no_holding``: no register of people is named. ``charge.no_budget``: it is new, the release
+        states a loss, and the plan does not say the budget.
     """
     if not plan.holding.strip():
         raise InputRefused("charge.no_holding")
@@ -66,14 +70,15 @@ def holding_of(plan: Plan, ledger: Ledger, guarantee: Guarantee) -> Holding:
     if found is not None:
         return found
     refuse_too_much(plan, guarantee)
-    assert plan.holding_budget is not None
+    budget = plan.holding_budget
     return ledger.create_holding(
         plan.holding.strip(),
         unit=guarantee.unit.value,
-        neighbours=plan.holding_budget.neighbours.value,
-        epsilon=plan.holding_budget.epsilon,
-        delta=plan.holding_budget.delta,
+        neighbours=(guarantee.neighbours if budget is None else budget.neighbours).value,
+        epsilon=None if budget is None else budget.epsilon,
+        delta=0 if budget is None else budget.delta,
         money=plan.price.budget,
+        currency=plan.price.currency if plan.price.budget is not None else "",
     )
 
 
@@ -86,6 +91,8 @@ def refuse_too_much(plan: Plan, guarantee: Guarantee) -> None:
         ``charge.no_budget``, ``ledger.over_budget`` or ``ledger.over_delta``.
     """
     budget = plan.holding_budget
+    if guarantee.epsilon is None:
+        return
     if budget is None:
         raise InputRefused("charge.no_budget", holding=plan.holding)
     name, unit = plan.holding.strip(), guarantee.unit.value

@@ -185,7 +185,7 @@ def _internal(made: Made) -> InternalEvidence:
         price=_price(plan, made.release.guarantee),
         holding={
             "name": made.holding.name,
-            "epsilon": str(status.holding.epsilon),
+            "epsilon": None if status.holding.epsilon is None else str(status.holding.epsilon),
             "delta": str(status.holding.delta),
             "epsilon_spent": str(status.epsilon_spent),
             "delta_spent": str(status.delta_spent),

@@ -98,8 +98,8 @@ def preview_json(plan: Plan, ledger: Ledger | None, *, language: str = "en") -> 
         left = found.ledger.before
         answer["ledger"] = {
             "holding": left.holding.name,
-            "epsilon_left": str(left.epsilon_left),
-            "epsilon_after": str(max(left.holding.epsilon - found.ledger.epsilon_total, 0)),
+            "epsilon_left": None if left.epsilon_left is None else str(left.epsilon_left),
+            "epsilon_after": None if left.epsilon_left is None else str(found.ledger.epsilon_after),
         }
     return answer
 

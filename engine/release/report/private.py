@@ -21,6 +21,9 @@ def left(private: InternalEvidence) -> tuple[Row, ...]:
     holding = private.holding
     if not holding:
         return ()
+    named = Row(say("cover.holding"), str(holding["name"]))
+    if holding["epsilon"] is None:  # a register without a budget
+        return (named,)
     total, spent = Fraction(str(holding["epsilon"])), Fraction(str(holding["epsilon_spent"]))
     values = {
         "spent": exactly(spent),
@@ -29,7 +32,7 @@ def left(private: InternalEvidence) -> tuple[Row, ...]:
         "releases": int(holding.get("releases", 1)),
     }
     return (
-        Row(say("cover.holding"), str(holding["name"])),
+        named,
         Row(say("cover.left"), say("cover.left_value", **values), three("left", **values)),
     )
 

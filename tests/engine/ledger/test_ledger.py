@@ -77,7 +77,6 @@ def test_exact_numbers_are_taken_as_they_are(given, expected):
         "1e999999999",
         "9" * 5000,
         True,
-        None,
         Decimal("NaN"),
         Decimal("Infinity"),
         Fraction(-1, 2),

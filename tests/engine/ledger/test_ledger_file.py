@@ -45,12 +45,20 @@ def test_opening_again_changes_nothing(ledger, holding, path):
 
 
 def test_a_newer_ledger_is_refused_and_not_changed(ledger, path):
-    set_pragma(path, "PRAGMA user_version = 2")
+    set_pragma(path, f"PRAGMA user_version = {store.VERSION + 1}")
     before = path.read_bytes()
     with refused("newer_version"):
         Ledger(path)
     with refused("newer_version"):
         ledger.create_holding("Register", unit="row", neighbours="add_remove", epsilon=1)
+    assert path.read_bytes() == before
+
+
+def test_an_older_ledger_is_refused_and_not_changed(ledger, path):
+    set_pragma(path, "PRAGMA user_version = 1")
+    before = path.read_bytes()
+    with refused("older_version"):
+        Ledger(path)
     assert path.read_bytes() == before
 
 

@@ -142,9 +142,9 @@ def test_a_row_with_right_hashes_but_impossible_content_is_found(used, path):
 
 
 COLUMNS = (
-    "number, holding, state, title, plan, recipient, request, agreement, expires, approver, unit, "
-    "neighbours, guarantee, epsilon, delta, tables, process, reserved_at, spent_at, closed_at, "
-    "withdrawn_at, reason, release_sums, internal_sums"
+    "number, holding, parent, state, title, plan, recipient, request, agreement, expires, approver, loss, "
+    "unit, neighbours, guarantee, epsilon, delta, tables, questions, folder, process, reserved_at, spent_at, "
+    "closed_at, withdrawn_at, reason, release_sums, internal_sums, state_hash"
 )
 COPY_OF_AN_ENTRY = f"INSERT INTO entry (id, {COLUMNS}) SELECT 'r1', {COLUMNS} FROM entry LIMIT 1"
 ALTERATIONS = [
@@ -154,6 +154,10 @@ ALTERATIONS = [
     ("UPDATE entry SET epsilon = 'nonsense'", "entry"),
     ("UPDATE entry SET guarantee = '{'", "entry"),
     ("DELETE FROM entry WHERE state = 'complete'", "entry"),
+    ("UPDATE entry SET loss = 'none'", "entry"),
+    ("UPDATE entry SET parent = (SELECT max(id) FROM entry) WHERE state = 'complete'", "entry"),
+    ("UPDATE entry SET state_hash = release_sums", "entry"),
+    ("UPDATE entry SET questions = '[\"q\"]'", "entry"),
     (COPY_OF_AN_ENTRY, "entry"),
     ("UPDATE holding SET epsilon = '100/1'", "holding"),
     ("UPDATE holding SET delta = '1/2'", "holding"),

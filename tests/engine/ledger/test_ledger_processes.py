@@ -30,10 +30,10 @@ PREPARED = """
     def add(guarantees):
         return sum((Fraction(one["epsilon"]) for one in guarantees), Fraction(0)), Fraction(0)
 
-    def reserve(ledger, epsilon, compose=add):
+    def reserve(ledger, epsilon, compose=add, folder=""):
         return ledger.reserve("Diabetes register", plan_fingerprint="p", title="Killed", recipient="R",
             guarantee_json={"epsilon": epsilon, "delta": "0"}, epsilon=epsilon, delta="0", unit="person",
-            neighbours="add_remove", compose=compose)
+            neighbours="add_remove", compose=compose, folder=folder)
 
     def die():
         sys.stdout.flush()
