@@ -15,19 +15,17 @@ def warm_up() -> None:
     import scipy.optimize  # noqa: F401
 
     import engine.release.choice_curve
-    import engine.release.report.pdf
     import engine.release.run
+    import engine.report.drawing
+    import engine.report.pdf
     import engine.risk.group_sizes
     import engine.table.preparation
-    import engine.table.suggest  # noqa: F401
+    import engine.table.suggest
     from engine.evaluation.catalogue import measures
     from engine.methods.catalogue import methods
-    from engine.release.report.figures import draw
-    from engine.views import BarsView
 
     methods()
     measures()
-    # matplotlib loads much of itself, and its fonts, on the first drawing.
-    draw(BarsView("", ("",), (1.0,), ""))
+    engine.report.pdf.fonts()
     # What was loaded stays; looking through it for rubbish would stop the window for 0.2 s each time.
     gc.freeze()

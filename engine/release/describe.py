@@ -27,7 +27,7 @@ from engine.release.statement import plain, price_statement, privacy_statement
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
 
-LIBRARIES = ("numpy", "pandas", "pyarrow", "scipy", "dp-accounting", "fpdf2", "matplotlib")
+LIBRARIES = ("numpy", "pandas", "pyarrow", "scipy", "dp-accounting", "typst", "fonttools")
 PROGRAM = "Custos"
 NOISE = {"source": "operating_system", "sampler": "canonne_kamath_steinke_2020"}
 
@@ -59,7 +59,7 @@ class Made:
 
 def write_release(folder: Path, made: Made) -> PublicEvidence:
     """Write everything of ``release/`` but the sums, from the public evidence alone; return that evidence."""
-    from engine.release.report import write_external
+    from engine.report import write_external
 
     artefacts = tuple(bundle.write_artefact(folder, artefact) for artefact in made.release.artefacts)
     evidence = _public(made, artefacts)
@@ -73,7 +73,7 @@ def write_release(folder: Path, made: Made) -> PublicEvidence:
 
 def write_internal(folder: Path, evidence: PublicEvidence, made: Made) -> None:
     """Write everything of ``internal/`` but the sums."""
-    from engine.release.report import write_internal as write_reports
+    from engine.report import write_internal as write_reports
 
     private = _internal(made)
     written = dumps(internal_json(evidence, private))

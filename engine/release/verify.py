@@ -166,7 +166,7 @@ def _check_evidence(name: str, part: Path) -> list[EngineError]:
 
 
 def _check_reports(name: str, part: Path) -> list[EngineError]:
-    from engine.release.report.embedded import embedded_evidence
+    from engine.report.embedded import embedded_evidence
 
     wanted = (part / "evidence.json").read_bytes() if (part / "evidence.json").is_file() else b""
     return [

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from PySide6.QtGui import QAccessible
+from PySide6.QtGui import QAccessible, QColor
 from PySide6.QtWidgets import QTableView
 
+from app import theme as themes
 from app import words
 from app.jobs import JobRunner
 from app.theme import theme
@@ -62,7 +63,7 @@ def test_every_kind_is_drawn_on_screen(qtbot: Any, runner: JobRunner, view: Any,
     card.resize(640, 420)
     card.show()
     if isinstance(card.content, FigureView):
-        qtbot.waitUntil(lambda: bool(card.content.canvas.images), timeout=20_000)
+        qtbot.waitUntil(lambda: bool(card.content.canvas.pieces), timeout=20_000)
         qtbot.waitUntil(lambda: not runner.busy(), timeout=20_000)
     shot = card.grab().toImage()
     colours = {
@@ -84,7 +85,7 @@ def test_drawings_are_spoken_and_have_their_numbers_as_a_table(
     widget.show()
     if not isinstance(widget, FigureView):
         return
-    qtbot.waitUntil(lambda: bool(widget.canvas.images), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(widget.canvas.pieces), timeout=20_000)
     spoken = QAccessible.queryAccessibleInterface(widget.canvas)
     assert spoken.text(QAccessible.Text.Name) == words.label(view.title)
     assert len(spoken.text(QAccessible.Text.Description)) > 20
@@ -101,15 +102,22 @@ def test_a_drawing_is_drawn_again_when_theme_or_width_change(qtbot: Any, runner:
     qtbot.addWidget(widget)
     widget.resize(500, 300)
     widget.show()
-    qtbot.waitUntil(lambda: bool(widget.canvas.images), timeout=20_000)
-    first = widget.canvas.images[0]
+    qtbot.waitUntil(lambda: bool(widget.canvas.pieces), timeout=20_000)
+    (drawn, across, _) = widget.canvas.pieces[0]
+    first = widget.canvas.grab().toImage()
     theme.choose("dark")
-    qtbot.waitUntil(
-        lambda: widget.canvas.images[0].pixelColor(1, 1) != first.pixelColor(1, 1), timeout=20_000
-    )
+    qtbot.waitUntil(lambda: widget.canvas.pieces[0][0] is not drawn, timeout=20_000)
+    dark = widget.canvas.grab().toImage()
+    accents = tuple(QColor(tokens.accent).rgb() for tokens in (themes.LIGHT, themes.DARK))
+    assert _has(first, accents[0]) and not _has(first, accents[1])
+    assert _has(dark, accents[1])
     theme.choose("light")
     widget.resize(700, 300)
-    qtbot.waitUntil(lambda: widget.canvas.images[0].width() > first.width() + 100, timeout=20_000)
+    qtbot.waitUntil(lambda: widget.canvas.pieces[0][1] > across + 100, timeout=20_000)
+
+
+def _has(image: Any, colour: int) -> bool:
+    return any(image.pixel(x, y) == colour for x in range(image.width()) for y in range(image.height()))
 
 
 def test_numbers_of_a_view_have_their_three_texts() -> None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, QTimer
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, QTimer
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
@@ -20,38 +21,38 @@ from app.theme import theme
 from app.widgets.views.table import TableBody
 from engine.views import View, as_table
 
-DOTS = 100  # of the screen per inch of the drawing
-LETTERS = 9.36  # points: 13 dots
+LETTERS = 13.0  # dots
 NARROWEST = 280
+FAMILIES = ("Inter", "DejaVu Sans")
 _numbers = count(1)
 
 
 @dataclass(frozen=True)
 class Picture:
-    """Rendered pieces, one under the other: width, height and bytes (RGBA) of each."""
+    """Drawn pieces, one under the other: width, height and SVG of each; and what they show, in words."""
 
-    pieces: tuple[tuple[int, int, bytes], ...]
+    pieces: tuple[tuple[float, float, str], ...]
     spoken: str
 
 
-def render(view: View, *, dark: bool, language: str, width: float, scale: float) -> Picture:
-    """Draw a view into pixels; runs as a job, because a drawing takes longer than a frame."""
-    from engine.release.report import figures
-    from engine.release.report import theme as themes
-    from engine.release.report.words import description
+def render(view: View, *, dark: bool, language: str, width: float) -> Picture:
+    """Draw a view so many dots wide; runs as a job, because many numbers take longer than a frame."""
+    from engine.report import drawing
+    from engine.report import theme as themes
+    from engine.report.words import description
 
-    colours = themes.DARK if dark else themes.LIGHT
-    limits = figures.limits(view)
-    pieces = []
-    for part in figures.split(view):
-        figure = figures.draw(
-            part, theme=colours, language=language, width=width, size=LETTERS, axis_limits=limits
+    limits, pieces = drawing.limits(view), []
+    for part in drawing.split(view):
+        drawn = drawing.draw(
+            part,
+            theme=themes.DARK if dark else themes.LIGHT,
+            language=language,
+            width=width / drawing.POINTS,
+            size=LETTERS,
+            axis_limits=limits,
+            families=FAMILIES,
         )
-        figure.set_dpi(DOTS * scale)
-        canvas = figure.canvas
-        canvas.draw()
-        across, down = canvas.get_width_height(physical=True)
-        pieces.append((across, down, bytes(canvas.buffer_rgba())))
+        pieces.append((drawn.width, drawn.height, drawn.svg()))
     return Picture(tuple(pieces), description(view, language))
 
 
@@ -60,18 +61,16 @@ class Canvas(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.images: list[QImage] = []
+        self.pieces: list[tuple[QSvgRenderer, float, float]] = []
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setMinimumHeight(120)
 
-    def show_picture(self, picture: Picture, scale: float) -> None:
-        """Show a rendered picture."""
-        self.images = []
-        for across, down, content in picture.pieces:
-            image = QImage(content, across, down, 4 * across, QImage.Format.Format_RGBA8888).copy()
-            image.setDevicePixelRatio(scale)
-            self.images.append(image)
-        self.setMinimumHeight(int(sum(image.deviceIndependentSize().height() for image in self.images)))
+    def show_picture(self, picture: Picture) -> None:
+        """Show a drawn picture."""
+        self.pieces = [
+            (QSvgRenderer(QByteArray(svg.encode())), across, down) for across, down, svg in picture.pieces
+        ]
+        self.setMinimumHeight(int(sum(down for _, _, down in self.pieces)))
         self.setAccessibleDescription(picture.spoken)
         self.update()
 
@@ -80,9 +79,9 @@ class Canvas(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter, top = QPainter(self), 0.0
-        for image in self.images:
-            painter.drawImage(0, int(top), image)
-            top += image.deviceIndependentSize().height()
+        for drawn, across, down in self.pieces:
+            drawn.render(painter, QRectF(0, top, across, down))
+            top += down
         if self.hasFocus():
             painter.setPen(QPen(theme.tokens().colour("accent"), 1.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -125,25 +124,24 @@ class FigureView(QWidget):
         self.switch.setText(words.say("app.views.as_drawing" if table else "app.views.as_table"))
 
     def _draw(self) -> None:
-        width, scale = max(self.canvas.width(), NARROWEST), self.devicePixelRatioF()
-        wanted = (width, scale, theme.tokens().is_dark, words.language())
+        width = max(self.canvas.width(), NARROWEST)
+        wanted = (width, theme.tokens().is_dark, words.language())
         if wanted == self._drawn_for or not self.isVisible():
             return
         self._drawn_for = wanted
         self.runner.start(
             render,
             self.view,
-            dark=wanted[2],
-            language=wanted[3],
-            width=width / DOTS,
-            scale=scale,
-            done=lambda picture: self._drawn(picture, scale),
+            dark=wanted[1],
+            language=wanted[2],
+            width=width,
+            done=self._drawn,
             slot=self.slot,
         )
 
-    def _drawn(self, picture: Picture, scale: float) -> None:
+    def _drawn(self, picture: Picture) -> None:
         if isValid(self):
-            self.canvas.show_picture(picture, scale)
+            self.canvas.show_picture(picture)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

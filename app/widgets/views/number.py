@@ -12,7 +12,7 @@ class NumberWidget(NumberCard):
 
     def __init__(self, view: NumberView, runner: object = None) -> None:
         super().__init__(words.label(view.title))
-        from engine.release.report.words import cell
+        from engine.report.words import cell
 
         written = cell(view.value, words.language())
         self.show_number(f"{written} {view.unit}".strip())

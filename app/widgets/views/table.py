@@ -16,7 +16,7 @@ class TableBody(DataTable):
 
     def __init__(self, view: TableView) -> None:
         super().__init__(words.label(view.title))
-        from engine.release.report.words import cell, number_columns
+        from engine.report.words import cell, number_columns
 
         language = words.language()
         numeric = frozenset(place for place, is_number in enumerate(number_columns(view)) if is_number)

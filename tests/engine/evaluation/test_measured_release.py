@@ -17,8 +17,8 @@ from engine.ledger import Ledger
 from engine.methods.protocol import Budget
 from engine.privacy.noise import Noise
 from engine.release import reading
-from engine.release.report.content import external, internal
-from engine.release.report.document import Explanations
+from engine.report.content import external, internal
+from engine.report.document import Explanations
 from tests.noise_source import seeded_bytes, seeded_noise
 
 ERROR, GUESSES, SIZES = "utility.released_error", "utility.small_groups", "risk.group_sizes"
@@ -28,7 +28,7 @@ ERROR, GUESSES, SIZES = "utility.released_error", "utility.small_groups", "risk.
 def without_reports(monkeypatch):
     """Writing the reports takes seconds, and most tests here look at the evidence."""
     for name in ("write_external", "write_internal"):
-        monkeypatch.setattr(f"engine.release.report.{name}", lambda *_, **__: None)
+        monkeypatch.setattr(f"engine.report.{name}", lambda *_, **__: None)
 
 
 def evidence(bundle, side):
@@ -152,10 +152,10 @@ def test_the_reports_print_each_on_its_side_with_three_texts(run, monkeypatch):
     """The external report knows no internal number; every number of a measure is explained once."""
     kept = {}
     monkeypatch.setattr(
-        "engine.release.report.write_external", lambda folder, public, *_, **__: kept.update(public=public)
+        "engine.report.write_external", lambda folder, public, *_, **__: kept.update(public=public)
     )
     monkeypatch.setattr(
-        "engine.release.report.write_internal",
+        "engine.report.write_internal",
         lambda folder, public, private, *_, **__: kept.update(private=private),
     )
     run()
@@ -183,7 +183,7 @@ def explained(document):
 
 
 def test_the_pages_print_the_error_inside_only(run, monkeypatch):
-    monkeypatch.setattr("engine.release.report.pdf.render", lambda *_, **__: b"")
+    monkeypatch.setattr("engine.report.pdf.render", lambda *_, **__: b"")
     made = run()
     outside = (made.folder / "release" / "report-external.html").read_text()
     inside = (made.folder / "internal" / "report-internal.html").read_text()

@@ -30,8 +30,8 @@ from tests.noise_source import seeded_noise
 def only_some_reports(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports have their own tests and take a second each: most runs here leave them out."""
     if "with_reports" not in request.keywords:
-        monkeypatch.setattr("engine.release.report.write_external", lambda *_, **__: None)
-        monkeypatch.setattr("engine.release.report.write_internal", lambda *_, **__: None)
+        monkeypatch.setattr("engine.report.write_external", lambda *_, **__: None)
+        monkeypatch.setattr("engine.report.write_internal", lambda *_, **__: None)
 
 
 def entries(ledger: Ledger) -> list[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from engine.release.evidence import InternalEvidence, PublicEvidence
-from engine.release.report import annex, chapters, price, private
-from engine.release.report.chapters import exactly, say, three
-from engine.release.report.document import (
+from engine.report.content import annex, chapters, price, private
+from engine.report.content.chapters import exactly, say, three
+from engine.report.document import (
     Document,
     KeyValues,
     Numbers,
@@ -15,7 +15,7 @@ from engine.release.report.document import (
     Signatures,
     Statement,
 )
-from engine.release.report.words import plainly
+from engine.report.words import plainly
 from engine.views import NumberView, Text
 
 PURPOSE = ("recipient", "request_number", "agreement", "expires", "approver")

@@ -9,8 +9,8 @@ from html import escape
 from typing import Any
 
 from engine import texts
-from engine.release.report import figures
-from engine.release.report.document import (
+from engine.report import drawing
+from engine.report.document import (
     Bullets,
     Document,
     Explanations,
@@ -23,8 +23,9 @@ from engine.release.report.document import (
     Signatures,
     Statement,
 )
-from engine.release.report.theme import DARK, LIGHT, Theme, resource
-from engine.release.report.words import (
+from engine.report.theme import DARK, LIGHT, VARIABLES, resource
+from engine.report.words import (
+    alternative,
     cell,
     explained,
     is_number,
@@ -38,7 +39,7 @@ from engine.views import NumberView, TableView, Text, TextView, View, as_table
 
 FIGURE_SPACE, POINT_SPACE = "\u2007", "\u2008"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-SHADED = ("heatmap", "matrix")
+WEB = ("Inter", "system-ui", "Segoe UI", "Roboto", "Arial", "sans-serif")
 
 
 def render(document: Document, *, evidence: bytes, language: str = "en") -> bytes:
@@ -59,7 +60,6 @@ def render(document: Document, *, evidence: bytes, language: str = "en") -> byte
 class _Writer:
     def __init__(self, language: str) -> None:
         self._language = language
-        self._figures = 0
         self._writers: dict[type, Callable[[Any], str]] = {
             Text: lambda part: f"<p>{self._word(part)}</p>",
             Heading: lambda part: f"<h3>{self._word(part.text)}</h3>",
@@ -211,32 +211,25 @@ class _Writer:
         return f"<td{_right(True)}>{escape(words)}{pad}</td>"
 
     def _figure(self, view: View) -> str:
-        axis = figures.limits(view)
-        drawings = "".join(self._drawing(piece, axis) for piece in figures.split(view))
+        axis = drawing.limits(view)
+        drawings = "".join(self._drawing(piece, axis) for piece in drawing.split(view))
         numbers, cut = shortened(as_table(view))
         notes = "".join(f'<p class="note">{self._word(text)}</p>' for text in (*note(view), *cut))
+        caption = f"<figcaption>{self._word(view.title)}</figcaption>" if view.title else ""
         return (
-            f"<figure><figcaption>{self._word(view.title)}</figcaption>{drawings}{notes}"
+            f"<figure>{caption}{drawings}{notes}"
             f"<details><summary>{self._text('report.footer.numbers')}</summary>"
             f"{self._grid(numbers)}</details></figure>"
         )
 
     def _drawing(self, view: View, axis: tuple[float, float] | None) -> str:
-        """Return a drawing whose colours follow the page; shaded grids are drawn once for each theme."""
-        name = self._text(f"report.kinds.{view.kind}", title=word(view.title, self._language))
-        if view.kind in SHADED:
-            return self._svg(view, LIGHT, axis, name, "light") + self._svg(view, DARK, axis, name, "dark")
-        return self._svg(view, LIGHT, axis, name, "")
-
-    def _svg(self, view: View, theme: Theme, axis: tuple[float, float] | None, name: str, only: str) -> str:
-        self._figures += 1
-        figure = figures.draw(view, theme=theme, language=self._language, axis_limits=axis)
-        drawn = _own_names(figures.svg(figure), f"f{self._figures}-")
-        opening, rest = drawn.split(">", 1)
+        """Return a drawing whose colours follow the page."""
+        name = escape(alternative(view, self._language))
+        canvas = drawing.draw(view, theme=VARIABLES, language=self._language, axis_limits=axis, families=WEB)
+        opening, rest = canvas.svg().split(">", 1)
         box = re.search(r'viewBox="[^"]*"', opening)
         assert box is not None
-        drawn = f'<svg {box.group()} role="img" aria-label="{name}" class="drawing {only}">{rest}'
-        return drawn if only else _follow_theme(drawn)
+        return f'<svg {box.group()} role="img" aria-label="{name}" class="drawing">{rest}'
 
 
 def _list(items: Any) -> str:
@@ -250,22 +243,6 @@ def _right(numeric: bool) -> str:
 def _decimals(words: str) -> int:
     """Count the letters from the decimal point on."""
     return len(words) - words.index(".") if "." in words else 0
-
-
-def _own_names(drawn: str, prefix: str) -> str:
-    """Give every name inside a drawing a prefix, so that two drawings in one file never share one."""
-    drawn = re.sub(r"<metadata>.*?</metadata>", "", drawn, flags=re.DOTALL)
-    drawn = re.sub(r"<!--.*?-->", "", drawn, flags=re.DOTALL)
-    drawn = drawn.replace("xlink:href=", "href=")
-    drawn = re.sub(r'\bid="', f'id="{prefix}', drawn)
-    return re.sub(r'(href="#|url\(#)', rf"\g<1>{prefix}", drawn)
-
-
-def _follow_theme(drawn: str) -> str:
-    """Write the colours of the light theme as the names that the style sheet gives both themes."""
-    for name, colour in LIGHT.tokens().items():
-        drawn = re.sub(re.escape(colour), f"var(--{name})", drawn, flags=re.IGNORECASE)
-    return drawn
 
 
 def _style() -> str:

@@ -11,9 +11,9 @@ import pytest
 from engine import texts
 from engine.privacy.guarantee import Guarantee, Kind, Neighbours, Unit
 from engine.release.evidence import InternalEvidence
-from engine.release.report import content, html, write_external, write_internal
-from engine.release.report.document import Explanations, KeyValues, Numbers, Statement, explanations
-from engine.release.report.words import is_number
+from engine.report import content, html, write_external, write_internal
+from engine.report.document import Explanations, KeyValues, Numbers, Statement, explanations
+from engine.report.words import is_number
 from engine.views import NumberView, Text
 
 PICKED = """roles kinds_of_column origins guarantees units neighbours bounds accountant noise mechanisms

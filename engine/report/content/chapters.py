@@ -9,7 +9,7 @@ from typing import Any
 from engine import texts
 from engine.privacy.guarantee import Event, Guarantee, Mechanism, Parallel, Unit
 from engine.release.evidence import PublicEvidence
-from engine.release.report.document import (
+from engine.report.document import (
     Bullets,
     Heading,
     KeyValues,
@@ -18,7 +18,7 @@ from engine.release.report.document import (
     Row,
     Statement,
 )
-from engine.release.report.words import plainly
+from engine.report.words import plainly
 from engine.views import Cell, Label, NumberView, TableView, Text
 
 FIXED = "choices_made_with_sight"

@@ -42,10 +42,14 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence that must not be overlooked. ``care`` marks an assumption or a warning."""
+    """A sentence that must not be overlooked. ``care`` marks an assumption or a warning.
+
+    ``large`` sets it as the first thing on the first page.
+    """
 
     text: Text
     care: bool = False
+    large: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,10 +95,11 @@ Part = Text | View | KeyValues | Numbers | Statement | Bullets | Heading | Signa
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with what stands below it."""
+    """A heading with what stands below it; ``fresh`` begins a page."""
 
     heading: Label
     parts: tuple[Part, ...]
+    fresh: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from engine.release import bundle
-from engine.release.evidence import InternalEvidence, PublicEvidence
-from engine.release.report import content
-from engine.release.report.document import Document
+if TYPE_CHECKING:
+    from engine.release.evidence import InternalEvidence, PublicEvidence
+    from engine.report.document import Document
 
 
 def write_external(folder: Path, evidence: PublicEvidence, written: bytes, *, language: str = "en") -> None:
@@ -24,6 +24,8 @@ def write_external(folder: Path, evidence: PublicEvidence, written: bytes, *, la
     language
         Of the words.
     """
+    from engine.report import content
+
     _write(folder, "report-external", content.external(evidence), written, language)
 
 
@@ -31,11 +33,14 @@ def write_internal(
     folder: Path, evidence: PublicEvidence, kept: InternalEvidence, written: bytes, *, language: str = "en"
 ) -> None:
     """Write ``report-internal.pdf`` and ``.html``; see `write_external`."""
+    from engine.report import content
+
     _write(folder, "report-internal", content.internal(evidence, kept), written, language)
 
 
 def _write(folder: Path, name: str, document: Document, written: bytes, language: str) -> None:
-    from engine.release.report import html, pdf
+    from engine.release import bundle
+    from engine.report import html, pdf
 
     bundle.write(folder / f"{name}.pdf", pdf.render(document, evidence=written, language=language))
     bundle.write(folder / f"{name}.html", html.render(document, evidence=written, language=language))

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from engine.release.evidence import InternalEvidence
-from engine.release.report.chapters import exactly, say, three
-from engine.release.report.document import Heading, KeyValues, Numbers, Part, Row
-from engine.release.report.words import plainly
+from engine.report.content.chapters import exactly, say, three
+from engine.report.document import Heading, KeyValues, Numbers, Part, Row
+from engine.report.words import plainly
 from engine.views import Cell, CurveView, Mark, NumberView, Series, TableView, Text
 
 READINGS = ("published", "exact", "exact_two_sided")

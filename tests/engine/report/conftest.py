@@ -129,7 +129,7 @@ def _public() -> PublicEvidence:
             "name": "Custos",
             "version": "0.1.0",
             "python": "3.11.2",
-            "libraries": {"numpy": "2.4.6", "pandas": "3.0.1", "fpdf2": "2.8.9", "matplotlib": "3.11.2"},
+            "libraries": {"numpy": "2.4.6", "pandas": "3.0.1", "typst": "0.15.2", "fonttools": "4.60.1"},
         },
         method={
             "id": "statistics.counts",

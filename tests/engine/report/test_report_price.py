@@ -11,9 +11,9 @@ from engine import texts
 from engine.privacy.guarantee import Guarantee, Kind, Mechanism, Neighbours, Noise, Unit
 from engine.release.evidence import InternalEvidence
 from engine.release.plan import Plan, Price
-from engine.release.report import price as price_chapter
-from engine.release.report.words import word
 from engine.release.statement import cost_of, price_statement
+from engine.report.content import price as price_chapter
+from engine.report.words import word
 from engine.views import CurveView, Text
 
 PRICE = Price(people=100, compensation=Fraction(5500))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 from engine import texts
-from engine.release.report.document import Explanation, Explanations
+from engine.report.document import Explanation, Explanations
 from engine.views import Cell, Label, TableView, Text, View, as_table
 
 DASH = "–"
@@ -70,6 +71,45 @@ def plainly(value: float, *, digits: int = 4) -> float:
     return float(f"{value:.{digits}g}")
 
 
+def axis_value(value: float, language: str) -> str:
+    """Return a value as it stands on an axis: few digits, whole numbers without a point.
+
+    Examples
+    --------
+    >>> axis_value(1234.0, "en"), axis_value(0.1 + 0.2, "en")
+    ('1,234', '0.3')
+    """
+    rounded = float(f"{value:.4g}") if abs(value) < 1000 else round(value)
+    whole = float(rounded).is_integer() and abs(rounded) < 1e15
+    return cell(int(rounded) if whole else rounded, language)
+
+
+def with_margin(value: float, margin: float, language: str) -> tuple[str, str]:
+    """Return a value and its margin with two digits of the margin; whole numbers stay as they are.
+
+    Examples
+    --------
+    >>> with_margin(2.53488, 2.7833, "en"), with_margin(19.0, 6.0, "en")
+    (('2.5', '2.8'), ('19', '6'))
+    """
+    if float(value).is_integer() and float(margin).is_integer():
+        return cell(int(value), language), cell(int(margin), language)
+    digits = max(1 - math.floor(math.log10(margin)), 0) if margin > 0 else 6
+    shown = tuple(f"{part:,.{digits}f}".replace("-", "−") for part in (value, margin))
+    return shown[0], shown[1]
+
+
+def with_interval(value: float, low: float | None, high: float | None, language: str) -> str:
+    """Return a value with what it can be off by, or with its interval where that is not symmetric."""
+    if not math.isfinite(value):
+        return cell(None, language)
+    if low is None or high is None or not math.isfinite(high - low):
+        return axis_value(value, language)
+    if math.isclose(high - value, value - low, rel_tol=1e-6, abs_tol=1e-9):
+        return " ± ".join(with_margin(value, high - value, language))
+    return f"{axis_value(value, language)} ({axis_value(low, language)} … {axis_value(high, language)})"
+
+
 def number_columns(table: TableView) -> tuple[bool, ...]:
     """Say of each column whether it holds numbers and nothing else."""
     found = []
@@ -115,6 +155,13 @@ def description(view: View, language: str) -> str:
     more = Text("report.words.more_numbers", {"rows": len(table.rows)})
     numbers = "; ".join(rows) + ("; " + word(more, language) if len(table.rows) > MOST_DESCRIBED else "")
     return f"{word(Text(f'report.kinds.{view.kind}', {'title': view.title}), language)} {numbers}".strip()
+
+
+def alternative(view: View, language: str) -> str:
+    """Return what a drawing shows in one sentence: its numbers stand in a table."""
+    table = as_table(view)
+    kind = word(Text(f"report.kinds.{view.kind}", {"title": view.title}), language)
+    return f"{kind} {word(Text('report.kinds.numbers', {'count': len(table.rows)}), language)}"
 
 
 def explained(part: Explanations, language: str) -> TableView:

@@ -7,8 +7,8 @@ from typing import Any
 
 from engine import texts
 from engine.release.evidence import PublicEvidence
-from engine.release.report.chapters import say, three
-from engine.release.report.document import (
+from engine.report.content.chapters import say, three
+from engine.report.document import (
     Bullets,
     Explanation,
     Explanations,

@@ -8,9 +8,9 @@ from typing import Any
 
 from engine import texts
 from engine.release.evidence import InternalEvidence
-from engine.release.report.chapters import exactly, say, three
-from engine.release.report.document import Bullets, Heading, KeyValues, Part, Row, Statement
-from engine.release.report.price import money, price_values
+from engine.report.content.chapters import exactly, say, three
+from engine.report.content.price import money, price_values
+from engine.report.document import Bullets, Heading, KeyValues, Part, Row, Statement
 from engine.views import BarsView, TableView, Text
 
 # The label

@@ -52,19 +52,12 @@ DARK = Theme(
 )
 
 
+VARIABLES = Theme(**{part.name: f"var(--{part.name.replace('_', '-')})" for part in fields(Theme)})
+"""Names instead of colours: a style sheet gives them both themes."""
+
+
 def resource(*names: str) -> Path:
     """Return the path of a file below ``resources``, also inside a packed program."""
     from importlib.resources import files
 
     return Path(str(files("resources").joinpath(*names)))
-
-
-def rgb(colour: str) -> tuple[int, int, int]:
-    """Return red, green and blue from 0 to 255.
-
-    Examples
-    --------
-    >>> rgb("#0F6B6B")
-    (15, 107, 107)
-    """
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

@@ -1,0 +1,256 @@
+"""A document as PDF/A-3a and PDF/UA-1 with the evidence inside, the same bytes from the same input.
+
+typst sets it from one template; what stands in it goes there as JSON, never as markup.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from engine import texts
+from engine.report import drawing
+from engine.report.document import (
+    Bullets,
+    Document,
+    Explanations,
+    Heading,
+    KeyValues,
+    Numbers,
+    Part,
+    Row,
+    Section,
+    Signatures,
+    Statement,
+)
+from engine.report.fonts import FOLDERS, settable
+from engine.report.theme import LIGHT, resource
+from engine.report.words import (
+    alternative,
+    cell,
+    explained,
+    is_number,
+    measured,
+    note,
+    number_columns,
+    shortened,
+    word,
+)
+from engine.views import NumberView, TableView, Text, TextView
+
+PROGRAM = "Custos"
+LONGEST_WORD = 26
+LONGEST_CODE = 64
+BREAK = "\u200b"  # a place where a line may end, without width
+MOST_COLUMNS = 12
+_INCHES = 6.69  # between the margins
+
+
+def render(document: Document, *, evidence: bytes, language: str = "en") -> bytes:
+    """Return a document as the bytes of a PDF.
+
+    Parameters
+    ----------
+    document
+        What stands in it. Its ``made_at`` is the only date in the file.
+    evidence
+        Embedded byte by byte as ``evidence.json``, an associated file of the document; UTF-8.
+    language
+        Of the words, and of the file's language mark.
+
+    Notes
+    -----
+    typst checks the rules of PDF/A-3a and PDF/UA-1 that it knows while it writes: every font is embedded,
+    colours have an output intent, everything is tagged. No independent validator is asked.
+    """
+    import typst
+
+    try:
+        return _set(document, evidence, language, simple=False)
+    except typst.TypstError:  # letters that join into shapes without a meaning of their own
+        return _set(document, evidence, language, simple=True)
+
+
+def _set(document: Document, evidence: bytes, language: str, *, simple: bool) -> bytes:
+    import typst
+
+    tree = _Parts(language, simple=simple).document(document)
+    return bytes(
+        typst.compile(
+            resource("report", "report.typ").read_bytes(),
+            format="pdf",
+            font_paths=fonts(),
+            sys_inputs={"document": json.dumps(tree, ensure_ascii=False), "evidence": evidence.decode()},
+            pdf_standards=["a-3a", "ua-1"],
+            timestamp=datetime.fromisoformat(document.made_at),
+        )
+    )
+
+
+@cache
+def fonts() -> Any:
+    """Return the fonts of the program, and none of the machine's."""
+    import typst
+
+    folders = [resource(*names) for names in FOLDERS]
+    return typst.Fonts(include_system_fonts=False, include_embedded_fonts=False, font_paths=folders)
+
+
+class _Parts:
+    """Turns the parts of a document into the JSON that the template reads."""
+
+    def __init__(self, language: str, *, simple: bool = False) -> None:
+        self._language, self._simple = language, simple
+        self._writers: dict[type, Callable[[Any], dict[str, Any]]] = {
+            Text: lambda part: {"kind": "text", "text": self._word(part)},
+            Heading: lambda part: {"kind": "heading", "text": self._word(part.text)},
+            KeyValues: self._pairs,
+            Numbers: self._numbers,
+            Statement: lambda part: {
+                "kind": "statement",
+                "text": self._word(part.text),
+                "care": part.care,
+                "large": part.large,
+            },
+            Bullets: lambda part: {"kind": "bullets", "items": [self._word(item) for item in part.items]},
+            Signatures: lambda part: {
+                "kind": "signatures",
+                "items": [self._word(line) for line in part.lines],
+            },
+            Explanations: lambda part: self._table(explained(part, self._language)),
+            NumberView: lambda part: self._numbers(Numbers((part,))),
+            TableView: self._table,
+        }
+
+    def _word(self, label: Any, longest: int = LONGEST_WORD) -> str:
+        return self._said(word(label, self._language), longest)
+
+    def _said(self, words: str, longest: int = LONGEST_WORD) -> str:
+        return breakable(settable(words, simple=self._simple), longest)
+
+    def document(self, document: Document) -> dict[str, Any]:
+        return {
+            "language": self._language,
+            "title": self._word(document.title, LONGEST_WORD - 6),
+            "subtitle": self._word(document.subtitle),
+            "author": PROGRAM,
+            "audience": self._word(document.audience),
+            "stays": document.stays,
+            "colours": {name.replace("-", "_"): value for name, value in LIGHT.tokens().items()},
+            "attachment": texts.text("report.footer.evidence", language=self._language),
+            "bundle": texts.text("report.footer.bundle", language=self._language, bundle=document.bundle_id),
+            "page": texts.text("report.footer.page", language=self._language, page="{page}", pages="{pages}"),
+            "contents": texts.text("report.footer.contents", language=self._language),
+            "cover": list(self._parts(document.cover)),
+            "sections": [self._section(section) for section in document.sections],
+        }
+
+    def _section(self, section: Section) -> dict[str, Any]:
+        heading = self._word(section.heading)
+        return {"heading": heading, "fresh": section.fresh, "parts": list(self._parts(section.parts))}
+
+    def _parts(self, parts: tuple[Part, ...]) -> Iterator[dict[str, Any]]:
+        for part in parts:
+            if isinstance(part, TextView):
+                if part.title:
+                    yield {"kind": "heading", "text": self._word(part.title)}
+                yield from ({"kind": "text", "text": self._word(text)} for text in part.paragraphs)
+            else:
+                yield self._writers.get(type(part), self._figure)(part)
+
+    def _pairs(self, part: KeyValues) -> dict[str, Any]:
+        rows = [self._row(row) for row in part.rows]
+        return {"kind": "pairs", "title": self._word(part.title) if part.title else "", "rows": rows}
+
+    def _row(self, row: Row) -> dict[str, Any]:
+        longest = LONGEST_CODE if row.code else LONGEST_WORD
+        return {
+            "label": self._word(row.label),
+            "value": self._said(cell(row.value, self._language), longest),
+            "code": row.code,
+            "number": is_number(row.value),
+            "note": self._word(row.note) if row.note is not None else "",
+        }
+
+    def _numbers(self, part: Numbers) -> dict[str, Any]:
+        items = [
+            {
+                "name": self._word(number.title),
+                "value": self._said(measured(number.value, number.unit, self._language)),
+                "what": self._word(Text(f"{number.three.id}.what", number.three.values)),
+            }
+            for number in part.numbers
+        ]
+        return {"kind": "numbers", "items": items}
+
+    def _table(self, table: TableView) -> dict[str, Any]:
+        table, cut = shortened(table)
+        numeric = number_columns(table)
+        longest = max(LONGEST_WORD * 4 // max(len(numeric), 4), 5)
+        rows = [[self._said(cell(value, self._language), longest) for value in row] for row in table.rows]
+        headings = [self._word(heading, longest) for heading in table.headings]
+        return {
+            "kind": "table",
+            "title": self._word(table.title) if table.title else "",
+            "headings": headings,
+            "rows": rows,
+            "numeric": list(numeric),
+            "widths": _widths(headings, rows, numeric),
+            "notes": [self._word(text) for text in (*note(table), *cut)],
+        }
+
+    def _figure(self, view: Any) -> dict[str, Any]:
+        axis = drawing.limits(view)
+        pictures = [
+            settable(
+                drawing.draw(piece, language=self._language, width=_INCHES, axis_limits=axis).svg(),
+                simple=self._simple,
+            )
+            for piece in drawing.split(view)
+        ]
+        return {
+            "kind": "figure",
+            "title": self._word(view.title) if view.title else "",
+            "alt": self._said(alternative(view, self._language)),
+            "pictures": pictures,
+            "notes": [self._word(text) for text in note(view)],
+        }
+
+
+def _widths(headings: list[str], rows: list[list[str]], numeric: tuple[bool, ...]) -> list[int]:
+    """Return the share of each column of words; 0 for a column that is as wide as what stands in it.
+
+    A table whose longest cells fit beside each other keeps its natural widths.
+    """
+    longest = [
+        max((len(row[at]) for row in (headings, *rows) if at < len(row)), default=1)
+        for at in range(len(headings))
+    ]
+    if len(headings) > MOST_COLUMNS:
+        return [1] * len(headings)
+    if sum(longest) <= 88:
+        return [0 if at or len(headings) > 1 else 1 for at in range(len(headings))]
+    return [
+        0 if numeric[at] and longest[at] < 20 else min(max(size, 8), 60) for at, size in enumerate(longest)
+    ]
+
+
+def breakable(words: str, longest: int) -> str:
+    """Return words in which a line may end inside a word that is longer than so many letters.
+
+    Examples
+    --------
+    >>> breakable("short verylongword", 6).count("\\u200b")
+    2
+    """
+    if len(words) <= longest:
+        return words
+    return " ".join(
+        BREAK.join(piece[at : at + longest] for at in range(0, len(piece), longest))
+        if len(piece) > longest
+        else piece
+        for piece in words.split(" ")
+    )

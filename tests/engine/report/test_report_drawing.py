@@ -1,0 +1,199 @@
+"""Drawings: every kind, in both themes, the same from run to run, readable in grey."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as tree
+from dataclasses import replace
+
+import pytest
+
+from engine.report import drawing
+from engine.report.drawing.grids import FULLEST
+from engine.report.drawing.scale import ticks
+from engine.report.fonts import width_of
+from engine.report.theme import DARK, LIGHT, VARIABLES, Theme
+from engine.views import BarsView, CurveView, HeatmapView, Series
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def plotted(sample):
+    return [view for view in sample.every_kind if view.kind in drawing.PLOTTED]
+
+
+def elements(view, name, **options):
+    return list(tree.fromstring(drawing.draw(view, **options).svg()).iter(f"{SVG}{name}"))
+
+
+def test_every_plotted_kind_is_drawn_in_both_themes(sample):
+    drawn = plotted(sample)
+    assert {view.kind for view in drawn} == set(drawing.PLOTTED)
+    for view in drawn:
+        for theme in (LIGHT, DARK):
+            parts = tree.fromstring(drawing.draw(view, theme=theme).svg())
+            assert len(parts) > 6, view.kind
+            assert theme.accent in tree.tostring(parts, encoding="unicode")
+
+
+def test_colours_can_be_left_to_the_page(sample):
+    for view in plotted(sample):
+        text = drawing.draw(view, theme=VARIABLES).svg()
+        assert "var(--accent" in text
+        assert not re.search(r"#[0-9a-fA-F]{6}", text)
+
+
+def test_views_that_are_no_drawings_are_refused(sample):
+    others = [view for view in sample.every_kind if view.kind not in drawing.PLOTTED]
+    assert {view.kind for view in others} == {"number", "table", "text"}
+    for view in others:
+        with pytest.raises(ValueError, match="not drawn"):
+            drawing.draw(view)
+
+
+def test_the_same_view_gives_the_same_file(sample):
+    for view in plotted(sample):
+        assert drawing.draw(view).svg() == drawing.draw(view).svg()
+
+
+def test_words_stay_words():
+    hostile = '<script>$a$ & "b"</script>'
+    view = BarsView("t", (hostile,), (1.0,), hostile)
+    words = [element.text for element in elements(view, "text", width=20)]
+    assert words.count(hostile) == 2
+    assert not elements(view, "script")
+
+
+def test_every_word_and_shape_lies_on_the_sheet(sample):
+    long = "Krankenhauswiederaufnahmewahrscheinlichkeit " * 3
+    more = BarsView(long, (long, "b", ""), (1e12, -2.0, 0.5), long, (9e11, -3.0, 0.0), (1.1e12, -1.0, 1.0))
+    for view in (*plotted(sample), more):
+        sheet = drawing.draw(view)
+        for text in tree.fromstring(sheet.svg()).iter(f"{SVG}text"):
+            wide = width_of(text.text or "", 8.5, bold="font-weight" in text.attrib)
+            part = {"start": 0, "middle": 0.5, "end": 1}[text.attrib["text-anchor"]]
+            if "transform" in text.attrib:
+                continue
+            left = float(text.attrib["x"]) - part * wide
+            assert left >= -1, (view.kind, text.text)
+            assert left + wide <= sheet.width + 1, (view.kind, text.text)
+            assert 0 < float(text.attrib["y"]) <= sheet.height, (view.kind, text.text)
+
+
+def test_every_value_stands_beside_its_bar_with_its_margin():
+    view = BarsView("t", ("a", "b"), (10.0, -3.0), "n", (4.0, -4.5), (16.0, 2.0))
+    words = {element.text for element in elements(view, "text")}
+    assert "10 ± 6" in words
+    assert "−3 (−4.5 … 2)" in words
+
+
+def test_a_bar_is_as_long_as_its_value():
+    view = BarsView("t", ("a", "b", "c"), (10.0, 5.0, 0.0), "n")
+    wide = [float(box.attrib["width"]) for box in elements(view, "rect")]
+    assert wide[0] == pytest.approx(2 * wide[1], abs=0.02)
+    assert wide[2] == 0
+
+
+def test_long_rows_of_bars_continue_on_one_common_axis():
+    values = tuple(float(number) for number in range(95))
+    view = BarsView("t", tuple(str(number) for number in range(95)), values, "n", values, values)
+    pieces = drawing.split(view)
+    assert [len(piece.labels) for piece in pieces] == [32, 32, 31]
+    assert sum((piece.values for piece in pieces), ()) == values
+    axis = drawing.limits(view)
+    shown = set()
+    for piece in pieces:
+        last = elements(piece, "rect", axis_limits=axis)[-1]
+        shown.add(round(float(last.attrib["width"]) / piece.values[-1], 1))
+    assert len(shown) == 1
+    assert axis[1] > 94
+
+
+@pytest.mark.parametrize(
+    "values", [(), (0.0,), (float("nan"), 1.0), (float("inf"), -1.0), (5.0, 5.0), (1e15, 1e-9)]
+)
+def test_odd_numbers_still_give_a_drawing(values):
+    view = BarsView("t", tuple("x" for _ in values), values, "n")
+    assert tree.fromstring(drawing.draw(view).svg()) is not None
+    assert "nan" not in drawing.draw(view).svg()
+
+
+def test_empty_curves_and_grids_still_give_a_drawing():
+    odd = float("nan")
+    for view in (
+        CurveView("t", "x", "y", (Series("none", (), ()),)),
+        CurveView("t", "x", "y", (Series("none", (1.0, 2.0), (odd, odd)),)),
+        HeatmapView("t", (), (), ()),
+        HeatmapView("t", ("a",), ("b",), ((None,),)),
+    ):
+        assert "nan" not in drawing.draw(view).svg()
+
+
+def test_lines_differ_by_more_than_colour(sample):
+    view = next(view for view in sample.every_kind if view.kind == "curve")
+    lines = [line for line in elements(view, "polyline") if line.attrib["points"].count(" ") > 2]
+    looks = {(line.get("stroke-dasharray"), line.attrib["stroke-width"]) for line in lines}
+    assert len(looks) == len(view.series) == 3
+
+
+def test_axes_carry_round_values():
+    assert ticks(0.0, 1.04) == (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    assert ticks(-3.1, 3.1) == (-2.0, 0.0, 2.0)
+    assert ticks(0.0, 250_000.0, most=5) == (0.0, 50_000.0, 100_000.0, 150_000.0, 200_000.0, 250_000.0)
+
+
+def rgb(colour: str) -> tuple[int, ...]:
+    return tuple(int(colour[at : at + 2], 16) for at in (1, 3, 5))
+
+
+def luminance(colour: str) -> float:
+    parts = [value / 255 for value in rgb(colour)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_words_and_data_stand_out_in_grey(theme: Theme):
+    for name in ("text", "quiet", "accent", "wrong"):
+        assert contrast(getattr(theme, name), theme.surface) >= 4.5, name
+        assert contrast(getattr(theme, name), theme.background) >= 4.5, name
+    assert contrast(theme.care, theme.care_soft) >= 4.5
+    assert contrast(theme.accent, theme.accent_soft) >= 4.5
+
+
+def test_neither_importing_nor_drawing_brings_what_is_slow():
+    code = (
+        "import sys\n"
+        "import engine.report\n"
+        "from engine.report import drawing\n"
+        "from engine.views import BarsView\n"
+        "assert 'typst' not in sys.modules and 'fontTools' not in sys.modules\n"
+        "drawing.draw(BarsView('t', ('a',), (1.0,), 'n')).svg()\n"
+        "slow = {'pandas', 'numpy', 'scipy', 'matplotlib', 'typst', 'PySide6', 'tkinter'}\n"
+        "assert not slow & set(sys.modules), slow & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_theme_of_the_caller_is_used():
+    odd = replace(LIGHT, accent="#123456")
+    view = BarsView("t", ("a",), (1.0,), "n")
+    assert "#123456" in drawing.draw(view, theme=odd).svg()
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_numbers_in_shades_can_be_read(theme: Theme):
+    for hundredth in range(101):
+        share = FULLEST * hundredth / 100
+        shade = [
+            round(low + share * (high - low))
+            for low, high in zip(rgb(theme.accent_soft), rgb(theme.accent), strict=True)
+        ]
+        assert contrast("#" + "".join(f"{part:02x}" for part in shade), theme.text) >= 4.2, share

@@ -1,0 +1,311 @@
+"""The PDF report: what PDF/A-3 asks for, the evidence inside, tags, and no line beyond the margins."""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+from dataclasses import replace
+
+import pikepdf
+import pytest
+from pypdf import PdfReader
+
+from engine.release.evidence import dumps, internal_json
+from engine.report import content, pdf, words
+from engine.report.document import Bullets, Document, Heading, KeyValues, Numbers, Row, Section, Statement
+from engine.report.embedded import embedded_evidence
+from engine.report.fonts import settable
+from engine.views import BarsView, NumberView, TableView, Text, TextView
+
+LONG = "Krankenhauswiederaufnahmewahrscheinlichkeitsberechnungsgruppe" * 4
+POINTS = 72 / 25.4  # a millimetre
+SIDE = 20 * POINTS
+
+
+@pytest.fixture(scope="module")
+def evidence(sample):
+    return dumps(internal_json(sample.public, sample.kept))
+
+
+@pytest.fixture(scope="module")
+def report(sample, evidence):
+    return pdf.render(content.internal(sample.public, sample.kept), evidence=evidence)
+
+
+@pytest.fixture
+def opened(report):
+    with pikepdf.open(io.BytesIO(report)) as file:
+        yield file
+
+
+def document(*parts, title="A title", audience="Internal: stays here") -> Document:
+    return Document(
+        title, "kind", audience, True, "b0", "2026-03-12T10:58:00+01:00", (), (Section("One", parts),)
+    )
+
+
+def pages_of(file: bytes) -> list[str]:
+    """Return the words of every page, spaces and places to break a word taken together."""
+    pages = (page.extract_text() for page in PdfReader(io.BytesIO(file)).pages)
+    return [re.sub(r"\s+", " ", page.replace("\u200b", "")) for page in pages]
+
+
+def places(file: bytes) -> list[tuple[int, float, float, str]]:
+    """Return page, left end and baseline of every piece of text."""
+    found: list[tuple[int, float, float, str]] = []
+    for number, page in enumerate(PdfReader(io.BytesIO(file)).pages):
+
+        def visit(text, whole, own, *_, number=number):
+            if text.strip():
+                x = own[4] * whole[0] + own[5] * whole[2] + whole[4]
+                y = own[4] * whole[1] + own[5] * whole[3] + whole[5]
+                found.append((number, x, y, text.strip()))
+
+        page.extract_text(visitor_text=visit)
+    return found
+
+
+def test_metadata_declare_pdf_a_3a(opened, sample):
+    with opened.open_metadata(update_docinfo=False, set_pikepdf_as_editor=False) as metadata:
+        assert metadata["pdfaid:part"] == "3"
+        assert metadata["pdfaid:conformance"] == "A"
+        assert metadata["pdfuaid:part"] == "1"
+        assert metadata["dc:title"] == sample.public.title
+        assert metadata["dc:language"] == {"en"}
+        assert metadata["xmp:CreateDate"].startswith("2026-03-12T")
+    assert "/Filter" not in opened.Root.Metadata
+    assert opened.trailer.ID
+    assert not opened.is_encrypted
+
+
+def test_colours_have_an_output_intent_with_an_srgb_profile(opened):
+    (intent,) = opened.Root.OutputIntents
+    assert intent.S == "/GTS_PDFA1"
+    profile = intent.DestOutputProfile
+    assert int(profile.N) == 3
+    assert profile.read_bytes()[36:40] == b"acsp"
+
+
+def fonts(resources):
+    yield from resources.get("/Font", {}).values()
+    for inner in resources.get("/XObject", {}).values():
+        yield from fonts(inner.get("/Resources", {}))
+
+
+def test_every_font_is_ours_embedded_and_maps_to_unicode(opened):
+    found = [font for page in opened.pages for font in fonts(page.Resources)]
+    names = set()
+    for font in found:
+        assert font.Subtype == "/Type0"
+        mapping = font.ToUnicode.read_bytes()
+        assert not re.search(rb"<[0-9A-Fa-f]+> <0000>", mapping), "a letter without a meaning"
+        (descendant,) = font.DescendantFonts
+        assert {"/FontFile2", "/FontFile3"} & set(descendant.FontDescriptor.keys())
+        names.add(str(descendant.BaseFont).partition("+")[2].partition("-")[0])
+    assert names <= {"InterReport", "DejaVuSans", "DejaVuSansMono"}
+    assert len(names) >= 2
+
+
+def test_the_evidence_is_an_associated_file_byte_by_byte(opened, report, evidence):
+    (file,) = opened.Root.AF
+    assert file.AFRelationship == "/Data"
+    assert file.F == file.UF == "evidence.json"
+    assert file.EF.F.read_bytes() == evidence
+    assert list(opened.attachments) == ["evidence.json"]
+    assert embedded_evidence(report) == evidence
+
+
+def elements(node, kind=None):
+    kids = node.get("/K", [])
+    kids = kids if isinstance(kids, pikepdf.Array) else [kids]
+    for kid in kids:
+        if isinstance(kid, pikepdf.Dictionary) and "/S" in kid:
+            if kind is None or str(kid.S) == f"/{kind}":
+                yield kid
+            yield from elements(kid, kind)
+
+
+def test_the_file_is_tagged_for_screen_readers(opened, sample):
+    assert opened.Root.Lang == "en"
+    assert opened.Root.MarkInfo.Marked
+    assert opened.Root.ViewerPreferences.DisplayDocTitle
+    tree = opened.Root.StructTreeRoot
+    assert len(list(elements(tree, "H1"))) == len(content.internal(sample.public, sample.kept).sections)
+    tables = list(elements(tree, "Table"))
+    assert tables
+    for table in tables:
+        rows = list(elements(table, "TR"))
+        assert {str(cell.S) for cell in rows[0].K} == {"/TH"}
+        assert {str(cell.S) for row in rows[1:] for cell in row.K} <= {"/TH", "/TD"}
+    figures = list(elements(tree, "Figure"))
+    assert figures
+    for figure in figures:
+        assert 20 < len(str(figure.Alt)) < 200
+
+
+def test_everything_on_a_page_is_tagged_or_marked_as_decoration(opened):
+    for page in opened.pages:
+        depth = 0
+        for _, operator in pikepdf.parse_content_stream(page):
+            name = str(operator)
+            depth += {"BDC": 1, "BMC": 1, "EMC": -1}.get(name, 0)
+            if name in ("Tj", "TJ", "S", "f", "B", "Do"):
+                assert depth >= 1, name
+
+
+def test_chapters_stand_in_the_outline(opened, sample):
+    with opened.open_outline() as outline:
+        titles = [item.title for item in outline.root]
+        assert any(item.children for item in outline.root)
+    assert len(titles) >= len(content.internal(sample.public, sample.kept).sections)
+
+
+def test_the_same_evidence_gives_the_same_bytes(sample, report, evidence):
+    again = pdf.render(content.internal(sample.public, sample.kept), evidence=evidence)
+    assert again == report
+
+
+def test_every_kind_of_view_is_written(sample):
+    written = pdf.render(document(*sample.every_kind), evidence=b"{}")
+    with pikepdf.open(io.BytesIO(written)) as file:
+        tree = file.Root.StructTreeRoot
+        assert len(list(elements(tree, "Figure"))) == 7
+        assert len(list(elements(tree, "Table"))) == 1
+
+
+def test_no_cell_is_read_as_markup():
+    hostile = '#panic() $x$ *bold* _it_ `code` <label> @ref \\ #read("/etc/passwd") = head // no "q"'
+    number = NumberView(hostile, hostile, Text("report.numbers.epsilon"), hostile)
+    parts = (
+        Heading(hostile),
+        KeyValues(hostile, (Row(hostile, hostile, code=True), Row(hostile, hostile))),
+        Numbers((number,)),
+        TableView(hostile, (hostile,), ((hostile,),)),
+        BarsView(hostile, ("a",), (1.0,), "n"),
+    )
+    written = pdf.render(document(*parts, title=hostile), evidence=b'{"a": "#panic()"}')
+    plain = "".join(pages_of(written)).replace(" ", "")
+    assert plain.count(hostile.replace(" ", "")) >= 9
+    assert embedded_evidence(written) == b'{"a": "#panic()"}'
+
+
+def test_no_line_leaves_the_margins(report):
+    for page, left, baseline, text in places(report):
+        assert left >= SIDE - 1, (page, text)
+        assert 30 < baseline < 842 - 40, (page, text)
+
+
+def ink(file: bytes, tmp_path) -> list[tuple[int, int, int]]:
+    """Return, for each page, its width and the first and last column of points that are not white."""
+    import shutil
+    import subprocess
+
+    import numpy as np
+
+    if shutil.which("pdftoppm") is None:
+        pytest.skip("pdftoppm is not installed")
+    (tmp_path / "r.pdf").write_bytes(file)
+    subprocess.run(["pdftoppm", "-r", "50", "-gray", tmp_path / "r.pdf", tmp_path / "p"], check=True)
+    found = []
+    for page in sorted(tmp_path.glob("p-*.pgm")):
+        header, size, _, body = page.read_bytes().split(b"\n", 3)
+        assert header == b"P5"
+        width, height = map(int, size.split())
+        dark = np.frombuffer(body, np.uint8).reshape(height, width) < 250
+        columns = np.flatnonzero(dark.any(axis=0))
+        found.append((width, int(columns[0]), int(columns[-1])))
+    return found
+
+
+def test_long_words_wide_tables_and_many_rows_stay_inside(tmp_path):
+    wide = TableView(
+        LONG, (LONG, *(f"column number {n}" for n in range(17))), tuple((LONG, *range(17)) for _ in range(3))
+    )
+    tall = TableView("t", ("name", "text"), ((LONG, " ".join([LONG] * 40)),))
+    parts = (
+        Heading(LONG),
+        KeyValues(LONG, (Row(LONG, LONG * 3, code=True), Row("number", 10**40))),
+        wide,
+        tall,
+        Bullets((Text("errors.plan.unknown_field.what", {"file": LONG, "field": LONG}),)),
+        Statement(Text("errors.plan.unknown_field.what", {"file": LONG, "field": LONG})),
+        TextView(LONG, (Text("statement.none"),) * 60),
+        BarsView(LONG, (LONG, "b"), (1e12, 2.0), LONG),
+    )
+    for width, first, last in ink(pdf.render(document(*parts, title=LONG), evidence=b"{}"), tmp_path):
+        margin = 18 / 210 * width
+        assert margin <= first
+        assert last <= width - margin
+
+
+def test_headings_of_a_long_table_are_repeated_and_no_row_is_lost():
+    table = TableView("Sixty rows", ("heading here", "count"), tuple((f"row {n};", n) for n in range(60)))
+    pages = pages_of(pdf.render(document(table), evidence=b"{}"))
+    assert len(pages) >= 2
+    assert [page.count("heading here") for page in pages] == [1] * len(pages)
+    for number in range(60):
+        assert sum(page.count(f"row {number};") for page in pages) == 1
+
+
+def test_numbers_of_a_column_share_one_decimal_point():
+    table = TableView("t", ("a", "n"), (("x", 1.25), ("y", 1000), ("z", -3.5)))
+    found = {text: left for _, left, _, text in places(pdf.render(document(table), evidence=b"{}"))}
+    digit = found["−3.5"] - found["1.25"]
+    assert found["1,000"] < found["−3.5"] < found["1.25"], "the points stand below each other"
+    assert abs(digit) < 8
+
+
+def test_a_heading_never_stands_alone_at_the_foot_of_a_page():
+    text = Text("statement.none")
+    for count in range(30, 46):
+        table = TableView("", ("head",), (("first",), ("second",), ("third",)))
+        parts = (*(text,) * count, Heading("the heading"), table)
+        pages = pages_of(pdf.render(document(*parts), evidence=b"{}"))
+        (at,) = [number for number, page in enumerate(pages) if "the heading" in page]
+        assert "first" in pages[at], count
+
+
+def test_letters_of_other_scripts_are_set_and_missing_ones_are_named():
+    assert settable("Ελλ Ж ε ا שלום") == "Ελλ Ж ε ا שלום"
+    assert settable("中") == "[U+4E2D]"
+    assert settable("a\x07\ue000\u202e") == "a[U+0007][U+E000][U+202E]"
+    (page,) = pages_of(pdf.render(document(Heading("中 Ж")), evidence=b"{}"))
+    assert "[U+4E2D] Ж" in page
+
+
+def test_whatever_stands_in_a_table_the_report_is_written():
+    chance = random.Random(5)
+    for _ in range(40):
+        words_ = "".join(
+            chr(chance.choice((chance.randrange(0x110000), chance.randrange(0x3000)))) for _ in range(30)
+        )
+        table = TableView(words_, (words_,), ((words_,),))
+        drawn = BarsView(words_, (words_,), (1.0,), words_)
+        row = KeyValues(words_, (Row(words_, words_, code=True),))
+        written = pdf.render(document(table, drawn, row, title=words_), evidence=b"{}")
+        assert written.startswith(b"%PDF")
+
+
+def test_every_page_says_whether_the_file_may_leave(sample):
+    written = pdf.render(content.external(sample.public), evidence=b"{}")
+    audience = words.word(Text("report.cover.audience_external"), "en")
+    pages = pages_of(written)
+    for number, page in enumerate(pages, 1):
+        assert audience in page
+        assert f"Bundle {sample.public.bundle_id}" in page
+        assert f"Page {number} of {len(pages)}" in page
+
+
+def test_a_later_report_differs_in_its_dates_alone(sample):
+    one = content.external(sample.public)
+    two = replace(one, made_at="2027-03-12T10:58:00+01:00")
+    assert pdf.render(one, evidence=b"{}") != pdf.render(two, evidence=b"{}")
+
+
+def test_the_template_asks_for_nothing_from_outside():
+    from engine.report.theme import resource
+
+    template = resource("report", "report.typ").read_text(encoding="utf-8")
+    for word in ("#import", "#include", "read(", "eval(", "@preview", "http"):
+        assert word not in template
