@@ -48,17 +48,23 @@ def check_target(folder: Path) -> None:
     Raises
     ------
     InputRefused
-        ``bundle.exists`` or ``bundle.not_writable``.
+        ``bundle.exists``, ``bundle.link`` or ``bundle.not_writable``.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputRefused("bundle.exists", folder=folder.name)
-    parent = folder.absolute().parent
+    place = folder.absolute()
     try:
-        parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=parent):
+        if place.is_symlink():
+            raise InputRefused("bundle.link", folder=folder.name[:100])
+        if place.exists() and (not place.is_dir() or any(place.iterdir()) or os.path.ismount(place)):
+            raise InputRefused("bundle.exists", folder=folder.name[:100])
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not place.exists():  # a name that is too long, or that this system does not allow
+            place.mkdir()
+            place.rmdir()
+        with tempfile.TemporaryFile(dir=place.parent):
             pass
-    except OSError as error:
-        raise InputRefused("bundle.not_writable", folder=parent.name, reason=error.strerror or "") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise InputRefused("bundle.not_writable", folder=folder.name[:100], reason=reason) from error
 
 
 @contextmanager

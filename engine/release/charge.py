@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
-from engine.ledger.values import at_least, at_most
+from engine.ledger.values import at_least, at_most, day, exact, words
 from engine.privacy import accounting
 from engine.privacy.guarantee import Guarantee, Kind, Neighbours
 from engine.release.plan import Plan
@@ -169,6 +169,32 @@ def _terms(paid: Guarantee) -> dict[str, Any]:
         "unit": paid.unit.value if bounded else None,
         "neighbours": paid.neighbours.value if bounded else None,
     }
+
+
+def refuse_unfit(plan: Plan) -> None:
+    """Refuse what the ledger could not write down, before anything is made in it.
+
+    Raises
+    ------
+    InputRefused
+        ``charge.no_holding``; ``ledger.*`` about a single field: a text too long, a day that is none, a
+        budget that no register can have.
+    """
+    if not plan.holding.strip():
+        raise InputRefused("charge.no_holding")
+    words(plan.holding, "name", required=True)
+    for part in ("title", "recipient", "agreement", "approver"):
+        words(getattr(plan.purpose, part), part)
+    words(plan.purpose.request_number, "request")
+    words(new_holding_reason(plan), "reason")
+    day(plan.purpose.expires)
+    budget = plan.holding_budget
+    if budget is not None:
+        exact(budget.epsilon, "ledger.bad_epsilon")
+        exact(budget.delta, "ledger.bad_delta", zero=True, below_one=True)
+    if plan.price.budget is not None:
+        exact(plan.price.budget, "ledger.bad_money")
+    words(plan.price.currency, "currency")
 
 
 def budget_error(plan: Plan) -> InputRefused | None:

@@ -19,11 +19,10 @@ from engine.ledger import Holding, Ledger
 from engine.methods.protocol import Method, Release, Request
 from engine.privacy.guarantee import Guarantee
 from engine.release import bundle, charge
-from engine.release.choice import window
 from engine.release.evidence import InternalEvidence, PublicEvidence, dumps, internal_json, public_json
+from engine.release.foreseen import Foreseen
 from engine.release.plan import Plan
 from engine.release.reading import Held, person_codes
-from engine.release.statement import plain, price_statement, privacy_statement
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
 
@@ -47,6 +46,7 @@ class Made:
 
     plan: Plan
     checked: Checked
+    foreseen: Foreseen
     held: Held
     used: Table
     release: Release
@@ -115,24 +115,25 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
             "family": method.family.value,
             "source": asdict(method.source),
         },
-        decided=_decided(plan, made.held.schema),
+        decided=_decided(plan, made.checked.request),
         purpose={name: value for name, value in asdict(plan.purpose).items() if name != "reason"},
         guarantee=release.guarantee,
-        statement=privacy_statement(release.guarantee, read_at=plan.price.bound),
+        statement=made.foreseen.statement,
         artefacts=artefacts,
         dictionary=tuple(bundle.dictionary_json(artefact, sentence) for artefact in release.artefacts),
         input_name=made.ledger.input_name(made.held.sha256, entry=made.entry),
         ledger={"entry": made.entry, "head": {"sequence": head.sequence, "hash": head.hash}},
         noise=NOISE,
-        forecast=method.forecast(made.checked.request).views,
+        forecast=made.foreseen.forecast.views,
         views=(*release.views, *views(made.evaluated.public)),
         notes=release.notes,
         measures=figures(made.evaluated.public),
     )
 
 
-def _decided(plan: Plan, schema: Schema) -> dict[str, Any]:
+def _decided(plan: Plan, request: Request) -> dict[str, Any]:
     """What was decided, as far as it may leave: declarations, kinds of steps, never a value from a list."""
+    schema = request.schema
     used = [column for column in schema.columns if column.is_declared or column.role is Role.PERSON_KEY]
     named = _names(plan.parameters)
     return {
@@ -145,7 +146,7 @@ def _decided(plan: Plan, schema: Schema) -> dict[str, Any]:
             for step in plan.preparation
         ],
         "bounds": "declared",
-        "rows_per_person": schema.rows_per_person,
+        "rows_per_person": request.rows_per_person,
     }
 
 
@@ -182,7 +183,7 @@ def _internal(made: Made) -> InternalEvidence:
         input=rows,
         findings=tuple(finding.to_json() for finding in held.table.findings),
         group_sizes=sizes,
-        price=_price(plan, made.release.guarantee),
+        price=made.foreseen.price,
         holding={
             "name": made.holding.name,
             "epsilon": None if status.holding.epsilon is None else str(status.holding.epsilon),
@@ -195,16 +196,6 @@ def _internal(made: Made) -> InternalEvidence:
         views=views(made.evaluated.internal, without=drawn),
         measures=measured,
     )
-
-
-def _price(plan: Plan, guarantee: Guarantee) -> dict[str, Any]:
-    """Return the price in every form, and which levels the budget and the accuracy left to choose from."""
-    found = price_statement(guarantee, plan.price)
-    if not found or (plan.price.budget is None and plan.price.largest_error is None):
-        return found
-    allowed = window(plan)
-    ends = {"lower": plain(allowed.lower), "upper": plain(allowed.upper), "reason": allowed.reason}
-    return found | {"window": ends}
 
 
 def _readme(evidence: PublicEvidence, language: str) -> str:

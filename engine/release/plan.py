@@ -122,8 +122,25 @@ class Plan:
 
     @property
     def request(self) -> Request:
-        """What the method gets to see."""
-        return Request(self.schemas, self.parameters, self.declared_sizes, self.budget)
+        """What the method gets to see: the declarations as the recorded steps leave them.
+
+        Raises
+        ------
+        InputRefused
+            ``preparation.*``: a step that could not be applied, whatever the rows.
+        """
+        schemas = dict(self.schemas)
+        if MAIN in schemas:
+            schemas[MAIN] = self.prepared_schema
+        return Request(schemas, self.parameters, self.declared_sizes, self.budget)
+
+    @property
+    def prepared_schema(self) -> Schema:
+        """The schema of the people after the recorded steps; reads no row and no list."""
+        from engine.table.steps import check, columns_of  # on first use: it brings pandas along
+
+        columns = columns_of(self.preparation, self.schema)
+        return check(self.preparation, self.schema, columns=columns)
 
     @property
     def schema(self) -> Schema:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine import texts
@@ -12,9 +12,9 @@ from engine.ledger import Preview as LedgerPreview
 from engine.methods.protocol import ErrorForecast, Forecast
 from engine.privacy.guarantee import Guarantee
 from engine.release import charge
+from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
-from engine.release.run import check
-from engine.release.statement import privacy_statement
+from engine.release.run import check, ready
 from engine.views import to_json
 
 
@@ -53,9 +53,10 @@ def preview(plan: Plan, ledger: Ledger | None) -> PlanPreview:
     """
     try:
         checked = check(plan)
+        with worked_out("forecast"):
+            forecast = checked.method.forecast(checked.request)
     except EngineError as error:
         return PlanPreview((error,))
-    forecast = checked.method.forecast(checked.request)
     problems: list[EngineError] = []
     said: LedgerPreview | None = None
     try:
@@ -81,17 +82,22 @@ def _holding_problems(plan: Plan, ledger: Ledger | None) -> list[EngineError]:
 
 def preview_json(plan: Plan, ledger: Ledger | None, *, language: str = "en") -> dict[str, Any]:
     """Return a preview as JSON values, with its sentences."""
-    found = preview(plan, ledger)
+    found, foreseen = preview(plan, ledger), None
+    if found.guarantee is not None:
+        try:
+            foreseen = ready(plan, check(plan))
+        except EngineError as error:
+            found = replace(found, problems=(error, *found.problems))
     problems = [
         {"code": problem.code}
         | dict(zip(("what", "do"), texts.explain(problem, language=language), strict=True))
         for problem in found.problems
     ]
     answer: dict[str, Any] = {"fingerprint": plan.fingerprint, "problems": problems, "sentences": []}
-    if found.guarantee is None or found.forecast is None:
+    if found.guarantee is None or found.forecast is None or foreseen is None:
         return answer
     answer["guarantee"] = found.guarantee.to_json()
-    answer["statement"] = privacy_statement(found.guarantee, read_at=plan.price.bound)
+    answer["statement"] = foreseen.statement
     answer["forecast"] = [to_json(error) for error in found.forecast.errors]
     answer["sentences"] = [error_sentence(error, language=language) for error in found.forecast.errors]
     if found.ledger is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,11 +28,15 @@ from engine.table.reading.names import clean_names
 from engine.table.reading.options import Finding, ReadOptions
 from engine.table.reading.readers import SUFFIXES, detect, read_table
 from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.steps import columns_of
 from engine.table.table import Table
 
 _TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("text", "excel"))
+# All that a reader would find out from the rows. Ends of lines are all understood, and only reported.
 _MUST_SAY = {
-    "text": ("delimiter", "encoding", "header", "decimal", "date_order", "width"),
+    "text": tuple(
+        option.name for option in fields(ReadOptions) if option.name not in ("sheet", "missing", "line_ends")
+    ),
     "excel": ("sheet", "header", "date_order"),
 }
 
@@ -41,9 +45,10 @@ _MUST_SAY = {
 class Held:
     """The custodian's table as the plan prepares it, before anything is drawn. Internal.
 
-    ``table`` has every row; ``filters`` are the recorded conditions that are applied after the cap.
-    ``mark`` and ``columns`` are the fingerprint and the names of the table as it was read: by them the ledger
-    knows it again, whatever was prepared.
+    ``table`` has every row, ``schema`` declares it after the steps, ``options`` say how it was read;
+    ``filters`` are the recorded conditions that are applied after the cap. ``mark`` and ``columns`` are the
+    fingerprint and the names of the table as it was read: by them the ledger knows it again, whatever was
+    prepared.
     """
 
     table: Table
@@ -54,6 +59,7 @@ class Held:
     rows_read: int
     mark: str
     columns: tuple[str, ...]
+    options: ReadOptions = field(default_factory=ReadOptions)
 
 
 def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Held:
@@ -80,17 +86,17 @@ def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Hel
     if reference is None:
         raise InputRefused("reading.no_file")
     path = base / reference.path
-    options = ReadOptions.from_json(reference.options, file=path.name)
+    options, schema = said(reference), plan.prepared_schema
     digest = file_hash(path)
     raw = _as_written(path, options, plan.schema, progress)
     if file_hash(path) != digest:
         raise InputRefused("reading.changed", file=path.name)
-    for column in plan.schema.columns:
-        if column.role is not Role.DROPPED and column.name not in raw and not _made(plan, column.name):
-            raise InputRefused("reading.column_missing", file=path.name, column=column.name)
+    for name in _needed(plan):
+        if name not in raw:
+            raise InputRefused("reading.column_missing", file=path.name, column=name)
     changes, filters = preparation.split(plan.preparation)
     table = as_declared(raw, plan.schema)
-    prepared, schema = preparation.prepare(table, changes, plan.schema, base=base)
+    prepared, _ = preparation.prepare(table, changes, plan.schema, base=base)
     return Held(
         prepared,
         schema,
@@ -100,7 +106,21 @@ def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Hel
         rows_read=raw.n_rows,
         mark=fingerprint(raw),
         columns=raw.names,
+        options=raw.options,
     )
+
+
+def said(reference: FileReference) -> ReadOptions:
+    """Return what a plan says about reading a file; the format follows from its name where it is not said.
+
+    Raises
+    ------
+    InputRefused
+        ``table.bad_option``.
+    """
+    options = ReadOptions.from_json(reference.options, file=Path(reference.path).name)
+    promised = SUFFIXES.get(Path(reference.path).suffix.lower(), "text")
+    return replace(options, format=options.format or promised)
 
 
 def refuse_open(plan: Plan) -> None:
@@ -109,14 +129,17 @@ def refuse_open(plan: Plan) -> None:
     Raises
     ------
     InputRefused
-        ``reading.options_open``: names the options that are not said. `pinned` says them all.
+        ``reading.no_file``; ``reading.options_open``: names the options that are not said. `pinned` says
+        them all.
     """
+    if MAIN not in plan.files:
+        raise InputRefused("reading.no_file")
     for reference in plan.files.values():
-        name = Path(reference.path).name
-        options = ReadOptions.from_json(reference.options, file=name)
-        kind = options.format or SUFFIXES.get(Path(name).suffix.lower(), "text")
-        is_open = [one for one in _MUST_SAY.get(kind, ()) if getattr(options, one) is None]
+        options = said(reference)
+        must = _MUST_SAY.get(str(options.format), ())
+        is_open = [name for name in must if getattr(options, name) is None]
         if is_open:
+            name = Path(reference.path).name
             raise InputRefused("reading.options_open", file=name, options=", ".join(is_open))
 
 
@@ -167,8 +190,11 @@ def _as_written(path: Path, options: ReadOptions, schema: Schema, progress: Prog
     try:
         return read_table(path, options=options, schema=text, progress=progress)
     except InputRefused as error:
-        if error.code != "table.no_rows":
+        bare = options.header is False and options.width is not None
+        if error.code != "table.no_rows" and not (error.code == "table.empty_file" and bare):
             raise
+        if bare and not names:
+            names = clean_names((), options.width or 0, path.name)[0]
         names = names or [column.name for column in schema.columns if column.role is not Role.DROPPED]
         columns = {name: pd.Series([], dtype="str") for name in names}
         notes = (Finding("table.no_rows", path.name),)
@@ -228,6 +254,13 @@ def person_keys(table: Table, schema: Schema) -> list[str]:
     return [person for person in dict.fromkeys(keys) if person not in absent]
 
 
-def _made(plan: Plan, name: str) -> bool:
-    """Whether a recorded step makes the column."""
-    return any(name == step.get("to") for step in plan.preparation)
+def _needed(plan: Plan) -> list[str]:
+    """Return the columns that the file must have: what is described and kept, and what a step looks at."""
+    steps = [step for step in plan.preparation if step["step"] != "drop_people"]
+    looked = {step.get(name) for step in steps for name in ("column", "date_column")}
+    read = columns_of(steps, plan.schema)
+    return [
+        column.name
+        for column in plan.schema.columns
+        if column.name in read and (column.role is not Role.DROPPED or column.name in looked)
+    ]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from engine import texts
 from engine.errors import EngineError, InputRefused
 from engine.evaluation import catalogue as measures
 from engine.evaluation.evaluate import Evaluation, evaluate, views
@@ -21,12 +22,14 @@ from engine.methods.protocol import MAIN, Context, Release
 from engine.privacy.guarantee import Guarantee
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
-from engine.release import bundle, charge, describe, reading
+from engine.release import bundle, charge, describe, promised, reading
 from engine.release.bundle import INTERNAL, RELEASE, Bundle
 from engine.release.describe import Checked, Made
+from engine.release.foreseen import Foreseen, foresee, worked_out
 from engine.release.plan import Plan
 from engine.release.reading import Held
-from engine.release.statement import price_statement
+from engine.release.statement import price_statement, refuse_amounts
+from engine.table.schema import Role
 from engine.table.table import Table
 
 Door = Callable[[Callable[[], None]], Noise]
@@ -92,14 +95,41 @@ def check(plan: Plan) -> Checked:
     refusal = charge.budget_error(plan)
     if refusal is not None:
         raise refusal
-    for problem in method.problems(plan.request):
-        raise InputRefused(problem.code, **problem.values)
-    checked = Checked(method, plan.request, method.cost(plan.request))
-    price_statement(
-        checked.guarantee, plan.price, readings=False
-    )  # amounts that fit no curve, before spending
+    if len(plan.schema.with_role(Role.PERSON_KEY)) > 1:
+        raise InputRefused("plan.two_keys")
+    request = plan.request
+    with worked_out("problems"):
+        for problem in method.problems(request):
+            raise InputRefused(problem.code, **problem.values)
+    with worked_out("cost"):
+        checked = Checked(method, request, method.cost(request))
+    with worked_out("price"):  # amounts that fit no curve, before spending
+        refuse_amounts(plan.price)
+        price_statement(checked.guarantee, plan.price, readings=False)
     measures.chosen(plan.measures, _subject(checked))
     return checked
+
+
+def ready(plan: Plan, checked: Checked) -> Foreseen:
+    """Check what a plan needs further to be run from its file, and work out all that is said of it.
+
+    Still without reading a row: what passes here is refused later only for what is in the files, in the
+    ledger or in the folder of the bundle.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.*``, ``charge.*``, ``ledger.*`` about single fields, or ``run.not_computable``.
+    """
+    reading.refuse_open(plan)
+    charge.refuse_unfit(plan)
+    return foresee(plan, checked)
+
+
+def refuse_language(language: str) -> None:
+    """Refuse a language without texts: it would be noticed when the reports are written."""
+    if language not in texts.languages():
+        raise InputRefused("run.unknown_language", language=language, known=", ".join(texts.languages()))
 
 
 def run_through(
@@ -108,19 +138,24 @@ def run_through(
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
     checked = check(plan)
-    reading.refuse_open(plan)
+    foreseen = ready(plan, checked)
+    refuse_language(language)
     bundle.check_target(out)
     held = reading.read(plan, base=base, progress=progress.part(0.0, 0.3))
+    promised.refuse_other(plan, checked.request, checked.guarantee, held)
     progress.step(0.3, "run.reserving")
     holding, entry = _reserve(plan, ledger, checked.guarantee, held)
     try:
         noise = _door(door, lambda: ledger.spend(entry))
         progress.step(0.35, "run.capping")
         table = reading.capped(held, checked.request, noise)
+        promised.refuse_uncapped(checked.request, table)
         release = _released(checked, table, noise, progress.part(0.4, 0.7))
         evaluated = _evaluated(plan, checked, held, table, release, progress.part(0.7, 0.8))
         with bundle.building(out) as aside:
-            made = Made(plan, checked, held, table, release, ledger, holding, entry, language, evaluated)
+            made = Made(
+                plan, checked, foreseen, held, table, release, ledger, holding, entry, language, evaluated
+            )
             sums = _write(aside, made, progress)
         _complete(ledger, entry, out, sums)
         shown = (*release.views, *views(evaluated.public))

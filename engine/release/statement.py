@@ -231,6 +231,23 @@ def _readings(guarantee: Guarantee, cost: Cost, price: Price) -> dict[str, Any]:
     return {"published": None} | found | {"expected": reading.expected(cost, loss), "posterior": second}
 
 
+def refuse_amounts(price: Price) -> None:
+    """Refuse amounts that are none, or beyond all money: they are repeated in evidence and reports.
+
+    Raises
+    ------
+    InputRefused
+        ``at_risk.not_positive``, ``at_risk.too_large`` or ``at_risk.too_small`` with the field of the price.
+    """
+    from engine.privacy.at_risk.inputs import positive
+    from engine.privacy.price.cost import LARGEST_AMOUNT
+
+    for name in ("fine", "incident", "budget", "largest_error"):
+        amount = getattr(price, name)
+        if amount:  # nothing said, or a fine of nothing
+            positive(amount, name=name, largest=LARGEST_AMOUNT)
+
+
 def cost_of(price: Price) -> Cost | None:
     """Return the cost curve of what was said about money, or None while too little was said.
 

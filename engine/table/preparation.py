@@ -24,9 +24,7 @@ changes only the declared number of rows. A condition looks at no other row.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from fractions import Fraction
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,8 +36,8 @@ from engine.progress import SILENT, Progress
 from engine.table.coding import dates, numbers, text_of, texts_of
 from engine.table.reading.options import Finding, ReadOptions
 from engine.table.reading.readers import read_table
-from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema, exact
-from engine.table.steps import Step, band_labels, check
+from engine.table.schema import Column, Kind, Schema, exact
+from engine.table.steps import Step, band_labels, check, declared_by, made_name, mapping_of
 from engine.table.table import TEXT, Table
 
 
@@ -99,7 +97,7 @@ def prepare(
     >>> prepared.rows()["band"].tolist(), schema.column("band").domain.values
     (['[0-10)', '[10-20)', '[10-20)'], ('[0-10)', '[10-20)'))
     """
-    check(steps, schema, file=table.source or "table")
+    check(steps, schema, columns=table.names, file=table.source or "table")
     changes, filters = split(steps)
     for place, step in enumerate(steps, 1):
         if step not in changes:
@@ -124,8 +122,7 @@ def mask(table: Table, filters: Sequence[Step], schema: Schema) -> npt.NDArray[n
     array of bool, shape (rows,)
     """
     kept = np.ones(table.n_rows, dtype=bool)
-    for place, step in enumerate(filters, 1):
-        _present(table, step["column"], place)
+    for step in filters:
         kept &= _satisfies(_cells(table, step["column"]), schema.column(step["column"]), step)
     return kept
 
@@ -191,18 +188,12 @@ def _as_number(entry: str) -> str:
 
 
 def _age_at(table: Table, step: Step, schema: Schema, place: int, base: Path) -> tuple[Table, Schema]:
-    frame = table.rows()
-    born = _days(table, step["column"], schema, place)
-    if "date_column" in step:
-        then = _days(table, step["date_column"], schema, place)
+    born = _days(table, step["column"], schema)
+    if step.get("date_column") is not None:
+        then = _days(table, step["date_column"], schema)
     else:
         then = np.full(len(born), np.datetime64(step["date"], "D"))
-    years = _years(born, then)
-    source = schema.column(step["column"])
-    domain = _bounds(step)
-    to = step.get("to", step["column"])
-    made = Column(to, source.role, Kind.INTEGER, domain, Origin.DECLARED if domain else None)
-    return _with_column(table, frame, made, pd.Series(years), step, schema, place)
+    return _with_column(table, pd.Series(_years(born, then)), step, declared_by(step, schema))
 
 
 def _years(born: npt.NDArray[np.datetime64], then: npt.NDArray[np.datetime64]) -> npt.NDArray[np.float64]:
@@ -221,8 +212,6 @@ def _years(born: npt.NDArray[np.datetime64], then: npt.NDArray[np.datetime64]) -
 
 
 def _bands(table: Table, step: Step, schema: Schema, place: int, base: Path) -> tuple[Table, Schema]:
-    _present(table, step["column"], place)
-    frame = table.rows()
     source = schema.column(step["column"])
     edges = [exact(edge) for edge in step["edges"]]
     labels = band_labels(step)
@@ -231,16 +220,12 @@ def _bands(table: Table, step: Step, schema: Schema, place: int, base: Path) -> 
     found = np.clip(found, 0, len(labels) - 1)
     found[np.isnan(read)] = len(labels)
     taken = pd.Series([*labels, None], dtype="str").take(found).reset_index(drop=True)
-    to = step.get("to", step["column"])
-    made = Column(to, source.role, Kind.ORDINAL, Domain(values=labels), Origin.DECLARED)
-    return _with_column(table, frame, made, taken, step, schema, place)
+    return _with_column(table, taken, step, declared_by(step, schema))
 
 
 def _recode(table: Table, step: Step, schema: Schema, place: int, base: Path) -> tuple[Table, Schema]:
-    _present(table, step["column"], place)
-    frame = table.rows()
     source = schema.column(step["column"])
-    if "file" in step:
+    if step.get("file") is not None:
         listed = _read_list(step, base)
         frame_of_list = listed.rows()
         if len(listed.names) < 2:
@@ -248,7 +233,7 @@ def _recode(table: Table, step: Step, schema: Schema, place: int, base: Path) ->
         old, new = (texts_of(frame_of_list[name].fillna("")) for name in listed.names[:2])
         mapping = dict(zip(old, new, strict=True))
     else:
-        mapping = {text_of(old): str(new) for old, new in step["map"].items()}
+        mapping = mapping_of(step)
     others = step.get("others", "keep")
     text = _as_text(_cells(table, step["column"]), source)
     mapped = text.map(mapping)
@@ -257,39 +242,13 @@ def _recode(table: Table, step: Step, schema: Schema, place: int, base: Path) ->
         mapped = mapped.mask(unknown, text)
     elif others == "label":
         mapped = mapped.mask(unknown, step["label"])
-    values = list(dict.fromkeys(mapping.values()))
-    if others == "label":
-        values.append(step["label"])
-    domain: Domain | None = Domain(values=tuple(dict.fromkeys(values)))
-    if others == "keep":
-        domain = _mapped_domain(source, mapping)
-    to = step.get("to", step["column"])
-    made = Column(to, source.role, Kind.CATEGORY, domain, Origin.DECLARED if domain else None)
-    return _with_column(table, frame, made, mapped.astype("str"), step, schema, place)
+    return _with_column(table, mapped.astype("str"), step, declared_by(step, schema, mapping))
 
 
-def _mapped_domain(source: Column, mapping: Mapping[str, str]) -> Domain | None:
-    """Return the declared values after the list, or None where the rows decide."""
-    if not source.is_declared or source.domain is None:
-        return None
-    from engine.table.coding import levels
-
-    try:
-        declared = levels(source)
-    except InputRefused:
-        return None
-    return Domain(values=tuple(dict.fromkeys(mapping.get(text_of(level), level) for level in declared)))
-
-
-def _with_column(
-    table: Table, frame: pd.DataFrame, made: Column, values: pd.Series, step: Step, schema: Schema, place: int
-) -> tuple[Table, Schema]:
-    if made.name != step["column"] and made.name in table:
-        raise InputRefused("preparation.column_exists", place=place, column=made.name)
-    if made.role is Role.PERSON_KEY:
-        made = replace(made, role=Role.OTHER)
-    frame[made.name] = values.to_numpy() if values.dtype.kind == "f" else values.array
-    return table.with_rows(frame), schema.with_column(made)
+def _with_column(table: Table, values: pd.Series, step: Step, schema: Schema) -> tuple[Table, Schema]:
+    frame = table.rows()
+    frame[made_name(step)] = values.to_numpy() if values.dtype.kind == "f" else values.array
+    return table.with_rows(frame), schema
 
 
 def _as_text(values: pd.Series, column: Column) -> pd.Series:
@@ -300,18 +259,12 @@ def _as_text(values: pd.Series, column: Column) -> pd.Series:
     return pd.Series([*texts, None], dtype="str").take(found).reset_index(drop=True)
 
 
-def _days(table: Table, name: str, schema: Schema, place: int) -> npt.NDArray[np.datetime64]:
-    _present(table, name, place)
+def _days(table: Table, name: str, schema: Schema) -> npt.NDArray[np.datetime64]:
     return dates(table.rows()[name], schema.column(name))
 
 
 def _cells(table: Table, name: str) -> pd.Series:
     return table.rows()[name]
-
-
-def _present(table: Table, name: str, place: int) -> None:
-    if name not in table:
-        raise InputRefused("preparation.no_such_column", place=place, column=name)
 
 
 def _read_list(step: Step, base: Path) -> Table:
@@ -336,12 +289,6 @@ def _column_of_list(step: Step, base: Path) -> list[str]:
     if name not in listed:
         raise InputRefused("table.no_such_column", file=listed.source, column=name)
     return texts_of(listed.rows()[name].dropna())
-
-
-def _bounds(step: Step) -> Domain | None:
-    if step.get("minimum") is None or step.get("maximum") is None:
-        return None
-    return Domain(exact(step["minimum"]), exact(step["maximum"]), Fraction(1))
 
 
 _Change = Callable[[Table, Step, Schema, int, Path], tuple[Table, Schema]]

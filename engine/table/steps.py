@@ -1,36 +1,132 @@
-"""The form of recorded steps, checked without reading a row; see `engine.table.preparation`."""
+"""The form of recorded steps and what they declare, without reading a row; see `engine.table.preparation`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import date
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from engine.errors import InputRefused
-from engine.table.schema import Kind, Schema, exact, written
+from engine.table.coding import levels, text_of
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema, exact, written
 
 Step = Mapping[str, Any]
-STEPS = ("keep_rows_where", "drop_people", "age_at", "bands", "recode")
+MEMBERS: Mapping[str, frozenset[str]] = {
+    "keep_rows_where": frozenset(("column", "is", "values", "value", "minimum", "maximum")),
+    "drop_people": frozenset(("file", "column", "sha256")),
+    "age_at": frozenset(("column", "date", "date_column", "to", "minimum", "maximum")),
+    "bands": frozenset(("column", "edges", "labels", "to")),
+    "recode": frozenset(("column", "map", "file", "sha256", "others", "label", "to")),
+}
+STEPS = tuple(MEMBERS)
+MAKING = ("age_at", "bands", "recode")
 CONDITIONS = ("in", "not_in", "at_least", "at_most", "between", "missing", "not_missing")
 OTHERS = ("keep", "missing", "label")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def check(steps: Sequence[Step], schema: Schema, *, file: str = "plan") -> None:
-    """Refuse steps that are not written as the module says; reads no rows and no list.
+def check(
+    steps: Sequence[Step], schema: Schema, *, columns: Collection[str] | None = None, file: str = "plan"
+) -> Schema:
+    """Refuse steps that could not be applied, whatever the rows; reads no row and no list.
+
+    Parameters
+    ----------
+    steps
+        All of them: conditions are checked, as they are applied, after what the other steps make.
+    schema
+        Of the table as it is read.
+    columns
+        Names of the columns that there are before the first step; None where that is not known yet: then
+        only the form is checked.
+    file
+        Where the steps stand, for messages.
+
+    Returns
+    -------
+    Schema
+        The declarations after the steps: what a step makes is declared by the step, unless the schema
+        already declares the new column. A list in a file declares nothing here.
 
     Raises
     ------
     InputRefused
         ``preparation.bad_step``, ``preparation.bad_value``, ``preparation.edges_not_increasing``,
-        ``preparation.labels_do_not_match``.
+        ``preparation.labels_do_not_match``, ``preparation.no_such_column``, ``preparation.column_exists``,
+        ``preparation.no_person_key``, ``preparation.person_key``: who is who is never remade.
+
+    Examples
+    --------
+    >>> steps = [{"step": "bands", "column": "age", "edges": [0, 10, 20], "to": "band"}]
+    >>> check(steps, Schema((Column("age"),)), columns=["age"]).column("band").domain.values
+    ('[0-10)', '[10-20)')
     """
     for place, step in enumerate(steps, 1):
         kind = step.get("step") if isinstance(step, Mapping) else None
-        if kind not in STEPS:
+        if not isinstance(kind, str) or kind not in STEPS:
             raise InputRefused("preparation.bad_step", file=file, place=place, known=", ".join(STEPS))
-        _checked(step, place, file, schema)
+        _check_form(step, _refusing(file, place), place)
+    there = None if columns is None else set(columns)
+    for place, step in enumerate(steps, 1):
+        if step["step"] in MAKING:
+            _check_names(step, place, schema, there)
+            schema = declared_by(step, schema)
+        elif step["step"] == "drop_people" and columns is not None and schema.person_key is None:
+            raise InputRefused("preparation.no_person_key", place=place)
+    for place, step in enumerate(steps, 1):
+        if step["step"] == "keep_rows_where":
+            _refuse_absent(step["column"], place, there)
+            _check_condition(step, schema.column(step["column"]).kind, _refusing(file, place))
+    return schema
+
+
+def columns_of(steps: Sequence[Step], schema: Schema) -> frozenset[str]:
+    """Return the columns of a schema that no step makes: those that a file has to have for the steps.
+
+    Examples
+    --------
+    >>> steps = [{"step": "bands", "column": "age", "edges": [0, 10], "to": "band"}]
+    >>> sorted(columns_of(steps, Schema((Column("age"), Column("band")))))
+    ['age']
+    """
+    making = [step for step in steps if isinstance(step, Mapping) and step.get("step") in MAKING]
+    made = {step.get("to") for step in making if step.get("to") != step.get("column")}
+    return frozenset(column.name for column in schema.columns if column.name not in made)
+
+
+def made_name(step: Step) -> str:
+    """Return the column that a step makes or replaces."""
+    return str(step.get("to") or step["column"])
+
+
+def declared_by(step: Step, schema: Schema, mapping: Mapping[str, str] | None = None) -> Schema:
+    """Return the schema after one step that makes a column.
+
+    Parameters
+    ----------
+    step
+        Its form has been checked.
+    schema
+        Before it. A new column that is declared there already stays as the custodian declared it.
+    mapping
+        What a recode maps, read from its file; None where the file was not read.
+    """
+    name, source = made_name(step), schema.column(step["column"])
+    if name != step["column"] and name in schema:
+        return schema
+    domain, kind = _domain_of(step, source, mapping)
+    # A column made from the person key tells about a person, but not any more who is who.
+    role = Role.OTHER if source.role is Role.PERSON_KEY else source.role
+    return schema.with_column(Column(name, role, kind, domain, Origin.DECLARED if domain else None))
+
+
+def mapping_of(step: Step) -> dict[str, str]:
+    """Return what a recode without a file maps, cells in one form."""
+    return {text_of(old): str(new) for old, new in step["map"].items()}
 
 
 def band_labels(step: Step) -> tuple[str, ...]:
@@ -47,74 +143,163 @@ def band_labels(step: Step) -> tuple[str, ...]:
     return tuple(f"[{low}-{high})" for low, high in pairwise(edges))
 
 
-def _checked(step: Step, place: int, file: str, schema: Schema) -> None:
+def _domain_of(step: Step, source: Column, mapping: Mapping[str, str] | None) -> tuple[Domain | None, Kind]:
+    if step["step"] == "bands":
+        return Domain(values=band_labels(step)), Kind.ORDINAL
+    if step["step"] == "age_at":
+        if step.get("minimum") is None or step.get("maximum") is None:
+            return None, Kind.INTEGER
+        return Domain(exact(step["minimum"]), exact(step["maximum"]), Fraction(1)), Kind.INTEGER
+    if mapping is None and "file" not in step:
+        mapping = mapping_of(step)
+    if mapping is None:
+        return None, Kind.CATEGORY
+    if step.get("others", "keep") == "keep":
+        return _mapped_domain(source, mapping), Kind.CATEGORY
+    further = [step["label"]] if step["others"] == "label" else []
+    return Domain(values=tuple(dict.fromkeys([*mapping.values(), *further]))), Kind.CATEGORY
+
+
+def _mapped_domain(source: Column, mapping: Mapping[str, str]) -> Domain | None:
+    """Return the declared values after the list, or None where the rows decide."""
+    if not source.is_declared or source.domain is None:
+        return None
+    try:
+        declared = levels(source)
+    except InputRefused:
+        return None
+    return Domain(values=tuple(dict.fromkeys(mapping.get(text_of(level), level) for level in declared)))
+
+
+Refuse = Callable[[bool, str], None]
+
+
+def _refusing(file: str, place: int) -> Refuse:
     def refuse_unless(good: bool, name: str) -> None:
         if not good:
-            raise InputRefused("preparation.bad_value", file=file, place=place, name=name)
+            raise InputRefused("preparation.bad_value", file=file, place=place, name=name[:100])
 
+    return refuse_unless
+
+
+def _check_form(step: Step, refuse_unless: Refuse, place: int) -> None:
     kind = step["step"]
-    if kind != "drop_people":
-        refuse_unless(isinstance(step.get("column"), str) and bool(step["column"]), "column")
-    refuse_unless(step.get("to") is None or (isinstance(step["to"], str) and bool(step["to"])), "to")
+    for name in step:
+        refuse_unless(name == "step" or name in MEMBERS[kind], str(name))
+    for name in ("to", "sha256", "file", "date_column"):
+        refuse_unless(step.get(name) is None or _is_name(step[name]), name)
+    refuse_unless(
+        _is_name(step.get("column")) or (kind == "drop_people" and not step.get("column")), "column"
+    )
     if kind == "keep_rows_where":
-        _check_condition(step, schema, refuse_unless)
+        refuse_unless(step.get("is") in CONDITIONS, "is")
     elif kind == "drop_people":
-        refuse_unless(isinstance(step.get("file"), str) and bool(step["file"]), "file")
+        refuse_unless(_is_name(step.get("file")), "file")
     elif kind == "age_at":
-        fixed = _is_date(step.get("date"))
-        refuse_unless(fixed != isinstance(step.get("date_column"), str), "date")
-        refuse_unless(
-            all(_is_number(step[name]) for name in ("minimum", "maximum") if name in step), "minimum"
-        )
+        refuse_unless(_is_day(step.get("date")) != _is_name(step.get("date_column")), "date")
+        refuse_unless(step.get("date") is None or _is_day(step["date"]), "date")
+        _check_ends(step, _is_number, refuse_unless, empty=False)
     elif kind == "bands":
-        edges = step.get("edges")
-        refuse_unless(
-            isinstance(edges, list | tuple) and len(edges) >= 2 and all(map(_is_number, edges)), "edges"
-        )
-        exact_edges = [exact(edge) for edge in step["edges"]]
-        if any(low >= high for low, high in pairwise(exact_edges)):
-            raise InputRefused("preparation.edges_not_increasing", place=place, column=step["column"])
-        labels = band_labels(step)
-        if len(set(labels)) != len(exact_edges) - 1:
-            expected = len(exact_edges) - 1
-            raise InputRefused(
-                "preparation.labels_do_not_match",
-                place=place,
-                column=step["column"],
-                found=len(set(labels)),
-                expected=expected,
-            )
-    elif kind == "recode":
-        given = isinstance(step.get("map"), Mapping) and bool(step.get("map"))
-        refuse_unless(given != isinstance(step.get("file"), str), "map")
+        _check_bands(step, refuse_unless, place)
+    else:
+        given = step.get("map")
+        whole = isinstance(given, Mapping) and bool(given) and all(map(_is_cell, (*given, *given.values())))
+        refuse_unless(whole != _is_name(step.get("file")) and (whole or given is None), "map")
         refuse_unless(step.get("others", "keep") in OTHERS, "others")
-        refuse_unless(step.get("others") != "label" or isinstance(step.get("label"), str), "label")
+        refuse_unless(step.get("others") != "label" or _is_name(step.get("label")), "label")
 
 
-def _check_condition(step: Step, schema: Schema, refuse_unless: Callable[[bool, str], None]) -> None:
-    condition = step.get("is")
-    refuse_unless(condition in CONDITIONS, "is")
-    if condition in ("in", "not_in"):
-        refuse_unless(isinstance(step.get("values"), list | tuple), "values")
+def _check_ends(step: Step, good: Callable[[Any], bool], refuse_unless: Refuse, *, empty: bool) -> None:
+    """Check ``minimum`` and ``maximum`` where they are given; ``empty``: whether they may be the same."""
+    for name in ("minimum", "maximum"):
+        refuse_unless(step.get(name) is None or good(step[name]), name)
+    if step.get("minimum") is not None and step.get("maximum") is not None:
+        low, high = (_comparable(step[name]) for name in ("minimum", "maximum"))
+        refuse_unless(low < high or (empty and low == high), "maximum")
+
+
+def _comparable(value: Any) -> Any:
+    return date.fromisoformat(value) if _is_day(value) else exact(value)
+
+
+def _check_bands(step: Step, refuse_unless: Refuse, place: int) -> None:
+    edges, labels = step.get("edges"), step.get("labels")
+    refuse_unless(
+        isinstance(edges, list | tuple) and len(edges) >= 2 and all(map(_is_number, edges)), "edges"
+    )
+    refuse_unless(
+        labels is None or (isinstance(labels, list | tuple) and all(map(_is_cell, labels))), "labels"
+    )
+    increasing = [exact(edge) for edge in step["edges"]]
+    if any(low >= high for low, high in pairwise(increasing)):
+        raise InputRefused("preparation.edges_not_increasing", place=place, column=step["column"])
+    found, expected = len(set(band_labels(step))), len(increasing) - 1
+    if found != expected or len(band_labels(step)) != expected:
+        raise InputRefused(
+            "preparation.labels_do_not_match",
+            place=place,
+            column=step["column"],
+            found=found,
+            expected=expected,
+        )
+
+
+def _check_names(step: Step, place: int, schema: Schema, there: set[str] | None) -> None:
+    name, key = made_name(step), schema.person_key
+    if key is not None and name == key.name:
+        raise InputRefused("preparation.person_key", place=place, column=name)
+    _refuse_absent(step["column"], place, there)
+    if step.get("date_column") is not None:
+        _refuse_absent(step["date_column"], place, there)
+    if there is None:
         return
-    good = _is_date if schema.column(step["column"]).kind is Kind.DATE else _is_number
+    if name != step["column"] and name in there:
+        raise InputRefused("preparation.column_exists", place=place, column=name)
+    there.add(name)
+
+
+def _refuse_absent(name: str, place: int, there: set[str] | None) -> None:
+    if there is not None and name not in there:
+        raise InputRefused("preparation.no_such_column", place=place, column=name)
+
+
+def _check_condition(step: Step, kind: Kind, refuse_unless: Refuse) -> None:
+    condition = step["is"]
+    if condition in ("in", "not_in"):
+        values = step.get("values")
+        refuse_unless(isinstance(values, list | tuple) and all(map(_is_cell, values)), "values")
+        return
+    good = _is_day if kind is Kind.DATE else _is_number
     if condition in ("at_least", "at_most"):
         refuse_unless(good(step.get("value")), "value")
     if condition == "between":
         refuse_unless(good(step.get("minimum")), "minimum")
         refuse_unless(good(step.get("maximum")), "maximum")
+        _check_ends(step, good, refuse_unless, empty=True)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value) and "\0" not in value
+
+
+def _is_cell(value: Any) -> bool:
+    """Whether a value can be compared with cells: text or a finite number."""
+    return isinstance(value, str) or (_is_number(value) and not isinstance(value, Fraction))
 
 
 def _is_number(value: Any) -> bool:
+    """Whether a value is a finite number, also as the computer calculates with it."""
     try:
-        exact(value)
-    except (ValueError, TypeError, ZeroDivisionError):
+        return math.isfinite(float(exact(value)))
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         return False
-    return True
 
 
-def _is_date(value: Any) -> bool:
+def _is_day(value: Any) -> bool:
+    if not isinstance(value, str) or _DAY.fullmatch(value) is None:
+        return False
     try:
-        return isinstance(value, str) and not np.isnat(np.datetime64(value, "D"))
+        date.fromisoformat(value)
     except ValueError:
         return False
+    return True

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from engine.privacy.at_risk.inputs import Number, share
+from engine.privacy.at_risk.inputs import SMALLEST_LEVEL, Number, share
 from engine.privacy.price.cost import Cost, Liability, band
 from engine.privacy.price.posterior import PosteriorCost, compare, posterior
 from engine.privacy.price.releases import Shares, Together
@@ -76,8 +76,9 @@ def posterior_to_json(
     p = share(prior, name="prior")
     presence = PosteriorCost(cost, p, neighbours=neighbours)
     value = PosteriorCost(cost, p, known_in_table=True, neighbours=neighbours)
-    finite = math.isfinite(epsilon)
     spend = cost.at(epsilon) if budget is None else budget
+    # A price of less than any amount that can be said buys no level to compare the two models at.
+    comparable = math.isfinite(epsilon) and (budget is not None or cost.at(epsilon) >= SMALLEST_LEVEL)
     tree: dict[str, Any] = {
         "prior": float(p),
         "neighbours": neighbours,
@@ -86,7 +87,7 @@ def posterior_to_json(
         "price_presence": presence.at(epsilon),
         "price_value": value.at(epsilon),
     }
-    if finite:
+    if comparable:
         found = compare(value, epsilon0=epsilon, budget=spend)
         tree["conclusion"] = {
             "budget": found.budget,

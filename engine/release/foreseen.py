@@ -1,0 +1,83 @@
+"""All that is said about a release and reads no row: worked out before anything is reserved.
+
+What fails here costs nothing. The same values go into the evidence and the reports afterwards, so that
+nothing about them is worked out when the noise has been paid for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import Cancelled, EngineError, InputRefused
+from engine.methods.protocol import Forecast
+from engine.privacy.guarantee import Guarantee
+from engine.release import bundle
+from engine.release.choice import window
+from engine.release.plan import Plan
+from engine.release.statement import plain, price_statement, privacy_statement
+
+if TYPE_CHECKING:
+    from engine.release.describe import Checked
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """The privacy statement, the price in every form with its window, and the forecast."""
+
+    statement: Mapping[str, Any]
+    price: Mapping[str, Any]
+    forecast: Forecast
+
+
+def foresee(plan: Plan, checked: Checked) -> Foreseen:
+    """Work out everything that is said of a checked plan without its rows.
+
+    Raises
+    ------
+    InputRefused
+        ``run.not_computable`` names the part, or whatever that part refuses.
+    """
+    guarantee, method = checked.guarantee, checked.method
+    with worked_out("statement"):
+        statement = privacy_statement(guarantee, read_at=plan.price.bound)
+    with worked_out("price"):
+        price = _price(plan, guarantee)
+    with worked_out("forecast"):
+        forecast = method.forecast(checked.request)
+    found = Foreseen(statement, price, forecast)
+    for part, tree in {"plan": plan.to_json(), "guarantee": guarantee.to_json(), **vars(found)}.items():
+        with worked_out(part):
+            bundle.json_bytes(tree)
+    return found
+
+
+@contextmanager
+def worked_out(part: str) -> Iterator[None]:
+    """Turn an overflow, a number that is none, or whatever else fails before anything is paid, into words.
+
+    Raises
+    ------
+    InputRefused
+        ``run.not_computable`` with the part and the kind of failure.
+    """
+    try:
+        yield
+    except (EngineError, Cancelled):
+        raise
+    except Exception as error:
+        raise InputRefused("run.not_computable", part=part, reason=type(error).__name__) from error
+
+
+def _price(plan: Plan, guarantee: Guarantee) -> dict[str, Any]:
+    """Return the price in every form, and which levels the budget and the accuracy left to choose from."""
+    found = price_statement(guarantee, plan.price)
+    if plan.price.budget is None and plan.price.largest_error is None:
+        return found
+    allowed = window(plan)
+    if not found:
+        return found
+    ends = {"lower": plain(allowed.lower), "upper": plain(allowed.upper), "reason": allowed.reason}
+    return found | {"window": ends}

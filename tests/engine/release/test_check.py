@@ -1,0 +1,202 @@
+"""Checking a plan is as strict as running it: what needs no row is refused before anything is reserved."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import texts
+from engine.errors import EngineError, InputRefused
+from engine.ledger import Ledger
+from engine.methods.protocol import MAIN, Budget
+from engine.release.plan import FileReference, Plan, Price, Purpose
+from engine.release.preview import preview_json
+from engine.release.run import run
+from tests.engine.adversarial.requests import OPTIONS, ROWS, plan_for, table
+
+KEEP = {"step": "keep_rows_where", "column": "score"}
+AGE = {"step": "age_at", "column": "seen", "date": "2020-01-01", "to": "age"}
+BANDS = {"step": "bands", "column": "score", "edges": [0, 1], "to": "band"}
+RECODE = {"step": "recode", "column": "sex", "map": {"f": "w"}, "to": "word"}
+WRONG_STEPS: dict[str, tuple[str, dict[str, Any]]] = {
+    "another word for a condition": ("bad_value", {**KEEP, "is": "equals", "value": 1}),
+    "no condition": ("bad_value", KEEP),
+    "no value": ("bad_value", {**KEEP, "is": "at_least"}),
+    "no list of values": ("bad_value", {**KEEP, "is": "in", "values": "1"}),
+    "a list in the list of values": ("bad_value", {**KEEP, "is": "in", "values": [[1]]}),
+    "nothing in the list of values": ("bad_value", {**KEEP, "is": "in", "values": [None]}),
+    "half a range": ("bad_value", {**KEEP, "is": "between", "minimum": 0}),
+    "a range the wrong way round": ("bad_value", {**KEEP, "is": "between", "minimum": 2, "maximum": 1}),
+    "a number beyond all numbers": ("bad_value", {**KEEP, "is": "at_least", "value": "1e400"}),
+    "a number for a day": ("bad_value", {**KEEP, "column": "seen", "is": "at_least", "value": 2020}),
+    "a word for a day": ("bad_value", {**KEEP, "column": "seen", "is": "at_least", "value": "today"}),
+    "half a day": ("bad_value", {**KEEP, "column": "seen", "is": "at_least", "value": "2020-01"}),
+    "a condition on no column": ("no_such_column", {**KEEP, "column": "nobody", "is": "missing"}),
+    "a member that nobody knows": ("bad_value", {**KEEP, "is": "missing", "not": True}),
+    "bands of no column": ("no_such_column", {**BANDS, "column": "nobody"}),
+    "bands under a name in use": ("column_exists", {**BANDS, "to": "age"}),
+    "edges beyond all numbers": ("bad_value", {**BANDS, "edges": [0, "1e400"]}),
+    "labels that are none": ("bad_value", {**BANDS, "labels": [None]}),
+    "an age at no day": ("bad_value", {**AGE, "date": "2020-02-30"}),
+    "an age at two days": ("bad_value", {**AGE, "date_column": "seen"}),
+    "an age at a column that is not there": ("no_such_column", {**AGE, "date": None, "date_column": "then"}),
+    "ages the wrong way round": ("bad_value", {**AGE, "minimum": 9, "maximum": 1}),
+    "words for nothing": ("bad_value", {**RECODE, "map": {"f": None}}),
+    "a file that has no name": ("bad_value", {"step": "recode", "column": "sex", "file": "a\0b"}),
+    "people without a key": ("no_person_key", {"step": "drop_people", "file": "list.csv"}),
+}
+
+
+def refused_alike(plan: Plan, folder: Path) -> str:
+    """Return the code with which check and run refuse a plan before the ledger knows anything about it."""
+    (folder / "people.csv").write_bytes(table(ROWS))
+    ledger = Ledger(folder / "ledger.sqlite")
+    (problem, *_) = preview_json(plan, ledger)["problems"]
+    with pytest.raises(EngineError) as refused:
+        run(plan, out=folder / "out", ledger=ledger, base=folder)
+    assert all(texts.explain(refused.value))
+    assert refused.value.code == problem["code"]
+    assert not ledger.holdings() and not ledger.entries() and not (folder / "out").exists()
+    return refused.value.code
+
+
+@pytest.mark.parametrize("label", WRONG_STEPS)
+def test_a_step_that_could_not_be_applied_is_refused_by_both(label: str, tmp_path: Path) -> None:
+    code, step = WRONG_STEPS[label]
+    steps = (
+        (AGE, step) if step.get("to") == "age" and step is not AGE and code == "column_exists" else (step,)
+    )
+    assert refused_alike(plan_for("counts", preparation=steps), tmp_path) == f"preparation.{code}"
+
+
+def test_conditions_see_what_steps_make_wherever_they_stand(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes(table(ROWS))
+    steps = ({**KEEP, "column": "band", "is": "in", "values": ["[0-1)"]}, BANDS)
+    plan = plan_for(
+        "counts", preparation=steps, budget=Budget(Fraction(10**5)), holding_budget=Budget(Fraction(10**6))
+    )
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert preview_json(plan, ledger)["problems"] == []
+    made = run(plan, out=tmp_path / "out", ledger=ledger, base=tmp_path)
+    lines = (made.folder / "release" / "counts.csv").read_text().splitlines()[1:]
+    assert sum(int(line.split(",")[2]) for line in lines) == 4
+
+
+MONEY = Price(people=6, compensation=Fraction(500))
+WRONG_PLANS: dict[str, tuple[str, Plan]] = {
+    "no file": ("reading.no_file", plan_for("counts", files={})),
+    "no register": ("charge.no_holding", plan_for("counts", holding=" ")),
+    "a register with no name": ("ledger.bad_text", plan_for("counts", holding="x" * 100_000)),
+    "a title that nobody reads": ("ledger.bad_text", plan_for("counts", purpose=Purpose("x" * 100_000))),
+    "a day that is none": ("ledger.bad_day", plan_for("counts", purpose=Purpose(expires="soon"))),
+    "a budget with no level": ("ledger.bad_epsilon", plan_for("counts", holding_budget=Budget(Fraction(-1)))),
+    "a fine beyond all money": (
+        "at_risk.too_large",
+        plan_for("counts", price=Price(fine=Fraction(10) ** 500)),
+    ),
+    "an error beyond all numbers": (
+        "at_risk.too_large",
+        plan_for("counts", price=replace(MONEY, largest_error=Fraction(10) ** 400)),
+    ),
+    "a group beyond all people": ("run.not_computable", plan_for("counts", declared_sizes=(10**400,))),
+    "a level at which nothing can be read": (
+        "at_risk.too_large",
+        plan_for("counts", budget=Budget(Fraction(10**11)), holding_budget=Budget(Fraction(10**12))),
+    ),
+}
+
+
+@pytest.mark.parametrize("label", WRONG_PLANS)
+def test_what_could_not_be_said_afterwards_is_refused_by_both(label: str, tmp_path: Path) -> None:
+    code, plan = WRONG_PLANS[label]
+    assert refused_alike(plan, tmp_path) == code
+
+
+LARGE = {"budget": Budget(Fraction(10**6)), "holding_budget": Budget(Fraction(10**7))}
+EXTREME = {
+    "a steep curve": plan_for("counts", price=replace(MONEY, curvature=Fraction(1000))),
+    "one person at a cent": plan_for("counts", price=Price(people=1, compensation=Fraction(1, 100))),
+    "a tiny level": plan_for("counts", price=MONEY, budget=Budget(Fraction(1, 10**6))),
+    "a huge level": plan_for("sum", price=MONEY, **LARGE),
+    "a huge level, two rows a person": plan_for("sum", cap=2, **LARGE),
+    "a huge level and a ratio": plan_for("mean", **LARGE),
+    "the largest error of money": plan_for("counts", price=replace(MONEY, largest_error=Fraction(10**15))),
+    "a cap of a thousand million rows": plan_for("counts", cap=10**9),
+}
+
+
+@pytest.mark.parametrize("label", EXTREME)
+def test_a_plan_that_is_accepted_is_not_lost(label: str, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes(table(ROWS))
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert preview_json(EXTREME[label], ledger)["problems"] == []
+    run(EXTREME[label], out=tmp_path / "out", ledger=ledger, base=tmp_path)
+    assert [entry.state for entry in ledger.entries()] == ["complete"]
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name != "format"])
+def test_every_option_of_reading_has_to_be_said(name: str, tmp_path: Path) -> None:
+    options = {key: value for key, value in OPTIONS.items() if key != name}
+    plan = plan_for("counts", files={MAIN: FileReference("people.csv", options)})
+    assert refused_alike(plan, tmp_path) == "reading.options_open"
+
+
+def place(folder: Path, kind: str) -> Path:
+    """Make something in the place of the bundle."""
+    target = folder / "target"
+    if kind == "a link to an empty folder":
+        (folder / "elsewhere").mkdir()
+        target.symlink_to(folder / "elsewhere", target_is_directory=True)
+    elif kind == "a link to nothing":
+        target.symlink_to(folder / "nowhere")
+    elif kind == "a file":
+        target.write_text("keep me")
+    elif kind == "too long a name":
+        target = folder / ("x" * 300)
+    elif kind == "a name with nothing in it":
+        target = folder / "a\0b"
+    elif kind == "below a file":
+        (folder / "file").write_text("keep me")
+        target = folder / "file" / "target"
+    return target
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights of their own there")
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        ("a link to an empty folder", "bundle.link"),
+        ("a link to nothing", "bundle.link"),
+        ("a file", "bundle.exists"),
+        ("too long a name", "bundle.not_writable"),
+        ("a name with nothing in it", "bundle.not_writable"),
+        ("below a file", "bundle.not_writable"),
+    ],
+)
+def test_a_target_that_could_not_become_a_bundle_costs_nothing(kind: str, code: str, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes(table(ROWS))
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    with pytest.raises(InputRefused) as refused:
+        run(plan_for("counts"), out=place(tmp_path, kind), ledger=ledger, base=tmp_path)
+    assert refused.value.code == code and all(texts.explain(refused.value))
+    assert not ledger.holdings()
+
+
+def test_an_empty_folder_becomes_the_bundle(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes(table(ROWS))
+    (tmp_path / "out").mkdir()
+    made = run(plan_for("counts"), out=tmp_path / "out", ledger=Ledger(tmp_path / "l.sqlite"), base=tmp_path)
+    assert {path.name for path in made.folder.iterdir()} == {"release", "internal"}
+
+
+def test_a_language_without_texts_costs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes(table(ROWS))
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    with pytest.raises(InputRefused, match=r"run\.unknown_language"):
+        run(plan_for("counts"), out=tmp_path / "out", ledger=ledger, base=tmp_path, language="xx")
+    assert not ledger.holdings()
