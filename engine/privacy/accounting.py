@@ -28,9 +28,11 @@ from engine.privacy.events import (
 )
 from engine.privacy.gaussian import (
     MOST_STEPS,
+    SMOOTHING,
     concentrated_delta,
     concentrated_epsilon,
     continuous_delta,
+    continuous_stand_in,
     discrete_delta,
 )
 from engine.privacy.guarantee import (
@@ -145,7 +147,7 @@ def total(guarantees: Iterable[Guarantee], *, delta: Fraction, neighbours: Neigh
     elsewhere each loss is split between two points of a grid of half a million across the range of the sum
     (for more than 32 different mechanisms an eighth of that), so that small budgets are not drowned in
     rounding. Discrete Gaussian noise enters step by step where the squared sensitivity is at most 3 and
-    through ½Δ²/σ² concentrated privacy elsewhere.
+    as a little less of continuous noise elsewhere, see `engine.privacy.gaussian.continuous_stand_in`.
 
     A sum bounds releases however they were chosen. That the composed distribution does is proved for privacy
     levels and mechanisms that do not depend on the answers of earlier releases.
@@ -253,9 +255,17 @@ def certified_delta(
     """
     from engine.privacy.at_risk.composition import composed
 
-    if any(_is_long(leaf) for leaf in leaves):  # the exact loss of such a shift is not known
-        return concentrated_delta(rho=float(_rho(leaves)), epsilon=epsilon)
-    return (loss or composed(leaves)).delta(epsilon)
+    if not any(_is_long(leaf) for leaf in leaves):
+        return (loss or composed(leaves)).delta(epsilon)
+    if len(leaves) == 1 and leaves[0].count == 1:
+        return float(_gaussian_delta(leaves[0], Fraction(epsilon)))
+    # The exact loss of such shifts together is not known: that of continuous noise bounds it.
+    found = concentrated_delta(rho=float(_rho(leaves)), epsilon=epsilon)
+    stood_in = _with_stand_ins(leaves)
+    if stood_in is None:
+        return found
+    known, smoothing = stood_in
+    return min(found, composed(known).delta(max(epsilon - smoothing, 1e-12)) * (1 + smoothing))
 
 
 @lru_cache(maxsize=64)
@@ -263,16 +273,34 @@ def _composed_epsilon(leaves: tuple[Mechanism, ...], delta: Fraction) -> Fractio
     """Return the epsilon of the composed loss distribution, rounded up; None where it would say nothing."""
     runs = sum(leaf.count * (3 if leaf.noise in GAUSSIAN else 1) for leaf in leaves)
     usable = float(delta) * (1 - 1e-9) - _ROUNDING
-    wide = any(_width(leaf) > _WIDEST or _is_long(leaf) for leaf in leaves)
-    if not leaves or runs > _MOST_COMPOSED or usable <= _ROUNDING or wide:
+    wide = any(_width(leaf) > _WIDEST for leaf in leaves)
+    stood_in = _with_stand_ins(leaves)
+    if not leaves or runs > _MOST_COMPOSED or usable <= _ROUNDING or wide or stood_in is None:
         return None
     from engine.privacy.at_risk.composition import composed
 
+    known, smoothing = stood_in
     try:
-        epsilon = composed(leaves).epsilon_for_delta(usable)
+        epsilon = composed(known).epsilon_for_delta(usable / (1 + smoothing)) + smoothing
     except InputRefused:  # numbers beyond what the distribution can hold: the other bounds stand
         return None
     return rounded_up(epsilon) if math.isfinite(epsilon) else None
+
+
+def _with_stand_ins(leaves: Sequence[Mechanism]) -> tuple[tuple[Mechanism, ...], float] | None:
+    """Return mechanisms whose joint loss is known and bounds that of these, and what to add to ε and to δ."""
+    known, smoothing = [], 0.0
+    for leaf in leaves:
+        if _is_long(leaf):
+            scale = continuous_stand_in(
+                scale=float(leaf.scale), squared_sensitivity=squared_sensitivity(leaf)
+            )
+            if scale is None:
+                return None
+            smoothing += leaf.count * SMOOTHING
+            leaf = replace(leaf, noise=Noise.GAUSSIAN, scale=Fraction(scale))
+        known.append(leaf)
+    return tuple(known), smoothing
 
 
 def _is_long(leaf: Mechanism) -> bool:

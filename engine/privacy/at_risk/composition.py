@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.errors import InputRefused
 from engine.privacy.at_risk.inputs import Number, level, share, whole
+from engine.privacy.at_risk.lattice import MOST_RISES
 from engine.privacy.at_risk.loss import Array, PrivacyLoss
 from engine.privacy.at_risk.mechanisms import steps_of
 from engine.progress import SILENT, Progress
@@ -62,6 +63,8 @@ class Composition:
         Distance of the grid points.
     rounded
         How many releases were rounded up to the grid; 0 when all lie on a common lattice.
+    step
+        That lattice, exactly; None where there is none.
 
     Notes
     -----
@@ -77,6 +80,17 @@ class Composition:
     worst: Any
     dominating: Any
     bounded_range: bool
+    step: Fraction | None = None
+
+    def rises(self) -> Array | None:
+        """Return the numbers of steps at which the confidence may rise; None without or with many steps."""
+        if self.step is None:
+            return None
+        lowest, masses = _content(self.worst)
+        most = max(abs(lowest), lowest + masses.size - 1)
+        if math.isfinite(self.largest):
+            most = min(most, round(self.largest / self.interval) - 1)
+        return np.arange(1.0, most + 1) if most <= MOST_RISES else None
 
     def confidence(self, epsilon: Number) -> float:
         """Return a lower bound on P(loss ≤ ε); exact when nothing was rounded."""
@@ -265,7 +279,8 @@ def compose(losses: Sequence[tuple[PrivacyLoss, int]], *, progress: Progress = S
         raise InputRefused("at_risk.nothing_composed")
     if len(losses) > LARGEST_DISTINCT:
         raise InputRefused("at_risk.too_many_releases", found=len(losses), largest=LARGEST_DISTINCT)
-    interval, exact = _interval(losses)
+    interval, step = _interval(losses)
+    exact = step is not None
     rounded = 0 if exact else sum(count for _, count in losses)
     bounded_range = any(loss.envelope is not None for loss, _ in losses)
     one = exact and not bounded_range
@@ -280,11 +295,11 @@ def compose(losses: Sequence[tuple[PrivacyLoss, int]], *, progress: Progress = S
     progress.step(0.9, "at_risk.compose")
     dominating = worst if one else _together(dots)
     largest = sum(loss.largest * count for loss, count in losses)
-    return Composition(largest, interval, rounded, worst, dominating, bounded_range)
+    return Composition(largest, interval, rounded, worst, dominating, bounded_range, step)
 
 
-def _interval(losses: Sequence[tuple[PrivacyLoss, int]]) -> tuple[float, bool]:
-    """Return the distance of grid points, small against the range of the sum, and whether it is a lattice."""
+def _interval(losses: Sequence[tuple[PrivacyLoss, int]]) -> tuple[float, Fraction | None]:
+    """Return the distance of grid points, small against the range of the sum, and the lattice, if any."""
     ranges = [(*loss.range, count) for loss, count in losses]
     total = sum((high - low) * count for low, high, count in ranges)
     # Beyond this distance from its mean the sum has less than TAIL on either side: variance for Gaussian
@@ -299,13 +314,13 @@ def _interval(losses: Sequence[tuple[PrivacyLoss, int]]) -> tuple[float, bool]:
     if lattice is not None and None not in steps:
         widest = max(high - low for low, high, _ in ranges)
         if max(span, widest) <= float(lattice) * EXACT_POINTS:
-            return float(lattice), True
+            return float(lattice), lattice
     target = span / (POINTS if len(losses) <= MANY else POINTS // 8)
     # Heavy atoms keep their place when the interval divides their lattice.
     anchors = _common(loss.anchor for loss, _ in losses if loss.anchor is not None)
     if anchors is not None and float(anchors) >= target:
-        return float(anchors / math.ceil(float(anchors) / target)), False
-    return target, False
+        return float(anchors / math.ceil(float(anchors) / target)), None
+    return target, None
 
 
 def _common(steps: Iterable[Fraction]) -> Fraction | None:

@@ -12,11 +12,35 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
+
 from engine.privacy.at_risk.inputs import LARGEST_LEVEL, Number, positive, share, whole
 from engine.privacy.at_risk.inverse import Inverse
+from engine.privacy.at_risk.lattice import MOST_RISES, Array, Lattice
 
 LARGEST_TWO_SIDED = 20_000
 """The two-sided inverse in ε0 looks at every atom; above this sensitivity it is refused."""
+
+
+def lattice(epsilon0: Fraction, sensitivity: int) -> Lattice:
+    """Return the confidences by whole numbers of steps ε0/D.
+
+    Within m steps P(loss ≤ ε) = q^j/(1+q), q = e^{−ε0/D}, j = ⌈(D − m)/2⌉, and P(|loss| ≤ ε) is that times
+    1 − q^m.
+    """
+    step = float(epsilon0 / sensitivity)
+
+    def one_sided(steps: Array) -> Array:
+        return np.asarray(np.exp(-step * ((sensitivity - steps + 1) // 2)) / (1 + math.exp(-step)))
+
+    def two_sided(steps: Array) -> Array:
+        return np.asarray(one_sided(steps) * -np.expm1(-step * steps))
+
+    def rises(two: bool) -> Array | None:
+        # Closer neighbours have losses on the same lattice, between those of the farthest.
+        return np.arange(1.0, sensitivity) if sensitivity <= MOST_RISES else None
+
+    return Lattice(epsilon0 / sensitivity, sensitivity, one_sided, two_sided, rises)
 
 
 def confidence(epsilon: Number, *, epsilon0: Number, sensitivity: int = 1) -> float:
@@ -44,10 +68,8 @@ def confidence(epsilon: Number, *, epsilon0: Number, sensitivity: int = 1) -> fl
     >>> round(confidence(0.6, epsilon0=1), 6), round(confidence(0.6, epsilon0=1, sensitivity=100), 4)
     (0.268941, 0.4114)
     """
-    at, full, size = _checked(epsilon, epsilon0, sensitivity)
-    if at >= full:
-        return 1.0
-    return _one_sided(_reached(at, full, size), full, size)
+    _, full, size = _checked(epsilon, epsilon0, sensitivity)
+    return lattice(full, size).confidence(epsilon)
 
 
 def confidence_two_sided(epsilon: Number, *, epsilon0: Number, sensitivity: int = 1) -> float:
@@ -68,10 +90,8 @@ def confidence_two_sided(epsilon: Number, *, epsilon0: Number, sensitivity: int 
     >>> confidence_two_sided(0.6, epsilon0=1), confidence_two_sided(1, epsilon0=1)
     (0.0, 1.0)
     """
-    at, full, size = _checked(epsilon, epsilon0, sensitivity)
-    if at >= full:
-        return 1.0
-    return _two_sided(_reached(at, full, size), full, size)
+    _, full, size = _checked(epsilon, epsilon0, sensitivity)
+    return lattice(full, size).confidence(epsilon, two_sided=True)
 
 
 def certified_delta(epsilon: Number, *, epsilon0: Number, sensitivity: int = 1) -> float:
@@ -122,18 +142,7 @@ def epsilon(
     """
     wanted = float(share(confidence, name="confidence"))
     full, size = positive(epsilon0, name="epsilon0"), whole(sensitivity, name="sensitivity")
-    reached_by = _two_sided if two_sided else _one_sided
-    low, high = -1, size
-    # Both confidences increase with m; m = D is ε0 itself.
-    while high - low > 1:
-        middle = (low + high) // 2
-        if reached_by(middle, full, size) >= wanted:
-            high = middle
-        else:
-            low = middle
-    if high == size:
-        return Inverse(float(full), True)
-    return Inverse(float(full * high / size), False)
+    return lattice(full, size).epsilon(wanted, two_sided=two_sided)
 
 
 def epsilon0(
@@ -273,9 +282,9 @@ def _largest_on_piece(
     """
     if two_sided and reached == 0:
         return None
-    at, formula = float(epsilon), _two_sided if two_sided else _one_sided
-    left = at * sensitivity / (reached + 1)
-    right = at * sensitivity / reached if reached else float(LARGEST_LEVEL)
+    formula = _two_sided if two_sided else _one_sided
+    left = float(epsilon * sensitivity / (reached + 1))
+    right = float(epsilon * sensitivity / reached) if reached else float(LARGEST_LEVEL)
     if formula(reached, right, sensitivity) >= wanted:
         return right
     from scipy.optimize import brentq, minimize_scalar

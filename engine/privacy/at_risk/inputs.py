@@ -66,8 +66,8 @@ def level(value: Number | str, *, name: str) -> float:
     0.6
     """
     # The quick way for curves of many values; everything else is checked and explained by `positive`.
-    if type(value) is float and SMALLEST_LEVEL <= value <= LARGEST_LEVEL:
-        return value
+    if type(value) in (float, int) and SMALLEST_LEVEL <= value <= LARGEST_LEVEL:  # type: ignore[operator]
+        return float(value)
     return float(positive(value, name=name))
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from engine.privacy.at_risk.inputs import Number, level, share
 from engine.privacy.at_risk.inverse import Inverse
+from engine.privacy.at_risk.lattice import Lattice
 
 Array = NDArray[np.float64]
 NO_ATOMS: Array = np.zeros(0)
@@ -58,10 +59,11 @@ class PrivacyLoss:
         there is no such lattice). Composition keeps them on its grid.
     envelope
         A loss that is at least as large as that of every pair, where no pair is the largest.
+    lattice
+        Confidences by whole numbers of steps, where the loss takes multiples of one step only. They are the
+        worst case over *all* neighbours: closer ones can avoid [−ε, ε] better than the farthest.
     one_sided, two_sided
-        Worst case over *all* neighbours where that is not the pair of this distribution: for the exponential
-        mechanism every ε has a worst pair of its own, and on a lattice closer neighbours can avoid [−ε, ε]
-        better than the farthest.
+        Worst case over all neighbours where every ε has a worst pair of its own (exponential mechanism).
 
     Notes
     -----
@@ -84,11 +86,14 @@ class PrivacyLoss:
     anchor: Fraction | None = None
     step: Fraction | None = None
     envelope: Body | None = None
+    lattice: Lattice | None = field(default=None, repr=False)
     one_sided: Callable[[float], float] | None = field(default=None, repr=False)
     two_sided: Callable[[float], float] | None = field(default=None, repr=False)
 
     def confidence(self, epsilon: Number) -> float:
         """Return P(loss ≤ ε) for worst neighbours; 1 from ε0 on."""
+        if self.lattice is not None:
+            return self.lattice.confidence(epsilon)
         at = level(epsilon, name="epsilon")
         if at >= self.largest:
             return 1.0
@@ -96,6 +101,8 @@ class PrivacyLoss:
 
     def confidence_two_sided(self, epsilon: Number) -> float:
         """Return P(|loss| ≤ ε) for worst neighbours; 1 from ε0 on."""
+        if self.lattice is not None:
+            return self.lattice.confidence(epsilon, two_sided=True)
         at = level(epsilon, name="epsilon")
         if at >= self.largest:
             return 1.0
@@ -107,6 +114,8 @@ class PrivacyLoss:
 
     def confidences(self, epsilons: Array, *, two_sided: bool = False) -> Array:
         """Return the (two-sided) confidence at every ε above 0 of an array: quicker than one by one."""
+        if self.lattice is not None:
+            return self.lattice.confidences(epsilons, two_sided=two_sided)
         worst = self.two_sided if two_sided else self.one_sided
         if worst is not None:
             found = np.array([worst(float(e)) if e < self.largest else 1.0 for e in epsilons])
@@ -175,6 +184,8 @@ class PrivacyLoss:
     def epsilon_for_confidence(self, confidence: Number, *, two_sided: bool = False) -> Inverse:
         """Return the smallest ε with at least this confidence, and whether only the atom at ε0 has it."""
         wanted = float(share(confidence, name="confidence"))
+        if self.lattice is not None:
+            return self.lattice.epsilon(wanted, two_sided=two_sided)
         reached = self.confidence_two_sided if two_sided else self.confidence
         smallest = 1e-9
         if reached(smallest) >= wanted:

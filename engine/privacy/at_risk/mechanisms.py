@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -13,6 +15,7 @@ from engine.privacy.at_risk import discrete_laplace as _discrete_laplace
 from engine.privacy.at_risk import laplace as _laplace
 from engine.privacy.at_risk.bodies import Between, Bounded, Envelope, Geometric, Normal, RoundedNormal
 from engine.privacy.at_risk.inputs import Number, positive, share, whole
+from engine.privacy.at_risk.lattice import MOST_RISES, Lattice
 from engine.privacy.at_risk.loss import NO_ATOMS, Array, PrivacyLoss
 from engine.privacy.gaussian import MOST_STEPS
 
@@ -126,7 +129,6 @@ def laplace(*, epsilon0: Number) -> PrivacyLoss:
         Between(full),
         full,
         anchor=exact,
-        one_sided=lambda x: _laplace.confidence(x, epsilon0=full),
         two_sided=lambda x: _laplace.confidence_two_sided(x, epsilon0=full),
     )
 
@@ -158,8 +160,7 @@ def discrete_laplace(*, epsilon0: Number, sensitivity: int = 1) -> PrivacyLoss:
         full,
         anchor=exact,
         step=exact / size,
-        one_sided=lambda x: _discrete_laplace.confidence(x, epsilon0=exact, sensitivity=size),
-        two_sided=lambda x: _discrete_laplace.confidence_two_sided(x, epsilon0=exact, sensitivity=size),
+        lattice=_discrete_laplace.lattice(exact, size),
     )
 
 
@@ -194,13 +195,20 @@ def discrete_gaussian(*, scale: Number, sensitivity: int = 1) -> PrivacyLoss:
     """
     width, size = positive(scale, name="scale", largest=10**12), whole(sensitivity, name="sensitivity")
     variance = width**2
+    from scipy.special import ndtr
+
     if width > LISTED_ATOMS // 25:
         # Sum and integral of the density between half-integers differ by less than 1/(24 σ²) < 1e-7.
         body = RoundedNormal(float(width), size)
-        return PrivacyLoss("discrete_gaussian", NO_ATOMS, NO_ATOMS, body, math.inf)
+        steps = _gaussian_lattice(variance, size, lambda z: np.asarray(ndtr((z + 0.5) / float(width))))
+        return PrivacyLoss("discrete_gaussian", NO_ATOMS, NO_ATOMS, body, math.inf, lattice=steps)
     noise, probabilities = _discrete_normal(float(width))
     losses = (size**2 + 2 * size * noise) / float(2 * variance)
-    below = np.concatenate(([0.0], np.cumsum(probabilities)))
+    sums = np.concatenate(([0.0], np.cumsum(probabilities)))
+
+    def below(z: Array) -> Array:
+        return sums[np.clip(z - noise[0] + 1, 0, noise.size).astype(np.intp)]
+
     return PrivacyLoss(
         "discrete_gaussian",
         losses,
@@ -208,7 +216,7 @@ def discrete_gaussian(*, scale: Number, sensitivity: int = 1) -> PrivacyLoss:
         None,
         math.inf,
         step=Fraction(size * math.gcd(size, 2)) / (2 * variance),
-        two_sided=lambda x: _avoided(x, below, variance, size),
+        lattice=_gaussian_lattice(variance, size, below),
     )
 
 
@@ -232,7 +240,7 @@ def randomised_response(*, truth: Number, answers: int = 2) -> PrivacyLoss:
         raise InputRefused("at_risk.no_response", truth=float(p), answers=count)
     other = (1 - p) / (count - 1)
     full = math.log(p / other)
-    return _response(full, float(p), float(other), count)
+    return _response(Fraction(full), float(p), float(other), count)
 
 
 def randomised_response_at(*, epsilon0: Number, answers: int = 2) -> PrivacyLoss:
@@ -248,8 +256,8 @@ def randomised_response_at(*, epsilon0: Number, answers: int = 2) -> PrivacyLoss
         raise InputRefused("at_risk.no_response", truth=1.0, answers=count)
     full = float(exact)
     other = math.exp(-full) / (1 + (count - 1) * math.exp(-full))
-    loss = _response(full, 1 / (1 + (count - 1) * math.exp(-full)), other, count)
-    return PrivacyLoss(loss.mechanism, loss.losses, loss.masses, None, full, anchor=exact, step=exact)
+    loss = _response(exact, 1 / (1 + (count - 1) * math.exp(-full)), other, count)
+    return replace(loss, anchor=exact, step=exact)
 
 
 def exponential(*, epsilon0: Number) -> PrivacyLoss:
@@ -289,11 +297,18 @@ def exponential(*, epsilon0: Number) -> PrivacyLoss:
     )
 
 
-def _response(full: float, p: float, other: float, count: int) -> PrivacyLoss:
-    middle = (count - 2) * other
+def _response(exact: Fraction, p: float, other: float, count: int) -> PrivacyLoss:
+    full, middle = float(exact), (count - 2) * other
     losses = np.array([-full, 0.0, full]) if count > 2 else np.array([-full, full])
     masses = np.array([other, middle, p]) if count > 2 else np.array([other, p])
-    return PrivacyLoss("randomised_response", losses, masses, None, full)
+    lattice = Lattice(
+        exact,
+        1,
+        lambda steps: np.full(steps.shape, 1 - p),
+        lambda steps: np.full(steps.shape, middle),
+        lambda two_sided: NO_ATOMS,
+    )
+    return PrivacyLoss("randomised_response", losses, masses, None, full, lattice=lattice)
 
 
 @lru_cache(maxsize=32)
@@ -305,17 +320,36 @@ def _discrete_normal(width: float) -> tuple[Array, Array]:
     return noise, weights / weights.sum()
 
 
-def _avoided(epsilon: float, below: Array, variance: Fraction, size: int) -> float:
-    """Return the least P(|loss| ≤ ε) over all changes of 1 … D steps (the 4,096 farthest of them).
+def _gaussian_lattice(variance: Fraction, size: int, below: Callable[[Array], Array]) -> Lattice:
+    """Return the confidences of discrete Gaussian noise; ``below(z)`` is the probability of at most z.
 
-    ``below[i]`` is the probability of the i smallest values of the noise, which are centred about 0.
+    Between answers s apart the loss is (s² + 2sz)/2σ²: with 1/2σ² as the step, whole numbers throughout.
     """
-    count = below.size - 1
+
+    def one_sided(steps: Array) -> Array:
+        return below(np.floor((steps - size**2) / (2 * size)))
+
+    def two_sided(steps: Array) -> Array:
+        return np.array([_avoided(float(m), below, size) for m in steps])
+
+    def rises(two: bool) -> Array | None:
+        # All but 1e-30 of the noise is below twelve standard deviations.
+        most = math.ceil(12 * math.sqrt(variance))
+        if two:
+            reach = size**2 + 2 * size * most
+            return np.arange(1.0, reach + 1) if reach <= MOST_RISES else None
+        if most > MOST_RISES:
+            return None
+        found: Array = size**2 + 2.0 * size * np.arange(-((size + 1) // 2), most + 1, dtype=np.float64)
+        return found[found > 0]
+
+    return Lattice(1 / (2 * variance), None, one_sided, two_sided, rises)
+
+
+def _avoided(steps: float, below: Callable[[Array], Array], size: int) -> float:
+    """Return the least P(|loss| ≤ steps/2σ²) over all changes of 1 … D (the 4,096 farthest of them)."""
     changes = np.arange(max(1, size - 4095), size + 1, dtype=np.float64)
-    reach = 2 * float(variance) * epsilon * (1 + 4e-15)
-    # |s² + 2 s z| ≤ 2σ²ε, solved for the noise z.
-    first = np.ceil((-reach - changes**2) / (2 * changes) - 1e-9) + count // 2
-    last = np.floor((reach - changes**2) / (2 * changes) + 1e-9) + count // 2
-    start = np.clip(first, 0, count).astype(int)
-    end = np.clip(last + 1, 0, count).astype(int)
-    return max(0.0, float((below[end] - below[np.minimum(start, end)]).min()))
+    # |s² + 2sz| ≤ steps, solved for the noise z.
+    first = np.ceil((-steps - changes**2) / (2 * changes))
+    last = np.floor((steps - changes**2) / (2 * changes))
+    return max(0.0, float((below(last) - below(np.minimum(first - 1, last))).min()))

@@ -263,7 +263,8 @@ def _confidence_at(
         )
     else:
         delta = laplace.certified_delta(at, epsilon0=own) if word == "laplace" else loss.delta(at)
-    exact = Exact(loss.confidence(at), loss.confidence_two_sided(at))
+    read = positive(typed, name="epsilon")
+    exact = Exact(loss.confidence(read), loss.confidence_two_sided(read))
     return "confidence", printed, exact, delta, None, floor, _warnings(word, loss.largest, exact)
 
 

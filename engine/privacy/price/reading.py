@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,34 @@ from engine.privacy.at_risk.loss import PrivacyLoss
 from engine.privacy.price.cost import Cost
 
 Array = NDArray[np.float64]
-PLATEAUS = 20_000
-"""A confidence with at most so many steps is searched step by step, otherwise as a smooth curve."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stairs:
+    """A confidence that rises at a few levels only.
+
+    Parameters
+    ----------
+    step
+        Exact; every level is a whole number of steps.
+    counts
+        0, and the numbers of steps below ε0 from which on the confidence is another.
+    shares
+        The confidence from each of them on.
+    """
+
+    step: Fraction
+    counts: Array
+    shares: Array
+
+    @property
+    def levels(self) -> Array:
+        """The levels in floating point, for the cost curve."""
+        return np.asarray(self.counts * float(self.step))
+
+    def level(self, index: int) -> float:
+        """Return one level, rounded once."""
+        return float(self.step * int(self.counts[index]))
 
 
 @dataclass(frozen=True)
@@ -35,14 +62,14 @@ class Curve:
         The mechanism's own level, from which on the confidence is 1; infinite for Gaussian noise.
     at
         Confidence at every ε of an array.
-    steps
-        The values of ε at which the confidence jumps, or None where it is continuous.
+    stairs
+        Where the confidence rises, or None where it is continuous (or rises at too many levels).
     """
 
     name: str
     epsilon0: float
     at: Callable[[Array], Array]
-    steps: Array | None = None
+    stairs: Stairs | None = None
 
 
 @dataclass(frozen=True)
@@ -89,20 +116,24 @@ def exact_curve(loss: PrivacyLoss | Composition, *, two_sided: bool = False) -> 
     [0.409365]
     """
     name = "exact_two_sided" if two_sided else "exact"
-    steps = None
-    if isinstance(loss, PrivacyLoss) and loss.body is None and loss.losses.size <= PLATEAUS:
-        steps = np.unique(np.abs(loss.losses))
-        if loss.step is not None:
-            # Closer neighbours have losses on the same lattice, also between those of the farthest.
-            whole = math.floor(loss.losses.max() / float(loss.step) + 1e-9)
-            if whole <= PLATEAUS:
-                steps = float(loss.step) * np.arange(1, whole + 1)
-    return Curve(
-        name,
-        loss.largest,
-        lambda x: loss.confidences(x, two_sided=two_sided),
-        None if steps is None else steps[steps > 0],
-    )
+    found = _stairs(loss, two_sided)
+    return Curve(name, loss.largest, lambda x: loss.confidences(x, two_sided=two_sided), found)
+
+
+def _stairs(loss: PrivacyLoss | Composition, two_sided: bool) -> Stairs | None:
+    if isinstance(loss, Composition):
+        rises = loss.rises()
+        if rises is None or loss.step is None:
+            return None
+        shares = loss.confidences(rises * loss.interval, two_sided=two_sided)
+        none = loss.confidences(np.array([loss.interval / 2]), two_sided=two_sided)
+        return Stairs(loss.step, np.append(0.0, rises), np.append(none, shares))
+    lattice = loss.lattice
+    rises = None if lattice is None else lattice.rises(two_sided)
+    if lattice is None or rises is None:
+        return None
+    counts = np.append(0.0, rises)
+    return Stairs(lattice.step, counts, lattice.at(counts, two_sided=two_sided))
 
 
 def price(cost: Cost, curve: Curve, epsilons: Array) -> Array:
@@ -156,23 +187,24 @@ def cheapest(cost: Cost, curve: Curve) -> Reading:
     (0.274115, 37805.86, 36628.55)
     """
     full = cost.at(curve.epsilon0)
+    if curve.stairs is not None:
+        return _cheapest_stair(cost, curve, curve.stairs)
     grid = _candidates(cost, curve)
     paid = price(cost, curve, grid)
     best = int(np.argmin(paid))
     at, least = float(grid[best]), float(paid[best])
-    if curve.steps is None:
-        from scipy.optimize import minimize_scalar
+    from scipy.optimize import minimize_scalar
 
-        low, high = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
-        # 1 from ε0 on: the open end is never the minimum unless nothing is saved.
-        found = minimize_scalar(
-            lambda x: float(price(cost, curve, np.array([x]))[0]),
-            bounds=(float(low), float(min(high, np.nextafter(curve.epsilon0, 0)))),
-            method="bounded",
-            options={"xatol": 1e-11 * at},
-        )
-        if found.fun < least:
-            at, least = float(found.x), float(found.fun)
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
+    # 1 from ε0 on: the open end is never the minimum unless nothing is saved.
+    found = minimize_scalar(
+        lambda x: float(price(cost, curve, np.array([x]))[0]),
+        bounds=(float(low), float(min(high, np.nextafter(curve.epsilon0, 0)))),
+        method="bounded",
+        options={"xatol": 1e-11 * at},
+    )
+    if found.fun < least:
+        at, least = float(found.x), float(found.fun)
     just_above_zero = _price_at_zero(cost, curve)
     if just_above_zero < least or (just_above_zero == least and at > 0):
         at, least = 0.0, just_above_zero
@@ -202,11 +234,18 @@ def expected(cost: Cost, loss: PrivacyLoss | Composition) -> float:
     return loss.expectation(lambda x: cost.curve(np.abs(x)))
 
 
+def _cheapest_stair(cost: Cost, curve: Curve, stairs: Stairs) -> Reading:
+    """Between two levels the price rises with ε, so each piece is cheapest where it begins."""
+    full = cost.at(curve.epsilon0)
+    paid = stairs.shares * cost.curve(stairs.levels) + (1 - stairs.shares) * full
+    best = int(np.argmin(paid))
+    if paid[best] >= full:
+        return Reading(curve.epsilon0, 1.0, full, 0.0)
+    at, least = stairs.level(best), float(paid[best])
+    return Reading(at, float(stairs.shares[best]), least, full - least)
+
+
 def _candidates(cost: Cost, curve: Curve) -> Array:
-    if curve.steps is not None:
-        # Between steps the price rises with ε, so each piece is cheapest where it begins.
-        inside = curve.steps[curve.steps < curve.epsilon0 * (1 - 1e-12)]
-        return inside if inside.size else np.array([min(curve.epsilon0, 1e6)])
     # Where the price flattens out depends on c, where the confidence does on ε0; the grid covers both.
     end = curve.epsilon0 if math.isfinite(curve.epsilon0) else 1e4
     start = min(1e-4 * end, float(cost.c) / 700)

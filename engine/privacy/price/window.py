@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from engine.privacy.at_risk.inputs import LARGEST_LEVEL, Number, positive
 from engine.privacy.price.cost import LARGEST_AMOUNT, Cost
-from engine.privacy.price.reading import Curve, _candidates, cheapest, price
+from engine.privacy.price.reading import Curve, Stairs, _candidates, cheapest, price
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,8 @@ def _ends(cost: Cost, curve: Curve, cheapest_at: float, budget: float) -> tuple[
     def paid(epsilon: float) -> float:
         return float(price(cost, curve, np.array([epsilon]))[0]) - budget
 
-    if curve.steps is not None:
-        return _ends_between_steps(cost, curve, budget)
+    if curve.stairs is not None:
+        return _ends_between_steps(cost, curve, curve.stairs, budget)
     from scipy.optimize import brentq
 
     grid = _candidates(cost, curve)
@@ -141,21 +142,19 @@ def _ends(cost: Cost, curve: Curve, cheapest_at: float, budget: float) -> tuple[
     return lower, float(brentq(paid, last, end, xtol=1e-14))
 
 
-def _ends_between_steps(cost: Cost, curve: Curve, budget: float) -> tuple[float, float]:
+def _ends_between_steps(cost: Cost, curve: Curve, stairs: Stairs, budget: float) -> tuple[float, float]:
     """On each piece the confidence is constant and the price rises with ε: solve it piece by piece."""
-    assert curve.steps is not None
-    starts = np.concatenate(([0.0], curve.steps[curve.steps < curve.epsilon0 * (1 - 1e-12)]))
-    shares = curve.at(np.maximum(starts, 1e-12))
     full = cost.at(curve.epsilon0)
-    ends = np.concatenate((starts[1:], [curve.epsilon0]))
-    lowest, highest = np.inf, 0.0
-    for start, end, share in zip(starts, ends, shares, strict=True):
+    lowest, highest = math.inf, 0.0
+    for index, (start, share) in enumerate(zip(stairs.levels, stairs.shares, strict=True)):
         # conf E_dp(ε) + (1 − conf) E_dp(ε0) ≤ B, solved for E_dp(ε).
-        allowed = np.inf if share == 0 and full <= budget else -np.inf
-        if share > 0:
-            allowed = (budget - (1 - share) * full) / share
+        allowed = (budget - (1 - share) * full) / share if share > 0 else -math.inf
         if cost.at(float(start)) > allowed:
             continue
-        reach = cost.epsilon_for(allowed) if 0 < allowed < cost.liability else np.inf
-        lowest, highest = min(lowest, float(start)), max(highest, min(float(end), reach))
-    return float(lowest), float(highest)
+        last = index + 1 == stairs.counts.size
+        # The piece ends before the next level, the last one before ε0, where the whole price is due.
+        below = min(float(np.nextafter(curve.epsilon0, 0)), float(LARGEST_LEVEL))
+        end = below if last else stairs.level(index + 1)
+        reach = cost.epsilon_for(allowed) if allowed > cost.least else 0.0
+        lowest, highest = min(lowest, stairs.level(index)), max(highest, min(end, reach))
+    return lowest, highest

@@ -149,6 +149,6 @@ def test_battery_kills_half_the_noise():
 @pytest.mark.parametrize("square", [2, 3])
 def test_wide_sums_are_taken_as_one_draw(square, monkeypatch):
     close = gaussian.discrete_delta(scale=12, epsilon=0.3, squared_sensitivity=square)
-    monkeypatch.setattr(gaussian, "_SUMS_CLOSE", 100)
+    monkeypatch.setattr(gaussian, "_LISTED_SCALE", 100)
     listed = gaussian.discrete_delta(scale=12, epsilon=0.3, squared_sensitivity=square)
     assert close == pytest.approx(listed, rel=1e-10)

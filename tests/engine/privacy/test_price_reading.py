@@ -36,8 +36,9 @@ CURVES = {
 def grid_of(curve):
     end = min(curve.epsilon0, 60.0)
     grid = np.unique(np.concatenate((np.geomspace(1e-4, end, 3000), np.linspace(1e-4, end, 3000))))
-    if curve.steps is not None:
-        grid = np.unique(np.concatenate((grid, curve.steps[curve.steps <= end])))
+    if curve.stairs is not None:
+        levels = np.array([curve.stairs.level(index) for index in range(1, curve.stairs.counts.size)])
+        grid = np.unique(np.concatenate((grid, levels[levels <= end])))
     return grid[grid < curve.epsilon0]
 
 
