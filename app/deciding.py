@@ -46,7 +46,7 @@ class Prepared:
 
 def prepare(plan: Plan, *, anchors_file: Path | None = None) -> Prepared:
     """Bring the heavy modules in, away from the interface, and find what the sliders need."""
-    from engine.privacy.price.anchors import read_anchors
+    from engine.pricing.anchors import read_anchors
     from engine.release.choice import with_epsilon
 
     anchors = read_anchors(anchors_file).anchors

@@ -13,21 +13,21 @@ from engine.commands_risk_words import at_risk_lines, price_lines
 from engine.commands_sampled import add_options, asks_about_pairs, pairs_command
 from engine.commands_sampled_words import sampled_lines
 from engine.errors import InputRefused
-from engine.privacy.at_risk.inputs import positive, whole
-from engine.privacy.at_risk.mechanisms import MECHANISMS
-from engine.privacy.at_risk.several import read_releases, state_together
-from engine.privacy.at_risk.statement import state
-from engine.privacy.price.anchors import Anchor, Anchors, read_anchors
-from engine.privacy.price.cost import LARGEST_AMOUNT, Cost, Liability
-from engine.privacy.price.releases import divide, together
-from engine.privacy.price.statement import Priced, priced
-from engine.privacy.price.trees import (
+from engine.pricing.anchors import Anchor, Anchors, read_anchors
+from engine.pricing.cost import LARGEST_AMOUNT, Cost, Liability
+from engine.pricing.releases import divide, together
+from engine.pricing.statement import Priced, priced
+from engine.pricing.trees import (
     band_to_json,
     liability_to_json,
     posterior_to_json,
     shares_to_json,
     together_to_json,
 )
+from engine.privacy.at_risk.inputs import positive, whole
+from engine.privacy.at_risk.mechanisms import MECHANISMS
+from engine.privacy.at_risk.several import read_releases, state_together
+from engine.privacy.at_risk.statement import state
 from engine.texts import text
 
 _NAMES = ", ".join(name.replace("_", "-") for name in MECHANISMS)

@@ -92,8 +92,8 @@ def price_lines(answer: Mapping[str, Any], language: str = FALLBACK) -> list[str
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from engine.privacy.price.cost import Cost
-    >>> from engine.privacy.price.statement import priced
+    >>> from engine.pricing.cost import Cost
+    >>> from engine.pricing.statement import priced
     >>> found = priced(Cost(people=100, compensation=Fraction(5500)), epsilon0="0.5").to_json()
     >>> price_lines(found)[1]
     'Read at the privacy level of the mechanism itself, the price is 74,434.41.'

@@ -14,8 +14,8 @@ from typing import Any
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import Budget, ErrorForecast, Forecast
 from engine.methods.solve import epsilon_for_error
+from engine.pricing import posterior as beliefs
 from engine.privacy.guarantee import Guarantee, Neighbours
-from engine.privacy.price import posterior as beliefs
 from engine.release.plan import Plan
 from engine.release.statement import PRIOR, cost_of, price_statement, privacy_statement
 

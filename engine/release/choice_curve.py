@@ -9,9 +9,9 @@ from functools import cache
 
 import numpy as np
 
-from engine.privacy.price import reading
-from engine.privacy.price.anchors import Anchor, read_anchors
-from engine.privacy.price.cost import Cost, band
+from engine.pricing import reading
+from engine.pricing.anchors import Anchor, read_anchors
+from engine.pricing.cost import Cost, band
 from engine.release.choice import LARGEST, Choice, choice, window, with_epsilon
 from engine.release.plan import Plan, Price
 from engine.release.statement import cost_of, is_laplace, loss_of

@@ -12,15 +12,15 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from engine.pricing.posterior import posterior
 from engine.privacy.guarantee import Event, Guarantee, Kind, Mechanism
 from engine.privacy.guarantee import Noise as NoiseKind
-from engine.privacy.price.posterior import posterior
 from engine.table.schema import written
 
 if TYPE_CHECKING:
+    from engine.pricing.cost import Cost
     from engine.privacy.at_risk.composition import Composition
     from engine.privacy.at_risk.loss import PrivacyLoss
-    from engine.privacy.price.cost import Cost
     from engine.release.plan import Price
 
 WARNING_LEVEL = math.log(3)
@@ -178,7 +178,7 @@ def price_statement(guarantee: Guarantee, price: Price, *, readings: bool = True
 
 def _band(cost: Cost, price: Price, epsilon: float) -> dict[str, float]:
     """Return the price with what c, N and E leave open; c is uncertain by a factor of two unless said."""
-    from engine.privacy.price.trees import band_to_json
+    from engine.pricing.trees import band_to_json
 
     def ends(low: Fraction | None, central: Fraction | int, high: Fraction | None) -> Any:
         if low is None and high is None:
@@ -200,7 +200,7 @@ def _calibration(price: Price) -> dict[str, Any] | None:
 @lru_cache(maxsize=8)
 def _anchor(name: str) -> Mapping[str, Any] | None:
     """Return the precedent of a name: its case, where and when; None for an amount of one's own."""
-    from engine.privacy.price.anchors import read_anchors
+    from engine.pricing.anchors import read_anchors
 
     found = next((anchor for anchor in read_anchors().anchors if anchor.name == name), None)
     if found is None:
@@ -212,8 +212,8 @@ def _anchor(name: str) -> Mapping[str, Any] | None:
 
 
 def _readings(guarantee: Guarantee, cost: Cost, price: Price) -> dict[str, Any]:
-    from engine.privacy.price import reading
-    from engine.privacy.price.trees import posterior_to_json
+    from engine.pricing import reading
+    from engine.pricing.trees import posterior_to_json
 
     assert guarantee.epsilon is not None
     loss = loss_of(guarantee)
@@ -239,8 +239,8 @@ def refuse_amounts(price: Price) -> None:
     InputRefused
         ``at_risk.not_positive``, ``at_risk.too_large`` or ``at_risk.too_small`` with the field of the price.
     """
+    from engine.pricing.cost import LARGEST_AMOUNT
     from engine.privacy.at_risk.inputs import positive
-    from engine.privacy.price.cost import LARGEST_AMOUNT
 
     for name in ("fine", "incident", "budget", "largest_error"):
         amount = getattr(price, name)
@@ -256,7 +256,7 @@ def cost_of(price: Price) -> Cost | None:
     InputRefused
         ``price.calibration``: no curve passes through the defended point.
     """
-    from engine.privacy.price.cost import Cost
+    from engine.pricing.cost import Cost
 
     if price.people is None or price.compensation is None:
         return None

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from engine.pricing.cost import Cost
+from engine.pricing.reading import cheapest, exact_curve, expected, price, published_curve
+from engine.pricing.window import laplace_accuracy, window
 from engine.privacy.at_risk.mechanisms import laplace
-from engine.privacy.price.cost import Cost
-from engine.privacy.price.reading import cheapest, exact_curve, expected, price, published_curve
-from engine.privacy.price.window import laplace_accuracy, window
 
 HOSPITAL = Cost(people=100, compensation=Fraction(5500))
 

@@ -27,10 +27,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from engine.pricing.cost import Cost
+from engine.pricing.reading import cheapest, price, published_curve
 from engine.privacy.at_risk import bounds, discrete_laplace, laplace, mechanisms, published
 from engine.privacy.at_risk.composition import compose
-from engine.privacy.price.cost import Cost
-from engine.privacy.price.reading import cheapest, price, published_curve
 
 EPSILONS = np.linspace(0.01, 1, 100)
 

@@ -204,7 +204,7 @@ def _sensitivity(private: InternalEvidence) -> TableView:
 
 def _curve(private: InternalEvidence) -> CurveView:
     """Draw the price over ε for the declared steepness, its half and its double."""
-    from engine.privacy.price.cost import Cost, band
+    from engine.pricing.cost import Cost, band
 
     constants, level = private.price["constants"], float(private.price["epsilon"])
     cost = Cost(

@@ -7,14 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from engine.pricing.cost import Cost
+from engine.pricing.reading import cheapest, exact_curve
+from engine.pricing.statement import priced
+from engine.pricing.window import window
 from engine.privacy.at_risk.composition import compose
 from engine.privacy.at_risk.mechanisms import discrete_gaussian, discrete_laplace
 from engine.privacy.at_risk.statement import state
 from engine.privacy.guarantee import Guarantee, Kind, Mechanism, Neighbours, Noise, Unit
-from engine.privacy.price.cost import Cost
-from engine.privacy.price.reading import cheapest, exact_curve
-from engine.privacy.price.statement import priced
-from engine.privacy.price.window import window
 from engine.release.statement import privacy_statement
 
 CHANCE = random.Random(20261)

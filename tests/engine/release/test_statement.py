@@ -10,9 +10,9 @@ import pytest
 
 from engine import texts
 from engine.errors import InputRefused
+from engine.pricing.posterior import posterior
 from engine.privacy.guarantee import Guarantee, Kind, Mechanism, Neighbours, Noise, Sequential, Unit
 from engine.privacy.mechanisms import GaussianCounts
-from engine.privacy.price.posterior import posterior
 from engine.release.plan import Price
 from engine.release.statement import at_risk, price_statement, privacy_statement
 

@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from engine.pricing.cost import Cost
+from engine.pricing.reading import cheapest, exact_curve, expected, price, published_curve
+from engine.pricing.statement import priced
+from engine.pricing.window import window
 from engine.privacy.at_risk import mechanisms
-from engine.privacy.price.cost import Cost
-from engine.privacy.price.reading import cheapest, exact_curve, expected, price, published_curve
-from engine.privacy.price.statement import priced
-from engine.privacy.price.window import window
 
 COST = Cost(people=100, compensation=Fraction(5500))
 CURVES = {

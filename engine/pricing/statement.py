@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from engine.errors import InputRefused
+from engine.pricing.cost import Cost
+from engine.pricing.reading import Curve, Reading, cheapest, exact_curve, expected, published_curve
+from engine.pricing.window import Accuracy, Window, laplace_accuracy, window
 from engine.privacy.at_risk import statement
 from engine.privacy.at_risk.inputs import Number, positive, whole
 from engine.privacy.at_risk.loss import PrivacyLoss
-from engine.privacy.price.cost import Cost
-from engine.privacy.price.reading import Curve, Reading, cheapest, exact_curve, expected, published_curve
-from engine.privacy.price.window import Accuracy, Window, laplace_accuracy, window
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def accuracy_of(
     own
         Its ε0, for Gaussian noise its scale.
     max_error, sensitivity
-        As in `engine.privacy.price.window.laplace_accuracy`; grid steps for the discrete mechanisms.
+        As in `engine.pricing.window.laplace_accuracy`; grid steps for the discrete mechanisms.
 
     Raises
     ------

@@ -8,12 +8,12 @@ from importlib.resources import as_file, files
 import pytest
 
 from engine.errors import InputRefused
+from engine.pricing.anchors import CHECK, read_anchors
+from engine.pricing.cost import Cost
+from engine.pricing.posterior import PosteriorCost, compare, epsilon_for_posterior, posterior
+from engine.pricing.releases import divide, together
+from engine.pricing.trees import posterior_to_json
 from engine.privacy.at_risk.mechanisms import discrete_laplace, gaussian
-from engine.privacy.price.anchors import CHECK, read_anchors
-from engine.privacy.price.cost import Cost
-from engine.privacy.price.posterior import PosteriorCost, compare, epsilon_for_posterior, posterior
-from engine.privacy.price.releases import divide, together
-from engine.privacy.price.trees import posterior_to_json
 from engine.texts import explain
 
 COST = Cost(people=100, compensation=Fraction(5500))

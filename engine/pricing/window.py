@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.pricing.cost import LARGEST_AMOUNT, Cost
+from engine.pricing.reading import Curve, Stairs, _candidates, cheapest, price
 from engine.privacy.at_risk.inputs import LARGEST_LEVEL, Number, positive
-from engine.privacy.price.cost import LARGEST_AMOUNT, Cost
-from engine.privacy.price.reading import Curve, Stairs, _candidates, cheapest, price
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def window(
     Parameters
     ----------
     cost, curve
-        As in `engine.privacy.price.reading.price`.
+        As in `engine.pricing.reading.price`.
     budget
         What may be spent on compensation, for all people together; None for any.
     accuracy
@@ -100,7 +100,7 @@ def window(
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from engine.privacy.price.reading import published_curve
+    >>> from engine.pricing.reading import published_curve
     >>> cost = Cost(people=100, compensation=Fraction(5500))
     >>> found = window(cost, published_curve(1), budget=150_000)
     >>> round(found.lower, 6), round(found.upper, 6), found.empty

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from engine.errors import InputRefused
+from engine.pricing.cost import LARGEST_AMOUNT, Cost
 from engine.privacy.at_risk.inputs import Number, level, positive, share
-from engine.privacy.price.cost import LARGEST_AMOUNT, Cost
 
 
 def posterior(

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from engine.errors import InputRefused
-from engine.privacy.price.cost import Cost, Liability, band
-from engine.privacy.price.trees import liability_to_json
+from engine.pricing.cost import Cost, Liability, band
+from engine.pricing.trees import liability_to_json
 from engine.texts import explain
 
 PLAIN = Cost(people=100, compensation=Fraction(5500))

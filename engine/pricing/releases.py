@@ -10,11 +10,11 @@ from fractions import Fraction
 import numpy as np
 
 from engine.errors import InputRefused
+from engine.pricing.cost import LARGEST_AMOUNT, Cost
 from engine.privacy.at_risk.composition import Composition, compose
 from engine.privacy.at_risk.inputs import Number, positive, share, whole
 from engine.privacy.at_risk.loss import PrivacyLoss
 from engine.privacy.at_risk.mechanisms import discrete_laplace
-from engine.privacy.price.cost import LARGEST_AMOUNT, Cost
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.pricing.cost import Cost
 from engine.privacy.at_risk import published as _published
 from engine.privacy.at_risk.composition import Composition
 from engine.privacy.at_risk.inputs import Number, level
 from engine.privacy.at_risk.loss import PrivacyLoss
-from engine.privacy.price.cost import Cost
 
 Array = NDArray[np.float64]
 

@@ -6,10 +6,10 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from engine.pricing.cost import Cost, Liability, band
+from engine.pricing.posterior import PosteriorCost, compare, posterior
+from engine.pricing.releases import Shares, Together
 from engine.privacy.at_risk.inputs import SMALLEST_LEVEL, Number, share
-from engine.privacy.price.cost import Cost, Liability, band
-from engine.privacy.price.posterior import PosteriorCost, compare, posterior
-from engine.privacy.price.releases import Shares, Together
 
 
 def liability_to_json(liability: Liability) -> dict[str, float | None]:
@@ -40,7 +40,7 @@ def band_to_json(
     Raises
     ------
     InputRefused
-        As `engine.privacy.price.cost.band`.
+        As `engine.pricing.cost.band`.
     """
     drawn = band(cost, [epsilon], c=c, people=people, compensation=compensation)
     return {
