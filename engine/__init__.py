@@ -5,6 +5,7 @@ The public face: `read_table`, `Schema`, `Plan`, `run`, `verify`. Importing it l
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from engine.release.verify import verify
     from engine.table.reading.readers import read_table
     from engine.table.schema import Schema
+
+# Arrow's own pools keep what many small pieces leave behind; the system's gives it back to the machine.
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 __version__ = "0.1.0"
 __all__ = ["Plan", "Schema", "read_table", "run", "verify"]

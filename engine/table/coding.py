@@ -14,8 +14,11 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.errors import InputRefused
+from engine.table.cells import cells_of, dates_of, numbers_of
 from engine.table.code_lists import code_list
 from engine.table.schema import Column, Kind
 
@@ -159,9 +162,9 @@ def numbers(values: pd.Series, column: Column) -> npt.NDArray[np.float64]:
         read = np.full(len(values), np.nan)
     else:
         found, uniques = pd.factorize(values)
-        parsed = np.append(_parsed(pd.Series(uniques)), np.nan)
+        parsed = np.append(numbers_of(cells_of(uniques)), np.nan)
         read = parsed[found]
-    codes_missing = _parsed(pd.Series(list(column.missing), dtype="str"))
+    codes_missing = numbers_of(pa.array(column.missing, pa.string()))
     read[np.isin(read, codes_missing[~np.isnan(codes_missing)]) | ~np.isfinite(read)] = np.nan
     return np.asarray(read, dtype=np.float64)
 
@@ -183,10 +186,12 @@ def dates(values: pd.Series, column: Column) -> npt.NDArray[np.datetime64]:
         return np.asarray(values.to_numpy().astype("datetime64[D]"))
     if pd.api.types.is_numeric_dtype(values.dtype):
         return np.full(len(values), np.datetime64("NaT"), dtype="datetime64[D]")
-    text = values.astype("str").str.strip()
-    text = text.mask(text.isin(column.missing))
-    read = pd.to_datetime(text, format="ISO8601", errors="coerce", utc=True)
-    return np.asarray(read.dt.tz_localize(None).to_numpy().astype("datetime64[D]"))
+    text = pc.utf8_trim_whitespace(cells_of(values.astype("str")))
+    absent = pc.is_in(text, value_set=pa.array(column.missing, text.type))
+    # In a column that nobody declared a date, 1.2.2020 could not be told from 2.1.2020: all or none of them.
+    iso = pc.match_substring_regex(text, r"^\d{4}")
+    text = pc.if_else(pc.and_not(iso, absent), text, pa.scalar(None, text.type))
+    return np.asarray(dates_of(text).astype("datetime64[D]"))
 
 
 def text_of(value: object) -> str:
@@ -252,11 +257,6 @@ def _codes_on_grid(values: pd.Series, column: Column, count: int) -> npt.NDArray
     found = np.clip(steps, 0, count - 1).astype(np.int64)
     found[absent] = count + 1
     return found
-
-
-def _parsed(text: pd.Series) -> npt.NDArray[np.float64]:
-    stripped = text.astype("str").str.strip()
-    return pd.to_numeric(stripped, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _text_of_fraction(value: Fraction) -> str:

@@ -7,24 +7,26 @@ keeps the cells as they are written and gives them their meaning here, one at a 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from engine.table.cells import (
+    Dates,
+    Marks,
+    Numbers,
+    cells_of,
+    dates_of,
+    key_cells,
+    numbers_of,
+    series_of,
+)
 from engine.table.coding import texts_of
-from engine.table.patterns import date_order_of
 from engine.table.reading.options import ReadOptions
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
-
-_EXPONENT = r"([eE][+-]?\d{1,4})?"
-_WHOLE_KEY = re.compile(r"\+?(-?\d+)\.0*")
 
 
 def as_declared(table: Table, schema: Schema) -> Table:
@@ -74,75 +76,42 @@ def key_text(value: object) -> str:
 
 def key_texts(values: Iterable[object]) -> list[str]:
     """Return person keys in one form, see `key_text`."""
-    found = texts_of(values)
-    for place, text in enumerate(found):
-        if "." in text and (match := _WHOLE_KEY.fullmatch(text)) is not None:
-            found[place] = match[1]
-    return found
+    texts = pa.array(texts_of(values), pa.large_string())
+    return [text or "" for text in key_cells(texts).to_pylist()]
 
 
 def _stored(values: pd.Series, column: Column, options: ReadOptions) -> pd.Series:
-    if column.role is Role.PERSON_KEY:
-        return _each(values, key_texts)
-    if column.kind in (Kind.INTEGER, Kind.NUMBER):
-        return _numbers(values, options)
-    if column.kind is Kind.DATE:
-        return _dates(values, options)
     is_text = values.dtype.kind not in "biufMm"
-    return values if is_text else _each(values, texts_of)
+    if column.role is Role.PERSON_KEY:
+        return series_of(key_cells(cells_of(values if is_text else _each(values))))
+    if column.kind in (Kind.INTEGER, Kind.NUMBER):
+        return pd.Series(_numbers(values, options))
+    if column.kind is Kind.DATE:
+        return pd.Series(_dates(values, options))
+    return values if is_text else _each(values)
 
 
-def _each(values: pd.Series, rewrite: Callable[[Any], list[str]]) -> pd.Series:
-    """Rewrite every cell as text; each distinct one once."""
+def _each(values: pd.Series) -> pd.Series:
+    """Write every cell as text; each distinct one once."""
     found, uniques = pd.factorize(values)
-    texts: list[str | None] = [text or None for text in rewrite(uniques)]
+    texts: list[str | None] = [text or None for text in texts_of(uniques)]
     return pd.Series([*texts, None], dtype="str").take(found).reset_index(drop=True)
 
 
-def _numbers(values: pd.Series, options: ReadOptions) -> pd.Series:
+def _numbers(values: pd.Series, options: ReadOptions) -> Numbers:
     kind = values.dtype.kind
     if kind in "iuf":
-        return pd.Series(values.to_numpy(dtype=np.float64, na_value=np.nan))
+        return values.to_numpy(dtype=np.float64, na_value=np.nan)
     if kind in "bMm":
-        return pd.Series(np.full(len(values), np.nan))
-    text = pc.utf8_trim_whitespace(pa.array(values, pa.large_string(), from_pandas=True))
-    is_text_file = options.format in (None, "text")  # cells of other formats have a point by themselves
-    decimal, thousands = (options.decimal or ".", options.thousands or "") if is_text_file else (".", "")
-    mark, group = re.escape(decimal), re.escape(thousands)
-    whole = rf"(\d+|\d{{1,3}}({group}\d{{3}})+)" if thousands else r"\d+"
-    fits = pc.match_substring_regex(text, rf"^[+-]?({whole}({mark}\d*)?|{mark}\d+){_EXPONENT}$")
-    if thousands:
-        text = pc.replace_substring(text, thousands, "")
-    if decimal != ".":
-        text = pc.replace_substring(text, decimal, ".")
-    numbers = pc.if_else(fits, text, pa.scalar(None, text.type)).cast(pa.float64())
-    return pd.Series(numbers.to_numpy(zero_copy_only=False))
+        return np.full(len(values), np.nan)
+    return numbers_of(cells_of(values), Marks.of(options))
 
 
-def _dates(values: pd.Series, options: ReadOptions) -> pd.Series:
-    if values.dtype.kind == "M":  # a day, as the same moment written as text is
-        return pd.Series(values.to_numpy().astype("datetime64[D]").astype("datetime64[us]"))
-    found, uniques = pd.factorize(values)
-    days = [_day(text, options.date_order) for text in texts_of(uniques)]
-    return pd.Series(np.array([*days, np.datetime64("NaT")], dtype="datetime64[us]")[found])
-
-
-def _day(text: str, order: str | None) -> np.datetime64:
-    """Return what a cell says by itself; where day and month cannot be told apart the declared order does."""
-    written = date_order_of(text)
-    written = order if written == "?" else written
-    if written in ("ymd", "dmy", "mdy"):
-        numbers = re.findall(r"\d+", text)[:3]
-        year, month, day = (int(numbers[written.index(letter)]) for letter in "ymd")
-        return _checked(lambda: datetime(year, month, day))
-    return _checked(lambda: datetime.fromisoformat(text))
-
-
-def _checked(make: Callable[[], datetime]) -> np.datetime64:
-    try:
-        made = make()
-        if made.tzinfo is not None:
-            made = made.astimezone(UTC).replace(tzinfo=None)
-        return np.datetime64(made, "us")
-    except (ValueError, OverflowError):
-        return np.datetime64("NaT")
+def _dates(values: pd.Series, options: ReadOptions) -> Dates:
+    """Return days: a time of the day is no part of a date, whatever the format of the file."""
+    if values.dtype.kind == "M":
+        read = values.to_numpy()
+    else:
+        cells = cells_of(values if values.dtype.kind not in "biuf" else _each(values))
+        read = dates_of(cells, options.date_order)
+    return read.astype("datetime64[D]").astype("datetime64[us]")

@@ -29,11 +29,55 @@ MISSING_CODES = (
 )
 """Words and signs that often stand for a missing value. Proposed, never applied unasked."""
 
-NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
-NUMBER_COMMA = re.compile(r"\s*[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?\s*")
-GROUPED_COMMA = re.compile(r"\s*[+-]?\d{1,3}(\.\d{3})+(,\d+)?\s*")
-GROUPED_POINT = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d+)?\s*")
-DATE = re.compile(r"\s*(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?\s*")
+LONGEST = 100
+"""Characters of the longest cell that is taken for a number."""
+LONGEST_DATE = 40
+"""Characters of the longest cell that is taken for a date."""
+
+# Each takes time linear in the length of a cell: no two parts that can share the same digits.
+_NUMBER = {
+    mark: re.compile(rf"[+-]?(\d+({mark}\d*)?|{mark}\d+)([eE][+-]?\d+)?", re.ASCII) for mark in (r"\.", ",")
+}
+_GROUPED = {
+    ",": re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?", re.ASCII),
+    ".": re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII),
+}
+_DATE = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?", re.ASCII)
+
+
+def is_number(cell: str, decimal: str = ".") -> bool:
+    """Say whether a cell is a number with a decimal point, or with ``decimal=","`` with a comma.
+
+    Examples
+    --------
+    >>> is_number(" 1.5e3 "), is_number("1,5"), is_number("1,5", ",")
+    (True, False, True)
+    """
+    return (
+        len(cell) <= LONGEST and _NUMBER["," if decimal == "," else r"\."].fullmatch(cell.strip()) is not None
+    )
+
+
+def is_grouped(cell: str, decimal: str) -> bool:
+    """Say whether a cell is a number with signs between its thousands.
+
+    Examples
+    --------
+    >>> is_grouped("1.234,5", ","), is_grouped("1,234,567", "."), is_grouped("12,34", ".")
+    (True, True, False)
+    """
+    return len(cell) <= LONGEST and _GROUPED[decimal].fullmatch(cell.strip()) is not None
+
+
+def is_date(cell: str) -> bool:
+    """Say whether a cell has the form of a date: three numbers with the same mark between them.
+
+    Examples
+    --------
+    >>> is_date("31.12.2020 23:59"), is_date("31.12-2020")
+    (True, False)
+    """
+    return len(cell) <= LONGEST_DATE and _DATE.fullmatch(cell.strip()) is not None
 
 
 def date_order_of(cell: str) -> str | None:
@@ -44,9 +88,9 @@ def date_order_of(cell: str) -> str | None:
     >>> [date_order_of(cell) for cell in ("2020-02-29", "31.12.2020", "12/31/2020", "1/2/2020", "x")]
     ['ymd', 'dmy', 'mdy', '?', None]
     """
-    if len(cell) > 40 or not cell[:1].isdigit():
+    if len(cell) > LONGEST_DATE:
         return None
-    match = DATE.fullmatch(cell)
+    match = _DATE.fullmatch(cell.strip())
     if match is None:
         return None
     first, second, third = match.group(1), match.group(3), match.group(4)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from engine.table.cells import cells_of, numbers_of
 from engine.table.coding import texts_of
-from engine.table.patterns import MISSING_CODES, NUMBER, date_order_of
+from engine.table.patterns import MISSING_CODES, date_order_of, is_number
 from engine.table.table import DATE, TEXT, Table
 
 LOOKED_AT = 500
@@ -105,13 +106,10 @@ def _text(table: Table, name: str, counts: pd.Series, filled: int, declared: tup
     known = counts.index[counts.index.isin([*MISSING_CODES, *declared])]
     rest = counts.index.difference(known, sort=False) if len(known) else counts.index
     sample = tuple(texts_of(rest[:LOOKED_AT]))
-    numeric = bool(sample) and sum(NUMBER.fullmatch(value) is not None for value in sample) >= 0.95 * len(
-        sample
-    )
+    numeric = bool(sample) and sum(map(is_number, sample)) >= 0.95 * len(sample)
     odd = 0
     if numeric:
-        read = pd.to_numeric(pd.Series(rest), errors="coerce").astype("float64")
-        read = read.where(np.isfinite(read))
+        read = pd.Series(numbers_of(cells_of(rest)))
         strange = rest[read.isna().to_numpy()]
         odd = int(counts.reindex(strange).sum()) if len(strange) else 0
         # A few words among numbers are slips; V27 among 250 and 401 is a code, and so is 0815.
@@ -145,7 +143,7 @@ def _text(table: Table, name: str, counts: pd.Series, filled: int, declared: tup
 def _numbers(table: Table, name: str, counts: pd.Series, filled: int, declared: tuple[str, ...]) -> Profile:
     numbers = np.sort(counts.index.to_numpy(dtype=np.float64))
     numbers = numbers[np.isfinite(numbers)]
-    codes = {float(code) for code in declared if NUMBER.fullmatch(code)} | _sentinels(numbers, counts)
+    codes = {float(code) for code in declared if is_number(code)} | _sentinels(numbers, counts)
     missing = [code for code in counts.index if float(code) in codes]
     rest = counts.index.difference(pd.Index(missing), sort=False) if missing else counts.index
     kept = filled - int(counts.reindex(missing).sum()) if missing else filled

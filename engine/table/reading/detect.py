@@ -11,14 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.errors import InputRefused
-from engine.table.patterns import (
-    GROUPED_COMMA,
-    GROUPED_POINT,
-    MISSING_CODES,
-    NUMBER,
-    NUMBER_COMMA,
-    date_order_of,
-)
+from engine.table.patterns import LONGEST, MISSING_CODES, date_order_of, is_grouped, is_number
 from engine.table.reading.header import header_of
 from engine.table.reading.options import ReadOptions
 
@@ -280,7 +273,7 @@ def _delimiter(lines: Sequence[str], quote: str, escape: str) -> str:
             1
             for cell in cells
             if any(other in cell for other in DELIMITERS[:4] if other != candidate)
-            and not NUMBER_COMMA.fullmatch(cell)
+            and not is_number(cell, ",")
         )
         score = share * (1 - odd / len(cells)) + min(width, 50) / 1000
         if score > best_score:
@@ -313,11 +306,11 @@ def _preamble(lines: Sequence[str], delimiter: str, quote: str, escape: str) -> 
 
 
 def _decimal(body: Sequence[Sequence[str]], given: ReadOptions) -> tuple[str, str, str]:
-    cells = [cell for row in body[:300] for cell in row if cell and cell[-1:].isdigit()]
-    comma = sum(1 for cell in cells if "," in cell and NUMBER_COMMA.fullmatch(cell))
-    point = sum(1 for cell in cells if "." in cell and NUMBER.fullmatch(cell))
-    grouped_comma = sum(1 for cell in cells if GROUPED_COMMA.fullmatch(cell) and "," in cell)
-    grouped_point = sum(1 for cell in cells if GROUPED_POINT.fullmatch(cell) and "." in cell)
+    cells = [cell for row in body[:300] for cell in row if cell[-1:].isdigit() and len(cell) <= LONGEST]
+    comma = sum(1 for cell in cells if "," in cell and is_number(cell, ","))
+    point = sum(1 for cell in cells if "." in cell and is_number(cell))
+    grouped_comma = sum(1 for cell in cells if "," in cell and is_grouped(cell, ","))
+    grouped_point = sum(1 for cell in cells if "." in cell and is_grouped(cell, "."))
     # "1,234" reads both ways; a comma with other than three digits after it decides.
     plain_comma = sum(1 for cell in cells if re.fullmatch(r"\s*[+-]?\d+,(\d{1,2}|\d{4,})\s*", cell))
     if given.decimal is not None:

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from engine.table.cells import LARGEST_EXACT, series_of
 from engine.table.coding import text_of
 from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
-from engine.table.reading.storage import LARGEST_EXACT, Stored, as_text, store
+from engine.table.reading.storage import Stored, store
 
 
 def store_values(
@@ -35,11 +36,11 @@ def store_values(
         return Stored(pd.Series(np.array([_moment(value) for value in values], dtype="datetime64[us]")))
     if kinds <= {str}:
         text = pa.array([value or None for value in values], pa.string())
-        return Stored(as_text(text)) if as_written else store(text, name, options=options, file=file)
+        return Stored(series_of(text)) if as_written else store(text, name, options=options, file=file)
     # A column of several kinds: kept as text, each cell in its own form.
     texts = [None if value is None or value == "" else written(value) for value in values]
     mixed = pa.array(texts, pa.string())
-    return Stored(as_text(mixed)) if as_written else store(mixed, name, options=options, file=file)
+    return Stored(series_of(mixed)) if as_written else store(mixed, name, options=options, file=file)
 
 
 def store_frame(

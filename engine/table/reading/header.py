@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from engine.table.patterns import DATE, MISSING_CODES, NUMBER, NUMBER_COMMA
+from engine.table.patterns import MISSING_CODES, is_date, is_number
 
 _LOOKED_AT = 1000
 
@@ -54,7 +54,7 @@ def header_of(rows: Sequence[Sequence[str]], width: int) -> tuple[bool, str]:
 
 
 def _is_value(cell: str) -> bool:
-    return bool(NUMBER.fullmatch(cell) or NUMBER_COMMA.fullmatch(cell) or DATE.fullmatch(cell))
+    return is_number(cell) or is_number(cell, ",") or is_date(cell)
 
 
 def _mostly_values(column: Sequence[str]) -> bool:

@@ -19,10 +19,11 @@ import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
+from engine.table.cells import Cells, series_of
 from engine.table.reading.detect import SAMPLE_BYTES, Detection, detect_text, reader
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
-from engine.table.reading.storage import as_text, rows_of, store
+from engine.table.reading.storage import rows_of, store
 from engine.table.table import Table
 
 _BLOCK = 1 << 20
@@ -290,14 +291,22 @@ def _stored(
         name = names[place]
         decoded, found = decode(column, name, options=how.options, has_nul=how.has_nul, file=how.file)
         if name in how.as_written:
-            return as_text(decoded), found
+            return series_of(decoded), found
         stored = store(decoded, name, options=how.options, file=how.file)
+        del column, decoded
+        _give_back()
         return stored.values, [*found, *stored.findings]
 
+    _give_back()
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         done = list(pool.map(one, range(len(names))))
     frame = pd.DataFrame({name: item[0] for name, item in zip(names, done, strict=True)}, copy=False)
     return frame, [*empty, *(finding for item in done for finding in item[1])]
+
+
+def _give_back() -> None:
+    """Return the memory of what is no longer needed to the machine: half of the peak otherwise."""
+    pa.default_memory_pool().release_unused()
 
 
 def _empty_rows(columns: list[pa.ChunkedArray], file: str) -> list[Finding]:
@@ -305,7 +314,7 @@ def _empty_rows(columns: list[pa.ChunkedArray], file: str) -> list[Finding]:
         return []
     mask = None
     for column in columns:
-        empty = pc.fill_null(pc.equal(pc.binary_length(column), 0), True).combine_chunks()
+        empty = pc.fill_null(pc.equal(pc.binary_length(column), 0), True)
         mask = empty if mask is None else pc.and_(mask, empty)
         if not pc.any(mask).as_py():
             return []
@@ -314,27 +323,23 @@ def _empty_rows(columns: list[pa.ChunkedArray], file: str) -> list[Finding]:
 
 
 def decode(
-    column: pa.ChunkedArray, name: str, *, options: ReadOptions, has_nul: bool = False, file: str = ""
-) -> tuple[pa.Array, list[Finding]]:
+    column: Cells, name: str, *, options: ReadOptions, has_nul: bool = False, file: str = ""
+) -> tuple[Cells, list[Finding]]:
     """Turn bytes into text; cells in another encoding than the file's are decoded one by one and reported."""
     found: list[Finding] = []
-    raw = column.combine_chunks()
-    if isinstance(raw, pa.ChunkedArray):  # more than two gigabytes
-        raw = pa.concat_arrays([chunk.cast(pa.large_binary()) for chunk in raw.chunks])
-    raw = _without_empty(raw)
+    raw = _without_empty(column)
     if options.missing:
         codes = pa.array([code.encode() for code in options.missing], raw.type)
         raw = pc.if_else(pc.is_in(raw, value_set=codes), pa.scalar(None, raw.type), raw)
-    text_type = pa.large_string() if pa.types.is_large_binary(raw.type) else pa.string()
     encoding = options.encoding or "utf-8"
     direct = codecs.lookup(encoding).name if keeps_ascii(encoding) else "utf-8"
     try:
-        text = raw.cast(text_type)
+        text = raw.cast(pa.string())
         plain = direct.startswith("utf-8") or pc.all(pc.string_is_ascii(text)).as_py() is not False
     except pa.ArrowInvalid:
         plain = False
     if not plain:
-        text, found = _decoded_cells(raw, text_type, direct, name, file)
+        text, found = _decoded_cells(raw, direct, name, file)
     if has_nul:
         mask = pc.match_substring(text, "\0")
         count = pc.sum(mask).as_py() or 0
@@ -344,24 +349,24 @@ def decode(
     return text, found
 
 
-def _without_empty(raw: pa.Array) -> pa.Array:
+def _without_empty(raw: Cells) -> Cells:
     """Return the cells with null for the empty ones."""
     if pc.min(pc.binary_length(raw)).as_py() != 0:
         return raw
     return pc.if_else(pc.equal(pc.binary_length(raw), 0), pa.scalar(None, raw.type), raw)
 
 
-def _decoded_cells(
-    raw: pa.Array, text_type: pa.DataType, encoding: str, name: str, file: str
-) -> tuple[pa.Array, list[Finding]]:
-    encoded = raw.dictionary_encode()
+def _decoded_cells(raw: Cells, encoding: str, name: str, file: str) -> tuple[Cells, list[Finding]]:
+    encoded = pc.dictionary_encode(raw).unify_dictionaries()
+    dictionary = encoded.chunk(0).dictionary if encoded.num_chunks else pa.array([], raw.type)
+    indices = pa.chunked_array([piece.indices for piece in encoded.chunks], pa.int32())
     texts: list[str] = []
     kinds: list[int] = []
-    for value in encoded.dictionary.to_pylist():
+    for value in dictionary.to_pylist():
         text, kind = _decoded_cell(value, encoding)
         texts.append(text)
         kinds.append(kind)
-    of_cell = pa.array(kinds, pa.int8()).take(encoded.indices)
+    of_cell = pa.array(kinds, pa.int8()).take(indices)
     utf8, older = pc.equal(of_cell, 1), pc.equal(of_cell, 2)
     both = pc.sum(utf8).as_py() and pc.sum(older).as_py()
     found = []
@@ -376,7 +381,7 @@ def _decoded_cells(
         found.append(
             Finding("table.cells_undecodable", file, name, count, rows_of(lost), {"encoding": encoding})
         )
-    return pa.array(texts, text_type).take(encoded.indices), found
+    return pa.array(texts, pa.string()).take(indices), found
 
 
 def _decoded_cell(value: bytes, encoding: str) -> tuple[str, int]:
