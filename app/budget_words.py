@@ -12,7 +12,7 @@ from app.deciding import Prepared, Standing, Worked
 from app.money import level, money, percent, size
 from app.widgets.at_risk_card import AtRisk
 from app.widgets.panel import Explanation, Part, three
-from engine.privacy.guarantee import Neighbours
+from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan
 from engine.views import Text
 

@@ -89,7 +89,7 @@ def methods_command(options: argparse.Namespace) -> Answer:
             "id": one.id,
             "version": one.version,
             "family": one.family.value,
-            "guarantee": one.guarantee.value,
+            "promises": list(one.promises),
             "title": texts.text(f"methods.{one.id}.title", language=options.language),
         }
         for one in methods()
@@ -236,7 +236,7 @@ def read_schema(path: Path) -> Any:
 
 def _budget(epsilon: str | None, delta: str, neighbours: str) -> Any:
     from engine.methods.protocol import Budget
-    from engine.privacy.guarantee import Neighbours
+    from engine.privacy.promise import Neighbours
 
     if epsilon is None:
         return None

@@ -163,7 +163,7 @@ def _of_plan(arguments: argparse.Namespace, source: Source) -> tuple[Any, ...]:
     if source is not Source.SIMULATED:
         held = reading.read(plan, base=path.parent)
         table = preparation.filtered(held.table, held.filters, held.schema)
-    subject = Subject(checked.method, checked.request, checked.guarantee)
+    subject = Subject(checked.method, checked.request, checked.promise)
     query, population = method_query(subject, source, table=table, distributions=_distributions(arguments))
     if arguments.epsilon is not None:
         raise InputRefused("queries.plan_has_no_noise")

@@ -25,10 +25,14 @@ def instances(package: ModuleType, base: Any) -> tuple[Any, ...]:
     >>> "statistics.counts" in [method.id for method in instances(engine.methods, Method)]
     True
     """
+    return tuple(sorted((kind() for kind in kinds(package, base)), key=lambda one: str(one.id)))
+
+
+def kinds(package: ModuleType, base: Any) -> list[Any]:
+    """Return every concrete class of a kind below a package, see `instances`."""
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)
-    found = (kind() for kind in _kinds(base, f"{package.__name__}."))
-    return tuple(sorted(found, key=lambda one: str(one.id)))
+    return _kinds(base, f"{package.__name__}.")
 
 
 def _kinds(parent: Any, below: str) -> list[Any]:

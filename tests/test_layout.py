@@ -27,7 +27,7 @@ NETWORK = {
     "socketserver", "asyncio", "requests", "httpx", "aiohttp", "websockets", "urllib3",
 }  # fmt: skip
 PICKLE = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
-LONGEST = 400
+LONGEST = 500
 
 
 def sources(*folders: str) -> list[Path]:

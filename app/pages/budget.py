@@ -276,7 +276,7 @@ class BudgetPage(Page):
         self.study.decide(**changes)
 
     def _register_relation(self) -> Any:
-        from engine.privacy.guarantee import Neighbours
+        from engine.privacy.promise import Neighbours
 
         plan = self.study.plan
         if self.standing is not None and self.standing.preview.ledger is not None:

@@ -190,7 +190,9 @@ class MethodPage(Page):
 
     def _show_method(self, method: Any) -> None:
         base = f"methods.{method.id}"
-        self.says["guarantee"].say(words.say(f"app.method.promise.{method.guarantee}"))
+        self.says["guarantee"].say(
+            " ".join(words.say(f"promises.{kind}.sentence") for kind in method.promises[:1])
+        )
         for name in ("recipient_can", "recipient_cannot"):
             self.says[name].say(words.say(f"{base}.{name}"))
         problems = [problem for problem in self.study.problems() if problem.parameter != BUDGET]
@@ -245,7 +247,7 @@ class MethodPage(Page):
         return super().explain(topic)
 
     def _explain_method(self, method: Any) -> Explanation:
-        source = method.source
+        source = method.published
         where = ", ".join(part for part in (source.document, source.place, source.identifier) if part)
         return Explanation(
             words.say(f"methods.{method.id}.title"),

@@ -38,7 +38,7 @@ def look_ahead(plan: Any, ledger_path: Path | None) -> tuple[Any, dict[str, Any]
     from engine.release.statement import privacy_statement
 
     found = preview(plan, existing(ledger_path))
-    guarantee = found.guarantee
+    guarantee = found.promise
     return found, {} if guarantee is None else privacy_statement(guarantee, read_at=plan.price.bound)
 
 
@@ -140,12 +140,12 @@ class PreviewPage(Page):
             self.folder.setText(str(self.study.target))
         self.wrong.setVisible(preview is not None and preview.refusal is not None)
         for part in (self.sentence, *self.numbers.values()):
-            part.setVisible(preview is not None and preview.guarantee is not None)
+            part.setVisible(preview is not None and preview.promise is not None)
         if preview is None:
             return
         if preview.refusal is not None:
             self.wrong_words.say("\n\n".join(" ".join(words.explain(one)) for one in preview.problems))
-        if preview.guarantee is not None:
+        if preview.promise is not None:
             self._show_numbers(preview)
             sentence = self.statement.get("sentence")
             if sentence:
@@ -167,7 +167,10 @@ class PreviewPage(Page):
 
     def _amounts(self, preview: Any) -> tuple[Any, Any, Any, Any]:
         """What is left before, what this release spends, what is left after, and the whole budget."""
-        spends, ledger = preview.guarantee.epsilon, preview.ledger
+        spends, ledger = (
+            None if preview.promise.loss is None else preview.promise.loss.epsilon,
+            preview.ledger,
+        )
         if ledger is not None:
             before = ledger.before
             return before.epsilon_left, spends, ledger.epsilon_after, before.holding.epsilon
@@ -189,9 +192,9 @@ class PreviewPage(Page):
         if topic in self.numbers:
             return three(f"app.preview.three.{topic}", words.say(f"app.preview.{topic}.heading"))
         explanation = super().explain("" if kind == "view" else topic)
-        if topic or preview is None or preview.guarantee is None:
+        if topic or preview is None or preview.promise is None:
             return explanation
-        assumed = [Part(body=words.say(f"assumptions.{one}")) for one in preview.guarantee.assumptions]
+        assumed = [Part(body=words.say(f"assumptions.{one}")) for one in preview.promise.assumptions]
         if assumed:
             head = Part(words.say("app.preview.assumed"), assumed[0].body)
             return Explanation(explanation.title, (*explanation.parts, head, *assumed[1:]))

@@ -29,7 +29,7 @@ from app.widgets.panel import Explanation, Part, three_parts
 from app.widgets.prose import Prose
 from engine import texts
 from engine.methods.protocol import Budget
-from engine.privacy.guarantee import Neighbours
+from engine.privacy.promise import Neighbours
 from engine.release.plan import Purpose
 from engine.table.schema import exact
 

@@ -18,7 +18,7 @@ from app.widgets.prose import Heading, Prose
 from app.widgets.view_stack import ViewStack
 from app.widgets.views import explain
 from engine import texts
-from engine.privacy.guarantee import Neighbours
+from engine.privacy.promise import Neighbours
 from engine.views import Text
 
 LOOK_EVERY = 50  # milliseconds

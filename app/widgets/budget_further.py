@@ -12,7 +12,7 @@ from app.theme import text_font
 from app.widgets.cards import Card, Rule
 from app.widgets.exact_field import ExactField, three_digits
 from app.widgets.prose import Heading, Prose
-from engine.privacy.guarantee import Neighbours
+from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan
 from engine.release.statement import cost_of
 

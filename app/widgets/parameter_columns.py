@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBox
 from app import words
 from app.theme import mono_font
 from app.widgets.parameter_fields import PLACEHOLDER, Field, empty
-from engine.methods.parameters import Parameter, ParameterKind, check_parameters
+from engine.methods.parameters import Parameter, ParameterKind
+from engine.methods.values import resolve
 from engine.table.schema import Schema
 
 
@@ -20,13 +21,14 @@ def fitting(parameter: Parameter, schema: Schema) -> tuple[list[str], list[tuple
     probe = Parameter(
         parameter.name,
         ParameterKind.COLUMN,
+        source=parameter.source,
         column_kinds=parameter.column_kinds,
         column_roles=parameter.column_roles,
         needs_domain=parameter.needs_domain,
     )
     fits, others = [], []
     for column in schema.columns:
-        problems = check_parameters((probe,), {parameter.name: column.name}, schema)
+        _, problems = resolve((probe,), {parameter.name: column.name}, {parameter.source: schema})
         if problems:
             others.append((column.name, " ".join(words.explain(problems[0]))))
         else:

@@ -92,12 +92,15 @@ class LineField(Field):
         if self.value() == value:  # never rewrite what the person is typing
             return
         with QSignalBlocker(self.edit):
-            self.edit.setText(_line(value))
+            several = self.parameter.kind is ParameterKind.TEXTS
+            self.edit.setText(_line(value, "; " if several else ", "))
 
     def value(self) -> Any:
         text = self.edit.text().strip()
         if not text:
             return None
+        if self.parameter.each:
+            return read_json(text)
         return _READERS.get(self.parameter.kind, str)(text)
 
     def set_schema(self, schema: Schema) -> None:
@@ -116,11 +119,11 @@ def _levels(column: Any) -> tuple[str, ...]:
     return column.domain.values if column.is_declared and column.domain.values is not None else ()
 
 
-def _line(value: Any) -> str:
+def _line(value: Any, between: str) -> str:
     if value is None:
         return ""
     if isinstance(value, list | tuple):
-        return ", ".join(str(item) for item in value)
+        return between.join(str(item) for item in value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else str(value)
 
 
@@ -145,6 +148,15 @@ def read_list(text: str) -> list[Any]:
     return [read_number(item) for item in re.split(r"[;,\s]+", text) if item]
 
 
+def read_texts(text: str) -> list[str]:
+    """Return texts that are separated by semicolons.
+
+    >>> read_texts("yes; no; rather not, thank you")
+    ['yes', 'no', 'rather not, thank you']
+    """
+    return [item.strip() for item in text.split(";") if item.strip()]
+
+
 def read_shares(text: str) -> list[Any]:
     """Return shares as they were written, exact.
 
@@ -165,6 +177,7 @@ def read_json(text: str) -> Any:
 _READERS: Mapping[ParameterKind, Callable[[str], Any]] = {
     ParameterKind.NUMBER: read_number,
     ParameterKind.INTEGER: read_number,
+    ParameterKind.TEXTS: read_texts,
     ParameterKind.EDGES: read_list,
     ParameterKind.SHARES: read_shares,
     ParameterKind.CONDITION: read_json,

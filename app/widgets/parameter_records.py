@@ -101,4 +101,5 @@ _FIELDS: Mapping[ParameterKind, type[Field]] = {
 
 def make_field(parameter: Parameter, base: str, name: str) -> Field:
     """Return the field for a parameter; ``base`` is where its texts stand, ``name`` what is spoken."""
-    return _FIELDS.get(parameter.kind, LineField)(parameter, base, name)
+    kind = LineField if parameter.each else _FIELDS.get(parameter.kind, LineField)
+    return kind(parameter, base, name)

@@ -68,7 +68,7 @@ def method_query(
     Parameters
     ----------
     subject
-        The method, the request and the guarantee of a plan.
+        The method, the request and the promise of a plan.
     source
         What the table is; a fitted model has no rows that a method could read.
     table
@@ -86,7 +86,7 @@ def method_query(
     -----
     A record is a row. Where a plan protects people with several rows each, this is about one row of theirs.
     """
-    if not has_exact_answer(subject.guarantee.events):
+    if not has_exact_answer(subject.promise):
         raise InputRefused("queries.no_exact_answer", method=subject.method.id)
     if source in (Source.FITTED, Source.FITTED_PUBLIC):
         raise InputRefused("queries.fitted_for_method")

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from engine.methods.protocol import Family, Method, Release, Request
-from engine.privacy.guarantee import Guarantee
+from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 from engine.table.schema import Schema
 from engine.table.table import Table
@@ -42,7 +42,7 @@ class Subject:
 
     method: Method
     request: Request
-    guarantee: Guarantee
+    promise: Promise
 
 
 @dataclass(frozen=True)

@@ -41,13 +41,13 @@ class ReleasedError(InternalMeasure):
     needs = frozenset({Need.USED, Need.RELEASE})
 
     def further_applies(self, subject: Subject) -> bool:
-        return has_exact_answer(subject.guarantee.events)
+        return has_exact_answer(subject.promise)
 
     def evaluate(self, context: Private) -> InternalMeasured:
         halves = (context.progress.part(0.0, 0.5), context.progress.part(0.5, 1.0))
         first = exact_tables(context.subject, context.used, progress=halves[0])
         last = first
-        if is_choice(context.subject.guarantee.events):
+        if is_choice(context.subject.promise):
             last = exact_tables(context.subject, context.used, last=True, progress=halves[1])
         compared = [
             _compared(number, first[number.artefact.name], last[number.artefact.name])

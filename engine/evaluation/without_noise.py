@@ -11,7 +11,6 @@ between them is as good.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -19,8 +18,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from engine.methods.protocol import MAIN, Context, TableArtefact
-from engine.privacy.guarantee import Event, Mechanism
-from engine.privacy.guarantee import Noise as Kind
+from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 
 if TYPE_CHECKING:
@@ -31,9 +29,7 @@ if TYPE_CHECKING:
     from engine.privacy.trials import Integers
     from engine.table.table import Table
 
-ANSWERED = frozenset(
-    {Kind.LAPLACE, Kind.DISCRETE_LAPLACE, Kind.GAUSSIAN, Kind.DISCRETE_GAUSSIAN, Kind.EXPONENTIAL}
-)
+ANSWERED = frozenset({"discrete_laplace", "discrete_gaussian", "exponential_choice"})
 
 
 class WithoutNoise:
@@ -75,28 +71,28 @@ class WithoutNoise:
         return int(best[-1 if self._last else 0])
 
 
-def has_exact_answer(event: Event | None) -> bool:
-    """Say whether every mechanism of a guarantee adds noise to an exact answer, or chooses the best.
+def has_exact_answer(promise: Promise) -> bool:
+    """Say whether every mechanism of a promise adds noise to an exact answer, or chooses the best.
 
     Examples
     --------
-    >>> has_exact_answer(Mechanism(Kind.RANDOMISED_RESPONSE, Fraction(3, 4), Fraction(2)))
+    >>> from engine.privacy.mechanisms import RandomisedResponse
+    >>> from engine.privacy.promise import Loss, Neighbours, Unit
+    >>> answer = RandomisedResponse(Fraction(3, 4), 2)
+    >>> loss = Loss(Fraction(2), Fraction(0), Neighbours.REPLACE_ONE, answer)
+    >>> has_exact_answer(Promise("local_dp", loss, Unit.PERSON, 1))
     False
     """
-    return event is not None and all(leaf.noise in ANSWERED for leaf in _leaves(event))
+    return (
+        promise.loss is not None
+        and {draw.sampler for draw in promise.drawn()} <= ANSWERED
+        and all(leaf.drawn() for leaf, _ in promise.loss.events.leaves() if leaf.count)
+    )
 
 
-def is_choice(event: Event | None) -> bool:
-    """Say whether a guarantee has a choice among candidates in it: then several answers can be exact."""
-    return event is not None and any(leaf.noise is Kind.EXPONENTIAL for leaf in _leaves(event))
-
-
-def _leaves(event: Event) -> Iterator[Mechanism]:
-    if isinstance(event, Mechanism):
-        yield event
-        return
-    for part in event.parts:
-        yield from _leaves(part)
+def is_choice(promise: Promise) -> bool:
+    """Say whether a promise has a choice among candidates in it: then several answers can be exact."""
+    return any(draw.sampler == "exponential_choice" for draw in promise.drawn())
 
 
 def exact_tables(
@@ -126,7 +122,7 @@ def exact_tables(
     with tempfile.TemporaryDirectory(prefix="custos-") as folder:
         # The cast is the only place where the stand-in passes as the door, and the door is not left open:
         # what the method returns is taken apart below.
-        context = Context(cast("Noise", WithoutNoise(last=last)), Path(folder), progress)
+        context = Context(cast("Noise", WithoutNoise(last=last)), None, Path(folder), progress)
         release = subject.method.run({MAIN: used}, subject.request, context)
     return {
         artefact.name: artefact.frame for artefact in release.artefacts if isinstance(artefact, TableArtefact)

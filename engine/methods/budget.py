@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Budget, Request
-from engine.privacy.guarantee import Neighbours
+from engine.privacy.promise import Neighbours
 
 PARAMETER = "budget"
 SMALLEST, LARGEST = Fraction(1, 10**6), Fraction(10**12)

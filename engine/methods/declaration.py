@@ -18,23 +18,38 @@ def declaration(method: Method, *, language: str = "en") -> dict[str, Any]:
     Examples
     --------
     >>> from engine.methods.catalogue import method
-    >>> declaration(method("statistics.counts"))["guarantee"]
-    'pure_dp'
+    >>> declaration(method("statistics.counts"))["promises"]
+    ['pure_dp', 'approximate_dp']
     """
     base = f"methods.{method.id}"
     return {
         "id": method.id,
         "version": method.version,
         "family": method.family.value,
-        "guarantee": method.guarantee.value,
+        "promises": list(method.promises),
+        "spends": method.spends.value,
         "title": texts.text(f"{base}.title", language=language),
         "summary": texts.text(f"{base}.summary", language=language),
-        "source": asdict(method.source),
+        "published": asdict(method.published),
         "sources": [asdict(source) for source in method.sources],
         "parameters": [
             parameter_json(f"{base}.parameters.{parameter.name}", parameter, language)
             for parameter in method.parameters
         ],
+        "steps": [
+            {
+                "name": step.name,
+                "sources": [asdict(source) for source in step.sources],
+                "parameters": [
+                    parameter_json(
+                        f"{base}.steps.{step.name}.parameters.{parameter.name}", parameter, language
+                    )
+                    for parameter in step.parameters
+                ],
+            }
+            for step in method.steps
+        ],
+        "held_out": method.held_out,
     }
 
 
@@ -53,6 +68,8 @@ def parameter_json(words: str, parameter: Parameter, language: str) -> dict[str,
         "column_kinds": [kind.value for kind in parameter.column_kinds],
         "column_roles": [role.value for role in parameter.column_roles],
         "needs_domain": parameter.needs_domain,
+        "source": parameter.source,
+        "each": parameter.each or None,
         "choices": {
             choice: texts.text(f"{words}.choices.{choice}", language=language) for choice in parameter.choices
         },

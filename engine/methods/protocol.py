@@ -1,27 +1,30 @@
-"""What a way of releasing is. Screens, command line, help and report are made from these declarations.
+"""What a way of releasing is: screens, command line, help, evidence and report are made from declarations.
 
-A new method is one module below ``engine/methods/`` with one subclass of `Method`, one file of texts and
-its tests. Nothing else changes.
+Four things are declared independently of each other: what a method *reads* (`Source`), who decides what it
+*spends* (`Spends`), what it *promises* (`engine.privacy.promise.Promise`), and what *leaves* (`Artefact`).
+A new method is one module below ``engine/methods/`` with one subclass of `Method`, one file of texts, its
+examples and its tests. Nothing else changes.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from engine.methods.parameters import Parameter, Problem, check_parameters
-from engine.privacy.guarantee import Guarantee, Neighbours, Unit
-from engine.privacy.guarantee import Kind as GuaranteeKind
+from engine.methods.parameters import Parameter, Problem
+from engine.methods.values import columns_named, resolve
+from engine.privacy.promise import Neighbours, Promise, Unit
 from engine.progress import SILENT, Progress
 from engine.table.schema import Schema
 from engine.views import Text, View
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas
 
     from engine.privacy.noise import Noise
@@ -29,32 +32,71 @@ if TYPE_CHECKING:
 
 DECLARED_SIZES = (5, 20, 100, 1000)
 MAIN = "people"
+"""What most methods call their only source."""
 
 
 class Family(StrEnum):
-    """Grouping on screen only."""
+    """Grouping on screen only; nothing decides by it."""
 
     STATISTICS = "statistics"
     DATASET = "dataset"
     MODEL = "model"
+    SERVICE = "service"
+    EXCHANGE = "exchange"
+
+
+class Spends(StrEnum):
+    """Who decides the privacy level of a release."""
+
+    CHOSEN = "chosen"  # a person, on the budget screen
+    FOLLOWS = "follows"  # the parameters
+    NOTHING = "nothing"  # nobody: no bounded loss, or only what has been paid for already
 
 
 class Shape(StrEnum):
     """What the rows of a source are."""
 
-    PEOPLE = "people"
-    EVENTS = "events"
+    PEOPLE = "people"  # private
+    EVENTS = "events"  # private, several rows a person
     PUBLIC = "public"
-    RECEIVED = "received"
+    RECEIVED = "received"  # protected already by those who sent it
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the rows are those of the custodian's people, whom the ledger keeps account of."""
+        return self in (Shape.PEOPLE, Shape.EVENTS)
 
 
 @dataclass(frozen=True)
 class Source:
-    """A table that a method needs."""
+    """A table that a method reads.
+
+    Parameters
+    ----------
+    name
+        Key of the plan's files and schemas, and of the tables that the method gets.
+    shape
+        What its rows are.
+    required
+        Whether a plan without it is refused.
+    many
+        Whether it may come in several files with the same columns (``name``, ``name.2``, ``name.3`` …), whose
+        rows are read one after the other.
+    """
 
     name: str = MAIN
     shape: Shape = Shape.PEOPLE
     required: bool = True
+    many: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """A later visit of a service, or a round of an exchange: what it reads and asks besides the state."""
+
+    name: str
+    sources: tuple[Source, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,34 +119,45 @@ class Budget:
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that decides a release, and nothing of the rows.
+    """Everything that decides a release, and nothing of the rows. Made by `Method.request`.
 
     Parameters
     ----------
     schemas
         What was declared about each source, by the source's name.
-    parameters
-        JSON values by parameter name, as filled in the form or given by ``--set``.
-    declared_sizes
-        Group sizes (people) for which the forecast states the error; declared, never counted.
+    values
+        By parameter name: checked, converted, defaults filled in; see `engine.methods.values.resolve`.
     budget
-        None while nobody has chosen one.
+        None while nobody has chosen one, and for methods that ask for none.
+    sizes
+        Group sizes (people) for which the forecast states the error; declared, never counted.
+    private
+        Names of the sources that hold the custodian's people, in the order of their declaration.
+    wrong
+        What is wrong with what was filled in; the values that belong to it are absent.
+    step
+        Name of the step of a service; empty for the release itself.
     """
 
     schemas: Mapping[str, Schema]
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    declared_sizes: tuple[int, ...] = DECLARED_SIZES
+    values: Mapping[str, Any] = field(default_factory=dict)
     budget: Budget | None = None
+    sizes: tuple[int, ...] = DECLARED_SIZES
+    private: tuple[str, ...] = (MAIN,)
+    wrong: tuple[Problem, ...] = ()
+    step: str = ""
 
     @property
     def schema(self) -> Schema:
-        """The schema of the people."""
-        return self.schemas[MAIN]
+        """The schema of the people: of the first private source."""
+        return self.schemas[self.private[0]]
 
     @property
     def unit(self) -> Unit:
-        """A person where a person key is marked, otherwise a row."""
-        return Unit.PERSON if self.schema.person_key is not None else Unit.ROW
+        """A person where every private source has a person key, otherwise a row."""
+        schemas = [self.schemas[name] for name in self.private if name in self.schemas]
+        is_person = schemas and all(schema.person_key is not None for schema in schemas)
+        return Unit.PERSON if is_person else Unit.ROW
 
     @property
     def rows_per_person(self) -> int:
@@ -119,14 +172,27 @@ class Request:
 
 
 @dataclass(frozen=True)
-class ErrorForecast:
-    """How far one kind of released number will be from the truth, for a group of a declared size.
+class Expected:
+    """How far one kind of released number will be from the truth.
 
-    ``median`` is the median absolute error, ``limit`` the error that 95 of 100 releases stay within.
+    Parameters
+    ----------
+    quantity
+        What it is called.
+    of
+        What the error is of: ``"group"``, ``"coefficient"``, ``"cell"`` …, or ``"whole"``; a text
+        ``preview.errors.OF`` says the sentence.
+    size
+        For a group, how many people it has; declared, never counted.
+    median, limit
+        The median absolute error, and what 95 of 100 releases stay within.
+    unit
+        Of the released number.
     """
 
     quantity: Text
-    group_size: int | None
+    of: str
+    size: int | None
     median: float
     limit: float
     unit: str = ""
@@ -134,9 +200,13 @@ class ErrorForecast:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What to expect before anything is spent: from formulas and declared sizes alone."""
+    """What to expect before anything is spent: from formulas and declared sizes alone. It may say nothing.
 
-    errors: tuple[ErrorForecast, ...]
+    ``main`` is the error that stands for all; by default the first, for the group size that was asked for.
+    """
+
+    errors: tuple[Expected, ...] = ()
+    main: Expected | None = None
     views: tuple[View, ...] = ()
     notes: tuple[Text, ...] = ()
 
@@ -154,42 +224,148 @@ class DictionaryEntry:
 
 @dataclass(frozen=True)
 class TableArtefact:
-    """A table that leaves, written as CSV. ``name`` has no ending and names nothing of the rows."""
+    """Tables that leave, written as CSV: one, or several alike with one dictionary.
+
+    ``name`` has no ending and names nothing of the rows.
+    """
 
     name: str
-    frame: pandas.DataFrame
+    frames: tuple[pandas.DataFrame, ...]
     dictionary: tuple[DictionaryEntry, ...]
+
+    @property
+    def frame(self) -> pandas.DataFrame:
+        """The first of them."""
+        return self.frames[0]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the files: ``name.csv``, or ``name-1.csv``, ``name-2.csv`` …"""
+        if len(self.frames) == 1:
+            return (f"{self.name}.csv",)
+        return tuple(f"{self.name}-{place}.csv" for place in range(1, len(self.frames) + 1))
+
+
+@dataclass(frozen=True)
+class ModelArtefact:
+    """A model that leaves, written as JSON.
+
+    Parameters
+    ----------
+    name
+        Without an ending.
+    content
+        JSON values: everything that a recipient needs to predict.
+    predict
+        From rows (declared columns) to predictions, for measures.
+    target
+        The column that is predicted.
+    meaning
+        What it is.
+    """
+
+    name: str
+    content: Mapping[str, Any]
+    predict: Callable[[pandas.DataFrame], np.ndarray]
+    target: str
+    meaning: Text
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The name of the file."""
+        return (f"{self.name}.json",)
+
+
+@dataclass(frozen=True)
+class DocumentArtefact:
+    """A document for people, such as a model card, written as HTML in the language of the reader.
+
+    ``parts`` are texts and views, one below the other; the first text is the title. ``name`` has no ending.
+    """
+
+    name: str
+    parts: tuple[Text | View, ...]
+    meaning: Text
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The name of the file."""
+        return (f"{self.name}.html",)
 
 
 @dataclass(frozen=True)
 class FileArtefact:
-    """Any other file that leaves."""
+    """Any other file that leaves; ``name`` has its ending."""
 
     name: str
     media_type: str
     content: bytes
     meaning: Text
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The name of the file."""
+        return (self.name,)
 
-Artefact = TableArtefact | FileArtefact
+
+Artefact = TableArtefact | ModelArtefact | DocumentArtefact | FileArtefact
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What a method says to the custodian alone: computed from private rows, so that it stays.
+
+    ``figures`` are JSON values for the internal evidence. ``files`` (name → content) are kept in the internal
+    folder: a key of pseudonyms, for instance.
+    """
+
+    views: tuple[View, ...] = ()
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Release:
-    """What a method made: computed from paid noise, public by construction. Never its own evaluation."""
+    """What a method made.
+
+    Parameters
+    ----------
+    artefacts, promise, views, notes
+        What leaves, what is promised about it (exactly as `Method.cost` said), and how it is shown.
+    inside
+        What stays.
+    state
+        What a service has to remember for its next step; its hash enters the ledger's chain. None for none.
+    """
 
     artefacts: tuple[Artefact, ...]
-    guarantee: Guarantee
+    promise: Promise
     views: tuple[View, ...] = ()
     notes: tuple[Text, ...] = ()
+    inside: Inside = Inside()
+    state: bytes | None = None
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a running method may use: the noise door, progress (which also stops), a work folder."""
+    """What a running method may use.
+
+    Parameters
+    ----------
+    noise
+        The noise door.
+    chance
+        An ordinary generator, from the operating system's randomness, without a seed that anybody knows;
+        given only where the promise bounds no loss.
+    folder
+        For its work, empty, and gone afterwards.
+    progress
+        Told where the work is; it also stops.
+    """
 
     noise: Noise
-    work_folder: Path
+    chance: np.random.Generator | None
+    folder: Path
     progress: Progress = SILENT
 
 
@@ -199,32 +375,97 @@ class Method(ABC):
     id: ClassVar[str]
     version: ClassVar[int] = 1
     family: ClassVar[Family]
-    guarantee: ClassVar[GuaranteeKind]
-    source: ClassVar[Reference]
+    promises: ClassVar[tuple[str, ...]]
+    """Ids of the kinds of promise that it makes; which one is a matter of the parameters."""
+    published: ClassVar[Reference]
     sources: ClassVar[tuple[Source, ...]] = (Source(),)
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+    steps: ClassVar[tuple[Step, ...]] = ()
+    spends: ClassVar[Spends] = Spends.CHOSEN
+    held_out: ClassVar[bool] = False
+    """Whether some people are kept from the method, so that measures can compare with them."""
+    libraries: ClassVar[tuple[str, ...]] = ()
+    """Distributions whose versions belong in the evidence, beyond those that every release uses."""
+
+    def step_named(self, name: str) -> Step | None:
+        """Return a step by its name; None for the release itself."""
+        return next((step for step in self.steps if step.name == name), None)
+
+    def reads(self, step: str = "") -> tuple[Source, ...]:
+        """Return the sources of the release, or of a step."""
+        found = self.step_named(step)
+        return self.sources if found is None else found.sources
+
+    def asks(self, step: str = "") -> tuple[Parameter, ...]:
+        """Return the parameters of the release, or of a step."""
+        found = self.step_named(step)
+        return self.parameters if found is None else found.parameters
+
+    def request(
+        self,
+        schemas: Mapping[str, Schema],
+        given: Mapping[str, Any],
+        *,
+        budget: Budget | None = None,
+        sizes: tuple[int, ...] = DECLARED_SIZES,
+        step: str = "",
+    ) -> Request:
+        """Return what decides a release: what was filled in, checked, converted and completed once.
+
+        Parameters
+        ----------
+        schemas
+            By the name of the source.
+        given
+            JSON values by parameter name, as filled in the form or given by ``--set``.
+        budget, sizes
+            As in `Request`.
+        step
+            Name of a step of a service; the release itself by default.
+        """
+        values, wrong = resolve(self.asks(step), given, schemas)
+        private = tuple(source.name for source in self.reads(step) if source.shape.is_private)
+        return Request(schemas, values, budget, sizes, private, tuple(wrong), step)
 
     def problems(self, request: Request) -> list[Problem]:
         """Say why the method cannot run yet, from declarations only; empty when it can."""
-        found = check_parameters(self.parameters, request.parameters, request.schema)
-        return found or self.further_problems(request)
+        return list(request.wrong) or self.further_problems(request)
 
     def further_problems(self, request: Request) -> list[Problem]:
         """Say what is wrong beyond the parameters' own declarations (they have been checked by now)."""
         return []
 
     @abstractmethod
-    def cost(self, request: Request) -> Guarantee:
+    def cost(self, request: Request) -> Promise:
         """Say exactly what the ledger reserves, from declarations only."""
 
-    @abstractmethod
+    def uses(self, request: Request) -> Mapping[str, tuple[str, ...]]:
+        """Return, by source, the columns that have a part in the release; by default those that are named.
+
+        A person key has a part where it decides which rows belong together.
+        """
+        named = columns_named(self.asks(request.step), request.values)
+        found = {name: list(columns) for name, columns in named.items()}
+        for name in request.private:
+            key = request.schemas[name].person_key if name in request.schemas else None
+            if key is not None and key.name not in found.setdefault(name, []):
+                found[name].append(key.name)
+        return {name: tuple(columns) for name, columns in found.items()}
+
     def forecast(self, request: Request) -> Forecast:
-        """State the expected error from formulas and declared sizes; reads no private value."""
+        """State what to expect from formulas and declared sizes; reads no private value."""
+        return Forecast()
 
     @abstractmethod
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         """Make the release: the only place that reads private values for it.
 
         The tables have been prepared, capped to ``request.rows_per_person`` and filtered by
-        `engine.release.run`.
+        `engine.release.make`.
         """
+
+    def step(
+        self, step: str, tables: Mapping[str, Table], request: Request, state: bytes, context: Context
+    ) -> Release:
+        """Go on from a state; for methods with `steps`."""
+        raise NotImplementedError(step)

@@ -51,13 +51,14 @@ def epsilon_for_error(
     >>> from engine.table.schema import Column, Domain, Kind, Origin, Schema
     >>> sex = Column("sex", kind=Kind.CATEGORY, domain=Domain(values=("f", "m")))
     >>> sex = replace(sex, domain_origin=Origin.DECLARED)
-    >>> request = Request({"people": Schema((sex,))}, {"columns": ["sex"]})
-    >>> epsilon_for_error(method("statistics.counts"), request, size=20, limit=6)
+    >>> counts = method("statistics.counts")
+    >>> request = counts.request({"people": Schema((sex,))}, {"columns": ["sex"]})
+    >>> epsilon_for_error(counts, request, size=20, limit=6)
     Fraction(457, 1000)
     """
     if not limit > 0:
         raise ValueError("a limit is above 0")
-    one_size = replace(request, declared_sizes=(size,))
+    one_size = replace(request, sizes=(size,))
     known: dict[Fraction, bool] = {}
 
     def error(epsilon: Fraction) -> float:
@@ -82,7 +83,7 @@ def _error(method: Method, request: Request, epsilon: Fraction, quantity: int) -
     delta = request.budget.delta if request.budget else Fraction(0)
     budget = Budget(epsilon, delta) if request.budget is None else replace(request.budget, epsilon=epsilon)
     errors = method.forecast(replace(request, budget=budget)).errors
-    fitting = [error for error in errors if error.group_size in (None, *request.declared_sizes)]
+    fitting = [error for error in errors if error.size in (None, *request.sizes)]
     return fitting[quantity].limit
 
 

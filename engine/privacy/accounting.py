@@ -16,35 +16,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engine.errors import InputRefused
-from engine.privacy.events import (
-    GAUSSIAN,
-    has_gaussian,
-    leaves_of,
-    loss_of,
-    mechanism_epsilon,
-    pure_epsilon,
-    rounded_up,
-    squared_sensitivity,
-)
-from engine.privacy.gaussian import (
-    MOST_STEPS,
-    SMOOTHING,
-    concentrated_delta,
-    concentrated_epsilon,
-    continuous_delta,
-    continuous_stand_in,
-    discrete_delta,
-)
-from engine.privacy.guarantee import (
-    Event,
-    Guarantee,
-    Kind,
-    Mechanism,
-    Neighbours,
-    Noise,
-    Parallel,
-    Sequential,
-)
+from engine.privacy.events import Event, Mechanism, event_to_json, exchanged_delta, rounded_up
+from engine.privacy.gaussian import concentrated_delta, concentrated_epsilon
+from engine.privacy.promise import Loss, Neighbours, Promise
 
 if TYPE_CHECKING:
     from engine.privacy.at_risk.composition import Composition
@@ -52,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Total", "as_neighbours", "certified_delta", "pure_epsilon", "to_replace_one", "total"]
 
-_FORMAL = (Kind.PURE_DP, Kind.APPROXIMATE_DP, Kind.LOCAL_DP)
 _MOST_COMPOSED = 100_000
 _WIDEST = 100.0  # losses of one run beyond which the grid would say less than the plain sum
 _ROUNDING = 1e-14  # more than the convolutions of a composition are off by, absolute
@@ -78,8 +51,48 @@ class Total:
     neighbours: Neighbours = Neighbours.ADD_REMOVE
 
 
-def to_replace_one(guarantee: Guarantee) -> Guarantee:
-    """Return what an add/remove guarantee says about exchanging one unit for another.
+def pure_epsilon(event: Event, *, neighbours: Neighbours) -> Fraction:
+    """Return the exact epsilon of a tree of pure events.
+
+    Parameters
+    ----------
+    event
+        Mechanisms without delta, one after the other or on disjoint people.
+    neighbours
+        The relation that the sensitivities of the events are about.
+
+    Returns
+    -------
+    Fraction
+        Exact; randomised response, whose loss is a logarithm, is rounded up at the twelfth place.
+
+    Raises
+    ------
+    InputRefused
+        ``accounting.not_pure`` (a mechanism that needs a delta), ``accounting.parallel_replace_one``: a
+        person who is exchanged touches two parts.
+
+    Notes
+    -----
+    Sequential: sum. Parallel: largest, under add/remove only. Sources: Dwork and Roth (2014), theorem 3.16;
+    McSherry (2009), theorem 4.
+
+    Examples
+    --------
+    >>> from engine.privacy.events import Sequential
+    >>> from engine.privacy.mechanisms import DiscreteLaplace
+    >>> laplace = DiscreteLaplace(Fraction(4), Fraction(1))
+    >>> pure_epsilon(Sequential((laplace, laplace)), neighbours=Neighbours.ADD_REMOVE)
+    Fraction(1, 2)
+    """
+    found = _pure(event.together(neighbours))
+    if found is None:
+        raise InputRefused("accounting.not_pure")
+    return found
+
+
+def to_replace_one(promise: Promise) -> Promise:
+    """Return what an add/remove promise says about exchanging one unit for another.
 
     Notes
     -----
@@ -90,23 +103,22 @@ def to_replace_one(guarantee: Guarantee) -> Guarantee:
     Raises
     ------
     InputRefused
-        ``accounting.unbounded``: no formal guarantee.
+        ``accounting.unbounded``: nothing bounds the loss.
     """
-    if guarantee.neighbours is Neighbours.REPLACE_ONE:
-        return guarantee
-    if guarantee.epsilon is None:
-        raise InputRefused("accounting.unbounded")
-    return replace(
-        guarantee,
-        neighbours=Neighbours.REPLACE_ONE,
-        epsilon=2 * guarantee.epsilon,
-        delta=_exchanged_delta(guarantee.epsilon, guarantee.delta),
-        events=None if guarantee.events is None else _exchanged(guarantee.events),
+    loss = _loss(promise)
+    if loss.neighbours is Neighbours.REPLACE_ONE:
+        return promise
+    exchanged = Loss(
+        2 * loss.epsilon,
+        exchanged_delta(loss.epsilon, loss.delta),
+        Neighbours.REPLACE_ONE,
+        loss.events.exchanged(),
     )
+    return replace(promise, loss=exchanged)
 
 
-def as_neighbours(guarantee: Guarantee, neighbours: Neighbours) -> Guarantee:
-    """Return a guarantee under another relation between data sets, see `to_replace_one`.
+def as_neighbours(promise: Promise, neighbours: Neighbours) -> Promise:
+    """Return a promise under another relation between data sets, see `to_replace_one`.
 
     Raises
     ------
@@ -114,18 +126,18 @@ def as_neighbours(guarantee: Guarantee, neighbours: Neighbours) -> Guarantee:
         ``accounting.neighbours``: replace-one cannot be read as add/remove.
     """
     if neighbours is Neighbours.REPLACE_ONE:
-        return to_replace_one(guarantee)
-    if guarantee.neighbours is Neighbours.REPLACE_ONE:
+        return to_replace_one(promise)
+    if _loss(promise).neighbours is Neighbours.REPLACE_ONE:
         raise InputRefused("accounting.neighbours")
-    return guarantee
+    return promise
 
 
-def total(guarantees: Iterable[Guarantee], *, delta: Fraction, neighbours: Neighbours | None = None) -> Total:
+def total(promises: Iterable[Promise], *, delta: Fraction, neighbours: Neighbours | None = None) -> Total:
     """Return the joint guarantee of releases about the same people.
 
     Parameters
     ----------
-    guarantees
+    promises
         Of every release so far, in any order.
     delta
         The delta that the holding allows for all of them together; 0 for pure guarantees only.
@@ -137,8 +149,8 @@ def total(guarantees: Iterable[Guarantee], *, delta: Fraction, neighbours: Neigh
     InputRefused
         ``accounting.unbounded`` (a release without formal guarantee), ``accounting.units`` (rows and people
         mixed), ``accounting.neighbours`` (replace-one cannot be read as add/remove),
-        ``accounting.delta_needed``, ``accounting.declared`` (a release claims less than its events cost), and
-        what `pure_epsilon` refuses.
+        ``accounting.delta_needed``, ``accounting.declared`` (a release claims less than its events cost),
+        ``accounting.parallel_replace_one``.
 
     Notes
     -----
@@ -147,84 +159,116 @@ def total(guarantees: Iterable[Guarantee], *, delta: Fraction, neighbours: Neigh
     elsewhere each loss is split between two points of a grid of half a million across the range of the sum
     (for more than 32 different mechanisms an eighth of that), so that small budgets are not drowned in
     rounding. Discrete Gaussian noise enters step by step where the squared sensitivity is at most 3 and
-    as a little less of continuous noise elsewhere, see `engine.privacy.gaussian.continuous_stand_in`.
+    as a little less of continuous noise elsewhere, see `engine.privacy.gaussian.continuous_stand_in`. Levels
+    and failures that a theorem states are added up.
 
     A sum bounds releases however they were chosen. That the composed distribution does is proved for privacy
     levels and mechanisms that do not depend on the answers of earlier releases.
 
     Source: Koskela, Jälkö and Honkela (2020); Doroshenko et al. (2022); Bun and Steinke (2016).
     """
-    listed = list(guarantees)
+    listed = list(promises)
     common = neighbours or _common(listed)
     if not listed:
         return Total(Fraction(0), Fraction(0), "sum", common)
-    if len({guarantee.unit for guarantee in listed}) > 1:
+    if len({promise.unit for promise in listed}) > 1:
         raise InputRefused("accounting.units")
-    converted = [as_neighbours(_checked(guarantee), common) for guarantee in listed]
-    leaves = tuple(leaf for one in converted for leaf in leaves_of(_events(one), common))
-    stated = _stated(converted, common)
+    losses = [_loss(as_neighbours(_checked(promise), common)) for promise in listed]
+    together = [loss.events.together(common) for loss in losses]
+    stated = _stated(losses, together, common)
     found = [stated] if stated.delta <= delta else []
-    found += _bounds(leaves, delta, common)
+    found += _bounds([leaf for leaves in together for leaf in leaves], delta, common)
     if not found:
         raise InputRefused("accounting.delta_needed")
     return min(found, key=lambda candidate: candidate.epsilon)
 
 
-def _checked(guarantee: Guarantee) -> Guarantee:
-    """Return the guarantee if its events bear it out: it may claim more than they cost, never less."""
-    leaves = tuple(leaves_of(_events(guarantee), guarantee.neighbours))
-    assert guarantee.epsilon is not None
-    if not has_gaussian(leaves):
-        short = sum((loss_of(leaf) for leaf in leaves), Fraction(0)) > guarantee.epsilon
-    elif len(leaves) == 1 and leaves[0].count == 1:
-        short = _gaussian_delta(leaves[0], guarantee.epsilon) > guarantee.delta
-    else:
-        bounds = _bounds(leaves, guarantee.delta, guarantee.neighbours)
-        short = all(bound.epsilon > guarantee.epsilon for bound in bounds)
-    if short:
-        raise InputRefused("accounting.declared")
-    return guarantee
-
-
-def _events(guarantee: Guarantee) -> Event:
-    if guarantee.kind not in _FORMAL or guarantee.epsilon is None or guarantee.events is None:
+def _loss(promise: Promise) -> Loss:
+    if promise.loss is None:
         raise InputRefused("accounting.unbounded")
-    return guarantee.events
+    return promise.loss
 
 
-def _stated(guarantees: Sequence[Guarantee], common: Neighbours) -> Total:
-    """Add up what each release states, pure ones from their events. Dwork and Roth (2014), theorem 3.16."""
-    epsilon = delta = Fraction(0)
-    for guarantee in guarantees:
-        leaves = leaves_of(_events(guarantee), common)
-        if has_gaussian(leaves):
-            assert guarantee.epsilon is not None
-            epsilon, delta = epsilon + guarantee.epsilon, delta + guarantee.delta
-        else:
-            epsilon += sum((loss_of(leaf) for leaf in leaves), Fraction(0))
-    return Total(epsilon, delta, "sum", common)
+def _pure(leaves: Sequence[Mechanism]) -> Fraction | None:
+    """Return the sum of pure levels; None where one of them needs a delta."""
+    levels = [leaf.epsilon() for leaf in leaves]
+    known = [level for level in levels if level is not None]
+    return sum(known, Fraction(0)) if len(known) == len(levels) else None
 
 
-def _common(guarantees: Sequence[Guarantee]) -> Neighbours:
-    used = {guarantee.neighbours for guarantee in guarantees}
+def _checked(promise: Promise) -> Promise:
+    """Return the promise if its events bear it out: it may claim more than they cost, never less."""
+    loss = _loss(promise)
+    leaves = loss.events.together(loss.neighbours)
+    pure = _pure(leaves)
+    if pure is not None:
+        holds = pure <= loss.epsilon
+    elif len(leaves) == 1 and leaves[0].count == 1:
+        holds = Fraction(leaves[0].delta(loss.epsilon)) <= loss.delta
+    else:
+        added = _added(leaves, loss.neighbours)
+        found = [added] if added is not None and added.delta <= loss.delta else []
+        found += _bounds(leaves, loss.delta, loss.neighbours)
+        holds = any(bound.epsilon <= loss.epsilon for bound in found)
+    if not holds:
+        raise InputRefused("accounting.declared")
+    return promise
+
+
+def _added(leaves: Sequence[Mechanism], common: Neighbours) -> Total | None:
+    """Add up (ε, δ) of every mechanism; None where one of them has only a curve."""
+    pairs = [leaf.stated() for leaf in leaves]
+    known = [pair for pair in pairs if pair is not None]
+    if len(known) < len(pairs):
+        return None
+    return Total(
+        sum((one for one, _ in known), Fraction(0)),
+        sum((two for _, two in known), Fraction(0)),
+        "sum",
+        common,
+    )
+
+
+def _stated(losses: Sequence[Loss], together: Sequence[Sequence[Mechanism]], common: Neighbours) -> Total:
+    """Add up what each release states, from its events where they add. Dwork and Roth, theorem 3.16."""
+    parts = [
+        _added(leaves, common) or Total(loss.epsilon, loss.delta, "sum", common)
+        for loss, leaves in zip(losses, together, strict=True)
+    ]
+    epsilon = sum((part.epsilon for part in parts), Fraction(0))
+    return Total(epsilon, sum((part.delta for part in parts), Fraction(0)), "sum", common)
+
+
+def _common(promises: Sequence[Promise]) -> Neighbours:
+    used = {promise.loss.neighbours for promise in promises if promise.loss is not None}
     return Neighbours.REPLACE_ONE if Neighbours.REPLACE_ONE in used else Neighbours.ADD_REMOVE
+
+
+def _apart(leaves: Sequence[Mechanism]) -> tuple[list[Mechanism], Fraction, Fraction]:
+    """Return the mechanisms with a distribution of losses, and Σ ε and Σ δ of those that state both."""
+    pairs = {leaf: leaf.stated() for leaf in leaves}
+    failing = [leaf for leaf in leaves if (pair := pairs[leaf]) is not None and pair[1] > 0]
+    sums = [sum((pairs[leaf][place] for leaf in failing), Fraction(0)) for place in (0, 1)]  # type: ignore[index]
+    return [leaf for leaf in leaves if leaf not in failing], sums[0], sums[1]
 
 
 def _bounds(leaves: Sequence[Mechanism], delta: Fraction, common: Neighbours) -> list[Total]:
     """Return the valid bounds at delta that go beyond adding up."""
-    several = has_gaussian(leaves) or sum(leaf.count for leaf in leaves) > 1
-    if delta <= 0 or not several:
+    rest, level, failure = _apart(leaves)
+    left = delta - failure
+    several = _pure(rest) is None or sum(leaf.count for leaf in rest) > 1
+    if left <= 0 or not rest or not several:
         return []
-    pure = [leaf for leaf in leaves if leaf.noise not in GAUSSIAN]
-    gaussian = [leaf for leaf in leaves if leaf.noise in GAUSSIAN]
-    smallest = _concentrated(leaves, delta)
-    if gaussian:  # the pure ones added up, beside the others
-        apart = sum((loss_of(leaf) for leaf in pure), Fraction(0)) + _concentrated(gaussian, delta)
-        smallest = min(smallest, apart)
-    found = [Total(smallest, delta, "concentrated", common)]
-    distribution = _composed_epsilon(_merged(leaves), delta)
+    curves = [leaf for leaf in rest if leaf.epsilon() is None]
+    smallest = _concentrated(rest, left)
+    if curves:  # the pure ones added up, beside the others
+        pure = _pure([leaf for leaf in rest if leaf not in curves])
+        assert pure is not None
+        smallest = min(smallest, pure + _concentrated(curves, left))
+    found = [Total(level + smallest, delta, "concentrated", common)]
+    distribution = _composed_epsilon(_merged(rest), left)
     if distribution is not None:
-        found.append(Total(distribution, delta, "loss_distribution", common))
+        found.append(Total(level + distribution, delta, "loss_distribution", common))
     return found
 
 
@@ -249,16 +293,26 @@ def certified_delta(
 
     Examples
     --------
-    >>> two_rows_exchanged = Mechanism(Noise.DISCRETE_GAUSSIAN, Fraction(4), Fraction(3))
+    >>> from engine.privacy.mechanisms import DiscreteGaussian
+    >>> two_rows_exchanged = DiscreteGaussian(Fraction(4), Fraction(3))
     >>> certified_delta([two_rows_exchanged], 1.0) > 0.1
     True
     """
+    rest, level, failure = _apart(leaves)
+    left = epsilon - float(level)
+    if left < 0 or (rest and left == 0):
+        return 1.0
+    found = _certified(rest, left, loss if not level else None) if rest else 0.0
+    return min(1.0, found + float(rounded_up(float(failure)))) if failure else found
+
+
+def _certified(leaves: Sequence[Mechanism], epsilon: float, loss: PrivacyLoss | Composition | None) -> float:
     from engine.privacy.at_risk.composition import composed
 
-    if not any(_is_long(leaf) for leaf in leaves):
+    if all(leaf.is_exact for leaf in leaves):
         return (loss or composed(leaves)).delta(epsilon)
     if len(leaves) == 1 and leaves[0].count == 1:
-        return float(_gaussian_delta(leaves[0], Fraction(epsilon)))
+        return leaves[0].delta(Fraction(epsilon))
     # The exact loss of such shifts together is not known: that of continuous noise bounds it.
     found = concentrated_delta(rho=float(_rho(leaves)), epsilon=epsilon)
     stood_in = _with_stand_ins(leaves)
@@ -271,9 +325,9 @@ def certified_delta(
 @lru_cache(maxsize=64)
 def _composed_epsilon(leaves: tuple[Mechanism, ...], delta: Fraction) -> Fraction | None:
     """Return the epsilon of the composed loss distribution, rounded up; None where it would say nothing."""
-    runs = sum(leaf.count * (3 if leaf.noise in GAUSSIAN else 1) for leaf in leaves)
+    runs = sum(leaf.count * (3 if leaf.epsilon() is None else 1) for leaf in leaves)
     usable = float(delta) * (1 - 1e-9) - _ROUNDING
-    wide = any(_width(leaf) > _WIDEST for leaf in leaves)
+    wide = any(leaf.reach() > _WIDEST for leaf in leaves)
     stood_in = _with_stand_ins(leaves)
     if not leaves or runs > _MOST_COMPOSED or usable <= _ROUNDING or wide or stood_in is None:
         return None
@@ -289,73 +343,21 @@ def _composed_epsilon(leaves: tuple[Mechanism, ...], delta: Fraction) -> Fractio
 
 def _with_stand_ins(leaves: Sequence[Mechanism]) -> tuple[tuple[Mechanism, ...], float] | None:
     """Return mechanisms whose joint loss is known and bounds that of these, and what to add to ε and to δ."""
-    known, smoothing = [], 0.0
-    for leaf in leaves:
-        if _is_long(leaf):
-            scale = continuous_stand_in(
-                scale=float(leaf.scale), squared_sensitivity=squared_sensitivity(leaf)
-            )
-            if scale is None:
-                return None
-            smoothing += leaf.count * SMOOTHING
-            leaf = replace(leaf, noise=Noise.GAUSSIAN, scale=Fraction(scale))
-        known.append(leaf)
-    return tuple(known), smoothing
-
-
-def _is_long(leaf: Mechanism) -> bool:
-    return leaf.noise is Noise.DISCRETE_GAUSSIAN and squared_sensitivity(leaf) > MOST_STEPS
-
-
-def _width(leaf: Mechanism) -> float:
-    """Return about how far the loss of one run reaches."""
-    if leaf.noise in GAUSSIAN:
-        ratio = float(leaf.sensitivity / leaf.scale)
-        return ratio * ratio / 2 + 12 * ratio
-    return float(mechanism_epsilon(leaf))
+    pairs = [leaf.stand_in() for leaf in leaves]
+    known = [pair for pair in pairs if pair is not None]
+    if len(known) < len(pairs):
+        return None
+    return tuple(one for one, _ in known), sum(smoothing for _, smoothing in known)
 
 
 def _merged(leaves: Sequence[Mechanism]) -> tuple[Mechanism, ...]:
-    """Count equal mechanisms once, in one order; the grid changes no loss, and sensitivity 0 has none."""
+    """Count equal mechanisms once, in one order; what has no loss is left out."""
     counts: dict[Mechanism, int] = {}
     for leaf in leaves:
-        if leaf.count and leaf.sensitivity:
-            key = replace(leaf, count=1, grid=Fraction(1))
-            counts[key] = counts.get(key, 0) + leaf.count
-    ordered = sorted(counts, key=lambda leaf: (leaf.noise, leaf.scale, leaf.sensitivity, leaf.monotone))
+        if leaf.count and leaf.reach():
+            counts[leaf.single()] = counts.get(leaf.single(), 0) + leaf.count
+    ordered = sorted(counts, key=lambda leaf: str(event_to_json(leaf)))
     return tuple(replace(leaf, count=counts[leaf]) for leaf in ordered)
-
-
-def _exchanged(event: Event) -> Event:
-    """Return events whose loss covers removing one unit and adding another."""
-    if isinstance(event, Sequential):
-        return Sequential(tuple(_exchanged(part) for part in event.parts))
-    if isinstance(event, Parallel):  # the two units may be in two parts, or both in the worst one
-        return Sequential(tuple(_exchanged(leaf) for leaf in leaves_of(event, Neighbours.ADD_REMOVE)))
-    if event.noise is Noise.RANDOMISED_RESPONSE:
-        return replace(event, count=2 * event.count)
-    if event.monotone:
-        return replace(event, monotone=False)
-    return replace(event, sensitivity=2 * event.sensitivity)
-
-
-def _exchanged_delta(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return (1 + e^ε)δ, rounded up and at most 1."""
-    if delta == 0 or epsilon > 500:
-        return Fraction(delta > 0)
-    return min(Fraction(1), (1 + rounded_up(math.exp(epsilon))) * delta)
-
-
-def _gaussian_delta(leaf: Mechanism, epsilon: Fraction) -> Fraction:
-    if leaf.noise is Noise.GAUSSIAN:
-        found = continuous_delta(
-            scale=float(leaf.scale), epsilon=float(epsilon), sensitivity=float(leaf.sensitivity)
-        )
-    else:
-        found = discrete_delta(
-            scale=float(leaf.scale), epsilon=float(epsilon), squared_sensitivity=squared_sensitivity(leaf)
-        )
-    return Fraction(found)
 
 
 def _concentrated(leaves: Sequence[Mechanism], delta: Fraction) -> Fraction:
@@ -364,10 +366,7 @@ def _concentrated(leaves: Sequence[Mechanism], delta: Fraction) -> Fraction:
 
 
 def _rho(leaves: Sequence[Mechanism]) -> Fraction:
-    rho = Fraction(0)
-    for leaf in leaves:
-        if leaf.noise in GAUSSIAN:
-            rho += leaf.count * leaf.sensitivity**2 / (2 * leaf.scale**2)
-        else:
-            rho += leaf.count * mechanism_epsilon(leaf) ** 2 / 2
-    return rho
+    parts = [leaf.concentrated() for leaf in leaves]
+    if None in parts:
+        raise InputRefused("accounting.unknown_event")
+    return sum((part for part in parts if part is not None), Fraction(0))

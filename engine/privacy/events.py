@@ -1,118 +1,290 @@
-"""Trees of events: what a pure one loses exactly, and the mechanisms that a tree is made of."""
+"""Events: what happened to the data of one person, and what it costs. One class for each mechanism.
+
+The accountant, privacy at risk, the evidence and the noise door know an event by this interface only. A new
+mechanism is one module below ``engine/privacy/mechanisms`` with its class; a theorem that gives a bound
+without noise of ours is a `engine.privacy.mechanisms.stated.Stated`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, get_type_hints
 
 from engine.errors import InputRefused
-from engine.privacy.guarantee import Event, Mechanism, Neighbours, Noise, Parallel, Sequential
 
-GAUSSIAN = (Noise.GAUSSIAN, Noise.DISCRETE_GAUSSIAN)
+if TYPE_CHECKING:
+    from engine.privacy.at_risk.loss import PrivacyLoss
+    from engine.privacy.promise import Neighbours
+
 _UP = Fraction(1, 10**9)  # relative, added to what was computed in floating point
 
 
-def pure_epsilon(event: Event, *, neighbours: Neighbours) -> Fraction:
-    """Return the exact epsilon of a tree of pure events.
+class Draw(NamedTuple):
+    """One call of the noise door: which sampler, with which exact parameter."""
 
-    Parameters
-    ----------
-    event
-        Mechanisms without delta, one after the other or on disjoint people.
-    neighbours
-        The relation that the sensitivities of the events are about.
+    sampler: str
+    parameter: Fraction
 
-    Returns
-    -------
-    Fraction
-        Exact; randomised response, whose loss is a logarithm, is rounded up at the twelfth place.
 
-    Raises
-    ------
-    InputRefused
-        ``accounting.not_pure`` (Gaussian noise), ``accounting.unknown_event``,
-        ``accounting.parallel_replace_one``: a person who is exchanged touches two parts.
+class Event(ABC):
+    """What was done to the data. Frozen, hashable, with a JSON form.
 
     Notes
     -----
-    Sequential: sum. Parallel: largest, under add/remove only. Sources: Dwork and Roth (2014), theorem 3.16;
-    McSherry (2009), theorem 4.
-
-    Examples
-    --------
-    >>> laplace = Mechanism(Noise.DISCRETE_LAPLACE, Fraction(4), Fraction(1))
-    >>> pure_epsilon(Sequential((laplace, laplace)), neighbours=Neighbours.ADD_REMOVE)
-    Fraction(1, 2)
+    `Sequential` and `Parallel` hold other events. Every other event is a *mechanism*: it has a ``count`` (how
+    often it ran on the same people) and answers the questions of the accountant.
     """
-    if isinstance(event, Mechanism):
-        return event.count * mechanism_epsilon(event)
-    if isinstance(event, Sequential | Parallel):
-        parts = [pure_epsilon(part, neighbours=neighbours) for part in event.parts]
-        if isinstance(event, Sequential):
-            return sum(parts, Fraction(0))
-        if neighbours is Neighbours.REPLACE_ONE:
-            raise InputRefused("accounting.parallel_replace_one")
-        return max(parts, default=Fraction(0))
-    raise InputRefused("accounting.unknown_event")
+
+    word: ClassVar[str]
+    """Its name in JSON, and in the texts ``report.mechanisms.WORD``."""
+
+    @abstractmethod
+    def epsilon(self) -> Fraction | None:
+        """Return the pure ε of all runs together, exactly or rounded up; None where a δ is needed."""
+
+    @abstractmethod
+    def drawn(self) -> Counter[Draw]:
+        """Return what all runs ask of the noise door."""
+
+    @abstractmethod
+    def exchanged(self) -> Event:
+        """Return an event whose loss covers removing one unit and adding another."""
+
+    @abstractmethod
+    def leaves(self, *, disjoint: bool = False) -> Iterator[tuple[Mechanism, bool]]:
+        """Give every mechanism, and whether it reads people of its own."""
+
+    @abstractmethod
+    def together(self, neighbours: Neighbours) -> tuple[Mechanism, ...]:
+        """Return mechanisms that, one after the other, lose at least what the event loses.
+
+        Raises
+        ------
+        InputRefused
+            ``accounting.parallel_replace_one``: a person who is exchanged touches two parts.
+        """
 
 
-def leaves_of(event: Event, neighbours: Neighbours) -> list[Mechanism]:
-    """Return mechanisms that, one after the other, lose at least what the tree loses."""
-    if isinstance(event, Mechanism):
-        check_mechanism(event)
-        return [event]
-    if isinstance(event, Sequential):
-        return [leaf for part in event.parts for leaf in leaves_of(part, neighbours)]
-    if not isinstance(event, Parallel):
-        raise InputRefused("accounting.unknown_event")
-    if neighbours is Neighbours.REPLACE_ONE:
-        raise InputRefused("accounting.parallel_replace_one")
-    parts = [leaves_of(part, neighbours) for part in event.parts]
-    if all(part == parts[0] for part in parts[1:]):
-        return parts[0] if parts else []
-    if any(leaf.noise in GAUSSIAN for part in parts for leaf in part):
-        return [leaf for part in parts for leaf in part]  # no order among curves: their sum holds
-    return max(parts, key=lambda part: sum((loss_of(leaf) for leaf in part), Fraction(0)))
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(Event):
+    """One mechanism, run ``count`` times on the same people, one after the other."""
 
+    count: int = 1
 
-def mechanism_epsilon(event: Mechanism) -> Fraction:
-    """Return the loss of one run of a pure mechanism."""
-    check_mechanism(event)
-    if event.noise in (Noise.LAPLACE, Noise.DISCRETE_LAPLACE):
-        return event.sensitivity / event.scale  # ε = Δ/b
-    if event.noise is Noise.EXPONENTIAL:
-        return (1 if event.monotone else 2) * event.sensitivity / event.scale  # ε = 2Δ/s
-    if event.noise is Noise.RANDOMISED_RESPONSE:
-        if not 0 < event.scale < 1 or event.sensitivity < 2:
+    def __post_init__(self) -> None:
+        if self.count < 0 or not self.is_sound():
             raise InputRefused("accounting.unknown_event")
-        odds = event.scale * (event.sensitivity - 1) / (1 - event.scale)  # ε = ln(p(k−1)/(1−p))
-        exact = abs(math.log(odds.numerator) - math.log(odds.denominator))
-        return Fraction(math.ceil(Fraction(exact) * 10**12 + 1), 10**12)
-    if event.noise in GAUSSIAN:
-        raise InputRefused("accounting.not_pure")
-    raise InputRefused("accounting.unknown_event")
+
+    @abstractmethod
+    def is_sound(self) -> bool:
+        """Say whether the numbers of the event make sense."""
+
+    @abstractmethod
+    def loss(self) -> tuple[PrivacyLoss, int] | None:
+        """Return the privacy loss of one step and how many steps one run takes; None where none is known."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether `loss` bounds every change that one unit can make. Where not, `stand_in` may."""
+        return True
+
+    def stand_in(self) -> tuple[Mechanism, float] | None:
+        """Return a mechanism whose known loss bounds this one's, and what to add to ε and to δ besides."""
+        return self, 0.0
+
+    def stated(self) -> tuple[Fraction, Fraction] | None:
+        """Return the (ε, δ) of all runs where they add up; None where only a whole curve is known."""
+        epsilon = self.epsilon()
+        return None if epsilon is None else (epsilon, Fraction(0))
+
+    def delta(self, epsilon: Fraction) -> float:
+        """Return a δ that one run certainly has at ε."""
+        each = self.single().epsilon()
+        return 0.0 if each is not None and epsilon >= each else 1.0
+
+    def concentrated(self) -> Fraction | None:
+        """Return the ρ of all runs: ½ε² each, by Bun and Steinke (2016), proposition 1.4."""
+        each = self.single().epsilon()
+        return None if each is None else self.count * each**2 / 2
+
+    def reach(self) -> float:
+        """Return about how far the loss of one run goes."""
+        return float(self.single().epsilon() or 0)
+
+    def single(self) -> Self:
+        """Return one run of it; equal for all events with equal losses."""
+        return replace(self, count=1)
+
+    def leaves(self, *, disjoint: bool = False) -> Iterator[tuple[Mechanism, bool]]:
+        yield self, disjoint
+
+    def together(self, neighbours: Neighbours) -> tuple[Mechanism, ...]:
+        return (self,)
 
 
-def check_mechanism(event: Mechanism) -> None:
-    known = isinstance(event.noise, Noise)
-    if not known or event.count < 0 or event.scale <= 0 or event.sensitivity < 0:
-        raise InputRefused("accounting.unknown_event")
+@dataclass(frozen=True)
+class Additive(Mechanism):
+    """Noise that is added to an answer.
+
+    Parameters
+    ----------
+    scale
+        Scale b of Laplace noise, standard deviation σ of Gaussian noise, above 0.
+    sensitivity
+        Largest change of the whole answer between neighbouring data sets, in the units of the noise (for the
+        discrete mechanisms the integer grid): L1 for Laplace, L2 for Gaussian noise.
+    grid
+        The value of one integer step of the discrete mechanisms in the units of the answer.
+    """
+
+    scale: Fraction
+    sensitivity: Fraction
+    grid: Fraction = Fraction(1)
+
+    def is_sound(self) -> bool:
+        return self.scale > 0 and self.sensitivity >= 0
+
+    def single(self) -> Self:
+        return replace(self, count=1, grid=Fraction(1))
+
+    def exchanged(self) -> Self:
+        return replace(self, sensitivity=2 * self.sensitivity)
 
 
-def loss_of(leaf: Mechanism) -> Fraction:
-    return leaf.count * mechanism_epsilon(leaf)
+@dataclass(frozen=True)
+class _Several(Event):
+    parts: tuple[Event, ...]
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(part, Event) for part in self.parts):
+            raise InputRefused("accounting.unknown_event")
+
+    def exchanged(self) -> Event:
+        return Sequential(tuple(part.exchanged() for part in self.parts))
+
+    def drawn(self) -> Counter[Draw]:
+        return sum((part.drawn() for part in self.parts), Counter())
+
+    def leaves(self, *, disjoint: bool = False) -> Iterator[tuple[Mechanism, bool]]:
+        for part in self.parts:
+            yield from part.leaves(disjoint=disjoint or isinstance(self, Parallel))
 
 
-def has_gaussian(leaves: Sequence[Mechanism]) -> bool:
-    return any(leaf.noise in GAUSSIAN for leaf in leaves)
+class Sequential(_Several):
+    """Parts that read the same people: losses add up. Dwork and Roth (2014), theorem 3.16."""
+
+    word = "sequential"
+
+    def epsilon(self) -> Fraction | None:
+        return _sum(part.epsilon() for part in self.parts)
+
+    def together(self, neighbours: Neighbours) -> tuple[Mechanism, ...]:
+        return tuple(leaf for part in self.parts for leaf in part.together(neighbours))
 
 
-def squared_sensitivity(leaf: Mechanism) -> int:
-    """Return the squared L2 sensitivity on the integers, which the event holds as a root rounded up."""
-    return math.floor(leaf.sensitivity**2)
+class Parallel(_Several):
+    """Parts that read disjoint people: the largest loss counts, under add/remove. McSherry 2009, th. 4."""
+
+    word = "parallel"
+
+    def epsilon(self) -> Fraction | None:
+        levels = [part.epsilon() for part in self.parts]
+        return (
+            None
+            if None in levels
+            else max((level for level in levels if level is not None), default=Fraction(0))
+        )
+
+    def exchanged(self) -> Event:
+        # The two units may be in two parts, or both in the worst one.
+        from engine.privacy.promise import Neighbours
+
+        return Sequential(tuple(leaf.exchanged() for leaf in self.together(Neighbours.ADD_REMOVE)))
+
+    def together(self, neighbours: Neighbours) -> tuple[Mechanism, ...]:
+        if neighbours == "replace_one":
+            raise InputRefused("accounting.parallel_replace_one")
+        parts = [part.together(neighbours) for part in self.parts]
+        if all(part == parts[0] for part in parts[1:]):
+            return parts[0] if parts else ()
+        sums = [_sum(leaf.epsilon() for leaf in part) for part in parts]
+        if None in sums:
+            return tuple(leaf for part in parts for leaf in part)  # no order among curves: their sum holds
+        return parts[max(range(len(parts)), key=lambda place: sums[place] or Fraction(0))]
+
+
+def _sum(levels: Iterator[Fraction | None]) -> Fraction | None:
+    total = Fraction(0)
+    for level in levels:
+        if level is None:
+            return None
+        total += level
+    return total
 
 
 def rounded_up(value: float) -> Fraction:
     """Return a computed value as a fraction, rounded up."""
     return Fraction(value) * (1 + _UP)
+
+
+def exchanged_delta(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return (1 + e^ε)δ, rounded up and at most 1. Vadhan (2017), lemma 2.2, for a group of two."""
+    if delta == 0 or epsilon > 500:
+        return Fraction(delta > 0)
+    return min(Fraction(1), (1 + rounded_up(math.exp(epsilon))) * delta)
+
+
+# --- JSON ------------------------------------------------------------------------------------------
+
+
+@cache
+def mechanism_kinds() -> Mapping[str, type[Mechanism]]:
+    """Return every class of mechanisms by its word; a new module below ``mechanisms`` is enough.
+
+    Examples
+    --------
+    >>> "discrete_laplace" in mechanism_kinds()
+    True
+    """
+    import engine.privacy.mechanisms
+    from engine.discovery import kinds
+
+    return {kind.word: kind for kind in kinds(engine.privacy.mechanisms, Mechanism)}
+
+
+def event_to_json(event: Event) -> dict[str, Any]:
+    """Return an event tree as JSON values; exact fractions as text."""
+    if isinstance(event, _Several):
+        return {event.word: [event_to_json(part) for part in event.parts]}
+    assert isinstance(event, Mechanism)
+    values = {part.name: getattr(event, part.name) for part in fields(event)}
+    return {"mechanism": event.word} | {
+        name: str(value) if isinstance(value, Fraction) else value for name, value in values.items()
+    }
+
+
+def event_from_json(tree: Mapping[str, Any]) -> Event:
+    """Read an event tree; refuse what is not known instead of counting it as zero."""
+    for several in (Sequential, Parallel):
+        if several.word in tree:
+            return several(tuple(event_from_json(part) for part in tree[several.word]))
+    kind = mechanism_kinds()[tree["mechanism"]]
+    hints = get_type_hints(kind)
+    names = {part.name for part in fields(kind)}
+    if set(tree) - {"mechanism"} != names:
+        raise ValueError("another set of fields")
+    return kind(**{name: _value(tree[name], hints[name]) for name in names})
+
+
+def _value(value: Any, kind: Any) -> Any:
+    if kind is Fraction:
+        return Fraction(value)
+    if type(value) is not kind:
+        raise TypeError("a value of another kind")
+    return value

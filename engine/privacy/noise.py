@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputRefused
+from engine.privacy.events import Draw
 from engine.privacy.exact_exponential import WORD_BITS, word_threshold
 from engine.privacy.trials import (
     CHUNK,
@@ -60,6 +62,18 @@ class Noise(ExactTrials):
         on_first_draw: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(random_bytes, on_first_draw)
+        self._counted: Counter[Draw] = Counter()
+
+    @property
+    def counted(self) -> Counter[Draw]:
+        """How often each mechanism was asked for, with its exact parameter; lots and coins are none.
+
+        Notes
+        -----
+        `engine.release.run` compares it with what the promise declares (`Event.drawn`): a method that draws
+        more, less or something else than it said makes no release.
+        """
+        return self._counted.copy()
 
     # --- integer noise ------------------------------------------------------------------------------
 
@@ -96,6 +110,7 @@ class Noise(ExactTrials):
         """
         scale = positive(scale, "noise.scale")
         size = checked_size(size)
+        self._counted[Draw("discrete_laplace", scale)] += 1
         if scale > LARGEST_SCALE:
             return self._one_by_one(lambda: self._one_laplace(scale), size)
         return self._fill(size, lambda count: self._laplace_candidates(scale, count))
@@ -127,6 +142,7 @@ class Noise(ExactTrials):
         """
         variance = positive(variance, "noise.variance")
         size = checked_size(size)
+        self._counted[Draw("discrete_gaussian", variance)] += 1
         t = math.isqrt(math.floor(variance)) + 1  # ⌊σ⌋ = ⌊√⌊σ²⌋⌋
         if t > LARGEST_SCALE:
             return self._one_by_one(lambda: self._one_gaussian(variance, t), size)
@@ -248,6 +264,7 @@ class Noise(ExactTrials):
             raise InputRefused("noise.choices")
         if int(scores.max()) - int(scores.min()) >= LARGEST_VALUE:
             raise OverflowError("the scores lie further apart than 2^62")
+        self._counted[Draw("exponential_choice", rate)] += 1
         gaps = scores.max() - scores
         factor = float(min(rate, Fraction(1 << 60)))  # beyond it every gap of 1 is far past LARGEST anyway
         chosen = -1
@@ -375,6 +392,17 @@ class Noise(ExactTrials):
             drawn = self._one_laplace(Fraction(t))
             if self._one_exp_minus((abs(drawn) - variance / t) ** 2 / (2 * variance)):
                 return drawn
+
+
+def ordinary_generator() -> np.random.Generator:
+    """Return an ordinary generator, for releases whose promise bounds no loss; `engine.release` alone asks.
+
+    Notes
+    -----
+    Keyed with 128 bits of the operating system's randomness that nobody keeps. Its floating-point draws prove
+    nothing: where a loss is bounded, a method draws from `Noise`.
+    """
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(os.urandom(16), "little")))
 
 
 def _block(scale: Fraction) -> int:

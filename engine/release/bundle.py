@@ -12,13 +12,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pandas.api.types import is_numeric_dtype
 
 from engine.errors import InputRefused
-from engine.methods.protocol import Artefact, DictionaryEntry, TableArtefact
+from engine.methods.protocol import (
+    Artefact,
+    DictionaryEntry,
+    DocumentArtefact,
+    ModelArtefact,
+    TableArtefact,
+)
+from engine.release.documents import document_html
 from engine.views import View, to_json
+
+if TYPE_CHECKING:
+    import pandas
 
 SUMS = "SHA256SUMS"
 _FORMULA = re.compile(r"\s*([=@]|[+-].*[|!(])|[\t\r]", re.DOTALL)
@@ -105,18 +115,31 @@ def write(path: Path, content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def write_artefact(folder: Path, artefact: Artefact) -> dict[str, Any]:
-    """Write what leaves, and return its line for the evidence."""
+def write_artefact(folder: Path, artefact: Artefact, language: str) -> list[dict[str, Any]]:
+    """Write what leaves, and return its lines for the evidence, one for each file."""
+    contents: list[tuple[bytes, str, dict[str, Any]]]
     if isinstance(artefact, TableArtefact):
-        name, media_type = f"{artefact.name}.csv", "text/csv"
-        frame = artefact.frame
-        written = frame.apply(lambda column: column if is_numeric_dtype(column) else column.map(harmless))
-        headings = [harmless(heading) for heading in frame.columns]
-        content = written.to_csv(index=False, header=headings, lineterminator="\n").encode()
-        shape = {"rows": len(artefact.frame), "columns": list(artefact.frame.columns)}
+        contents = [(_csv(frame), "text/csv", _shape(frame)) for frame in artefact.frames]
+    elif isinstance(artefact, ModelArtefact):
+        contents = [(json_bytes(artefact.content), "application/json", {})]
+    elif isinstance(artefact, DocumentArtefact):
+        contents = [(document_html(artefact, language=language), "text/html", {})]
     else:
-        name, media_type, content, shape = artefact.name, artefact.media_type, artefact.content, {}
-    return {"file": name, "sha256": write(folder / name, content), "media_type": media_type, **shape}
+        contents = [(artefact.content, artefact.media_type, {})]
+    return [
+        {"file": name, "sha256": write(folder / name, content), "media_type": media_type, **shape}
+        for name, (content, media_type, shape) in zip(artefact.files, contents, strict=True)
+    ]
+
+
+def _csv(frame: pandas.DataFrame) -> bytes:
+    written = frame.apply(lambda column: column if is_numeric_dtype(column) else column.map(harmless))
+    headings = [harmless(heading) for heading in frame.columns]
+    return bytes(written.to_csv(index=False, header=headings, lineterminator="\n").encode())
+
+
+def _shape(frame: pandas.DataFrame) -> dict[str, Any]:
+    return {"rows": len(frame), "columns": list(frame.columns)}
 
 
 def harmless(cell: Any) -> Any:
@@ -138,9 +161,12 @@ def harmless(cell: Any) -> Any:
 def dictionary_json(artefact: Artefact, sentence: Callable[..., str]) -> dict[str, Any]:
     """Return the part of the data dictionary about one artefact: declared things only."""
     if not isinstance(artefact, TableArtefact):
-        return {"file": artefact.name, "meaning": sentence(artefact.meaning.id, **artefact.meaning.values)}
+        meaning = sentence(artefact.meaning.id, **artefact.meaning.values)
+        return {"file": artefact.files[0], "meaning": meaning}
+    several = {"files": list(artefact.files)} if len(artefact.files) > 1 else {}
     return {
-        "file": f"{artefact.name}.csv",
+        "file": artefact.files[0],
+        **several,
         "columns": [_entry_json(entry, sentence) for entry in artefact.dictionary],
     }
 

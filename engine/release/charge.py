@@ -11,7 +11,7 @@ from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
 from engine.ledger.values import at_least, at_most, day, exact, words
 from engine.privacy import accounting
-from engine.privacy.guarantee import Guarantee, Kind, Neighbours
+from engine.privacy.promise import Neighbours, Promise
 from engine.release.plan import Plan
 
 NEW_HOLDING = "new_holding"
@@ -25,28 +25,28 @@ def composer(payer: Holding | Entry) -> Compose:
     delta = payer.delta or Fraction(0)
 
     def total(guarantees: list[dict[str, Any]]) -> tuple[Fraction, Fraction]:
-        found = accounting.total([Guarantee.from_json(tree) for tree in guarantees], delta=delta)
+        found = accounting.total([Promise.from_json(tree) for tree in guarantees], delta=delta)
         return found.epsilon, found.delta
 
     return total
 
 
-def charged(guarantee: Guarantee, holding: Holding) -> Guarantee:
-    """Return the guarantee as the holding counts it.
+def charged(promise: Promise, holding: Holding) -> Promise:
+    """Return the promise as the holding counts it.
 
     Raises
     ------
     InputRefused
-        ``charge.unit_differs`` or, from the accountant, ``accounting.neighbours``: a guarantee under
+        ``charge.unit_differs`` or, from the accountant, ``accounting.neighbours``: a promise under
         replace-one says nothing about add/remove.
     """
-    if guarantee.kind is Kind.NONE:
-        return guarantee
-    if guarantee.unit.value != holding.unit:
+    if promise.loss is None:
+        return promise
+    if promise.unit.value != holding.unit:
         raise InputRefused(
-            "charge.unit_differs", holding=holding.name, found=guarantee.unit.value, expected=holding.unit
+            "charge.unit_differs", holding=holding.name, found=promise.unit.value, expected=holding.unit
         )
-    return accounting.as_neighbours(guarantee, Neighbours(holding.neighbours))
+    return accounting.as_neighbours(promise, Neighbours(holding.neighbours))
 
 
 def known_holding(plan: Plan, ledger: Ledger) -> Holding | None:
@@ -55,7 +55,7 @@ def known_holding(plan: Plan, ledger: Ledger) -> Holding | None:
     return next((one for one in ledger.holdings() if one.name.casefold() == wanted), None)
 
 
-def holding_of(plan: Plan, ledger: Ledger, guarantee: Guarantee) -> Holding:
+def holding_of(plan: Plan, ledger: Ledger, promise: Promise) -> Holding:
     """Return the holding that pays, made now if the plan says with which budget.
 
     Raises
@@ -69,12 +69,12 @@ def holding_of(plan: Plan, ledger: Ledger, guarantee: Guarantee) -> Holding:
     found = known_holding(plan, ledger)
     if found is not None:
         return found
-    refuse_too_much(plan, guarantee)
+    refuse_too_much(plan, promise)
     budget = plan.holding_budget
     return ledger.create_holding(
         plan.holding.strip(),
-        unit=guarantee.unit.value,
-        neighbours=(guarantee.neighbours if budget is None else budget.neighbours).value,
+        unit=promise.unit.value,
+        neighbours=(_relation(promise) if budget is None else budget.neighbours).value,
         epsilon=None if budget is None else budget.epsilon,
         delta=0 if budget is None else budget.delta,
         money=plan.price.budget,
@@ -82,7 +82,11 @@ def holding_of(plan: Plan, ledger: Ledger, guarantee: Guarantee) -> Holding:
     )
 
 
-def refuse_too_much(plan: Plan, guarantee: Guarantee) -> None:
+def _relation(promise: Promise) -> Neighbours:
+    return Neighbours.ADD_REMOVE if promise.loss is None else promise.loss.neighbours
+
+
+def refuse_too_much(plan: Plan, promise: Promise) -> None:
     """Refuse to make a new register whose whole budget is less than its first release asks for.
 
     Raises
@@ -91,18 +95,18 @@ def refuse_too_much(plan: Plan, guarantee: Guarantee) -> None:
         ``charge.no_budget``, ``ledger.over_budget`` or ``ledger.over_delta``.
     """
     budget = plan.holding_budget
-    if guarantee.epsilon is None:
+    if promise.loss is None:
         return
     if budget is None:
         raise InputRefused("charge.no_budget", holding=plan.holding)
-    name, unit = plan.holding.strip(), guarantee.unit.value
+    name, unit = plan.holding.strip(), promise.unit.value
     made = Holding("", name, unit, budget.neighbours.value, budget.epsilon, budget.delta, None, "")
-    paid = charged(guarantee, made)
-    if paid.epsilon is None:
+    paid = charged(promise, made)
+    if paid.loss is None:
         return
     for code, asked, whole in (
-        ("ledger.over_budget", paid.epsilon, budget.epsilon),
-        ("ledger.over_delta", paid.delta, budget.delta),
+        ("ledger.over_budget", paid.loss.epsilon, budget.epsilon),
+        ("ledger.over_delta", paid.loss.delta, budget.delta),
     ):
         if asked > whole:
             named = {"holding": name, "budget": at_most(whole), "left": at_most(whole)}
@@ -129,7 +133,7 @@ def new_holding_reason(plan: Plan) -> str:
     return str(next(reasons, ""))
 
 
-def preview(plan: Plan, ledger: Ledger, guarantee: Guarantee) -> Preview | None:
+def preview(plan: Plan, ledger: Ledger, promise: Promise) -> Preview | None:
     """Return what the ledger would say now, or None while the holding does not exist yet.
 
     Nothing is reserved, and no row is read.
@@ -137,13 +141,13 @@ def preview(plan: Plan, ledger: Ledger, guarantee: Guarantee) -> Preview | None:
     holding = known_holding(plan, ledger)
     if holding is None:
         return None
-    paid = charged(guarantee, holding)
+    paid = charged(promise, holding)
     return ledger.preview(holding.id, compose=composer(holding), **_terms(paid))
 
 
-def reserve(plan: Plan, ledger: Ledger, guarantee: Guarantee, holding: Holding, fingerprint: str) -> str:
-    """Reserve what the guarantee costs and return the id of the entry."""
-    paid = charged(guarantee, holding)
+def reserve(plan: Plan, ledger: Ledger, promise: Promise, holding: Holding, fingerprint: str) -> str:
+    """Reserve what the promise costs and return the id of the entry."""
+    paid = charged(promise, holding)
     purpose = plan.purpose
     return ledger.reserve(
         holding.id,
@@ -160,14 +164,14 @@ def reserve(plan: Plan, ledger: Ledger, guarantee: Guarantee, holding: Holding, 
     )
 
 
-def _terms(paid: Guarantee) -> dict[str, Any]:
-    bounded = paid.epsilon is not None
+def _terms(paid: Promise) -> dict[str, Any]:
+    loss = paid.loss
     return {
-        "guarantee_json": paid.to_json() if bounded else paid.to_json() | {"epsilon": None, "delta": None},
-        "epsilon": paid.epsilon,
-        "delta": paid.delta if bounded else None,
-        "unit": paid.unit.value if bounded else None,
-        "neighbours": paid.neighbours.value if bounded else None,
+        "guarantee_json": paid.to_json(),
+        "epsilon": None if loss is None else loss.epsilon,
+        "delta": None if loss is None else loss.delta,
+        "unit": None if loss is None else paid.unit.value,
+        "neighbours": None if loss is None else loss.neighbours.value,
     }
 
 

@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 from engine.methods.catalogue import method as find_method
-from engine.methods.protocol import Budget, ErrorForecast, Forecast
+from engine.methods.protocol import Budget, Expected, Forecast
 from engine.methods.solve import epsilon_for_error
 from engine.pricing import posterior as beliefs
-from engine.privacy.guarantee import Guarantee, Neighbours
+from engine.privacy.promise import Neighbours, Promise
 from engine.release.plan import Plan
 from engine.release.statement import PRIOR, cost_of, price_statement, privacy_statement
 
@@ -42,7 +42,7 @@ class Choice:
     """
 
     epsilon: Fraction
-    guarantee: Guarantee
+    promise: Promise
     statement: dict[str, Any]
     price: dict[str, Any]
     forecast: Forecast
@@ -51,9 +51,9 @@ class Choice:
     size: int
 
     @property
-    def error(self) -> ErrorForecast | None:
+    def error(self) -> Expected | None:
         """The error of the main number for a group of `size` people: what the accuracy card shows."""
-        fitting = (error for error in self.forecast.errors if error.group_size in (None, self.size))
+        fitting = (error for error in self.forecast.errors if error.size in (None, self.size))
         return next(fitting, None)
 
 
@@ -78,9 +78,9 @@ def choice(plan: Plan, *, readings: bool = True) -> Choice:
     assert plan.budget is not None
     return Choice(
         plan.budget.epsilon,
-        checked.guarantee,
-        privacy_statement(checked.guarantee, read_at=plan.price.bound, readings=readings),
-        price_statement(checked.guarantee, plan.price, readings=readings),
+        checked.promise,
+        privacy_statement(checked.promise, read_at=plan.price.bound, readings=readings),
+        price_statement(checked.promise, plan.price, readings=readings),
         checked.method.forecast(checked.request),
         window(plan),
         reference_size(plan),

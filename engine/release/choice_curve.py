@@ -14,7 +14,7 @@ from engine.pricing.anchors import Anchor, read_anchors
 from engine.pricing.cost import Cost, band
 from engine.release.choice import LARGEST, Choice, choice, window, with_epsilon
 from engine.release.plan import Plan, Price
-from engine.release.statement import cost_of, is_laplace, loss_of
+from engine.release.statement import cost_of, has_distribution, is_laplace, loss_of
 from engine.views import CurveView, Label, Mark, Series, Text
 
 POINTS = 120
@@ -143,8 +143,11 @@ def _series(name: str, xs: np.ndarray, ys: np.ndarray, style: str) -> Series:
 
 def _at_risk(found: Choice, cost: Cost, epsilon: float, unit: float) -> tuple[list[Series], list[Mark]]:
     xs = np.linspace(epsilon / POINTS, epsilon, POINTS)
-    curves = [("exact", "accent", reading.exact_curve(loss_of(found.guarantee)))]
-    if is_laplace(found.guarantee):
+    loss = found.promise.loss
+    if loss is None or not has_distribution(loss):
+        return [], []
+    curves = [("exact", "accent", reading.exact_curve(loss_of(loss)))]
+    if is_laplace(loss):
         curves.insert(0, ("published", "dashed", reading.published_curve(found.epsilon)))
     series = [_series(name, xs, reading.price(cost, each, xs) / unit, style) for name, style, each in curves]
     marks = []

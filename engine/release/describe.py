@@ -17,7 +17,7 @@ from engine.evaluation import group_sizes
 from engine.evaluation.evaluate import Evaluation, figures, views
 from engine.ledger import Holding, Ledger
 from engine.methods.protocol import Method, Release, Request
-from engine.privacy.guarantee import Guarantee
+from engine.privacy.promise import Promise
 from engine.release import bundle, charge
 from engine.release.evidence import InternalEvidence, PublicEvidence, dumps, internal_json, public_json
 from engine.release.foreseen import Foreseen
@@ -37,7 +37,7 @@ class Checked:
 
     method: Method
     request: Request
-    guarantee: Guarantee
+    promise: Promise
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,11 @@ def write_release(folder: Path, made: Made) -> PublicEvidence:
     """Write everything of ``release/`` but the sums, from the public evidence alone; return that evidence."""
     from engine.report import write_external
 
-    artefacts = tuple(bundle.write_artefact(folder, artefact) for artefact in made.release.artefacts)
+    artefacts = tuple(
+        line
+        for artefact in made.release.artefacts
+        for line in bundle.write_artefact(folder, artefact, made.language)
+    )
     evidence = _public(made, artefacts)
     bundle.write(folder / "data-dictionary.json", bundle.json_bytes(list(evidence.dictionary)))
     written = dumps(public_json(evidence))
@@ -113,11 +117,11 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
             "id": method.id,
             "version": method.version,
             "family": method.family.value,
-            "source": asdict(method.source),
+            "published": asdict(method.published),
         },
         decided=_decided(plan, made.checked.request),
         purpose={name: value for name, value in asdict(plan.purpose).items() if name != "reason"},
-        guarantee=release.guarantee,
+        promise=release.promise,
         statement=made.foreseen.statement,
         artefacts=artefacts,
         dictionary=tuple(bundle.dictionary_json(artefact, sentence) for artefact in release.artefacts),
@@ -211,7 +215,7 @@ def _readme(evidence: PublicEvidence, language: str) -> str:
         *(f"  {artefact['file']}" for artefact in evidence.artefacts),
         sentence("bundle.other_files"),
         "",
-        sentence("bundle.promise"),
+        sentence(f"promises.{evidence.promise.kind}.recipient"),
         "",
         sentence("bundle.verify"),
         "  python -m engine verify FOLDER",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from engine.privacy.guarantee import Guarantee
+from engine.privacy.promise import Promise
 from engine.views import Text, View, to_json
 
 VERSION = 1
@@ -36,7 +36,7 @@ class PublicEvidence:
         ``declared_sizes``, ``preparation`` (kinds of steps and the columns they name).
     purpose
         Title, request number, recipient, agreement, expiry, approver.
-    guarantee
+    promise
         What is promised, with its events.
     statement
         The privacy statement that the custodian chose, see `engine.release.statement`.
@@ -63,7 +63,7 @@ class PublicEvidence:
     method: Mapping[str, Any]
     decided: Mapping[str, Any]
     purpose: Mapping[str, str]
-    guarantee: Guarantee
+    promise: Promise
     statement: Mapping[str, Any]
     artefacts: tuple[Mapping[str, Any], ...]
     dictionary: tuple[Mapping[str, Any], ...]
@@ -121,7 +121,7 @@ def public_json(evidence: PublicEvidence) -> dict[str, Any]:
     if not isinstance(evidence, PublicEvidence):
         raise TypeError("only public evidence may be written outside")
     tree = {part.name: to_json(getattr(evidence, part.name)) for part in fields(evidence)}
-    return {"version": VERSION, "audience": "public"} | tree | {"guarantee": evidence.guarantee.to_json()}
+    return {"version": VERSION, "audience": "public"} | tree | {"promise": evidence.promise.to_json()}
 
 
 def internal_json(evidence: PublicEvidence, private: InternalEvidence) -> dict[str, Any]:

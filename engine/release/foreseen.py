@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import Cancelled, EngineError, InputRefused
 from engine.methods.protocol import Forecast
-from engine.privacy.guarantee import Guarantee
+from engine.privacy.promise import Promise
 from engine.release import bundle
 from engine.release.choice import window
 from engine.release.plan import Plan
@@ -40,15 +40,15 @@ def foresee(plan: Plan, checked: Checked) -> Foreseen:
     InputRefused
         ``run.not_computable`` names the part, or whatever that part refuses.
     """
-    guarantee, method = checked.guarantee, checked.method
+    promise, method = checked.promise, checked.method
     with worked_out("statement"):
-        statement = privacy_statement(guarantee, read_at=plan.price.bound)
+        statement = privacy_statement(promise, read_at=plan.price.bound)
     with worked_out("price"):
-        price = _price(plan, guarantee)
+        price = _price(plan, promise)
     with worked_out("forecast"):
         forecast = method.forecast(checked.request)
     found = Foreseen(statement, price, forecast)
-    for part, tree in {"plan": plan.to_json(), "guarantee": guarantee.to_json(), **vars(found)}.items():
+    for part, tree in {"plan": plan.to_json(), "promise": promise.to_json(), **vars(found)}.items():
         with worked_out(part):
             bundle.json_bytes(tree)
     return found
@@ -71,9 +71,9 @@ def worked_out(part: str) -> Iterator[None]:
         raise InputRefused("run.not_computable", part=part, reason=type(error).__name__) from error
 
 
-def _price(plan: Plan, guarantee: Guarantee) -> dict[str, Any]:
+def _price(plan: Plan, promise: Promise) -> dict[str, Any]:
     """Return the price in every form, and which levels the budget and the accuracy left to choose from."""
-    found = price_statement(guarantee, plan.price)
+    found = price_statement(promise, plan.price)
     if plan.price.budget is None and plan.price.largest_error is None:
         return found
     allowed = window(plan)

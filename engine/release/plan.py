@@ -15,8 +15,9 @@ from typing import Any
 
 from engine import strict_json
 from engine.errors import InputRefused
+from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request
-from engine.privacy.guarantee import Neighbours
+from engine.privacy.promise import Neighbours
 from engine.table.schema import Schema, exact, written
 
 VERSION = 1
@@ -127,12 +128,14 @@ class Plan:
         Raises
         ------
         InputRefused
-            ``preparation.*``: a step that could not be applied, whatever the rows.
+            ``preparation.*``: a step that could not be applied, whatever the rows. ``plan.unknown_method``.
         """
         schemas = dict(self.schemas)
         if MAIN in schemas:
             schemas[MAIN] = self.prepared_schema
-        return Request(schemas, self.parameters, self.declared_sizes, self.budget)
+        return find_method(self.method).request(
+            schemas, self.parameters, budget=self.budget, sizes=self.declared_sizes
+        )
 
     @property
     def prepared_schema(self) -> Schema:

@@ -9,8 +9,8 @@ from engine import texts
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
 from engine.ledger import Preview as LedgerPreview
-from engine.methods.protocol import ErrorForecast, Forecast
-from engine.privacy.guarantee import Guarantee
+from engine.methods.protocol import Expected, Forecast
+from engine.privacy.promise import Promise
 from engine.release import charge
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
@@ -26,7 +26,7 @@ class PlanPreview:
     """
 
     problems: tuple[EngineError, ...]
-    guarantee: Guarantee | None = None
+    promise: Promise | None = None
     forecast: Forecast | None = None
     ledger: LedgerPreview | None = None
 
@@ -62,13 +62,13 @@ def preview(plan: Plan, ledger: Ledger | None) -> PlanPreview:
     try:
         problems += _holding_problems(plan, ledger)
         if not problems and (ledger is None or charge.known_holding(plan, ledger) is None):
-            charge.refuse_too_much(plan, checked.guarantee)
-        said = None if ledger is None else charge.preview(plan, ledger, checked.guarantee)
+            charge.refuse_too_much(plan, checked.promise)
+        said = None if ledger is None else charge.preview(plan, ledger, checked.promise)
     except EngineError as error:
         problems.append(error)
     if said is not None and said.refusal is not None:
         problems.append(said.refusal)
-    return PlanPreview(tuple(problems), checked.guarantee, forecast, said)
+    return PlanPreview(tuple(problems), checked.promise, forecast, said)
 
 
 def _holding_problems(plan: Plan, ledger: Ledger | None) -> list[EngineError]:
@@ -83,7 +83,7 @@ def _holding_problems(plan: Plan, ledger: Ledger | None) -> list[EngineError]:
 def preview_json(plan: Plan, ledger: Ledger | None, *, language: str = "en") -> dict[str, Any]:
     """Return a preview as JSON values, with its sentences."""
     found, foreseen = preview(plan, ledger), None
-    if found.guarantee is not None:
+    if found.promise is not None:
         try:
             foreseen = ready(plan, check(plan))
         except EngineError as error:
@@ -94,9 +94,9 @@ def preview_json(plan: Plan, ledger: Ledger | None, *, language: str = "en") -> 
         for problem in found.problems
     ]
     answer: dict[str, Any] = {"fingerprint": plan.fingerprint, "problems": problems, "sentences": []}
-    if found.guarantee is None or found.forecast is None or foreseen is None:
+    if found.promise is None or found.forecast is None or foreseen is None:
         return answer
-    answer["guarantee"] = found.guarantee.to_json()
+    answer["promise"] = found.promise.to_json()
     answer["statement"] = foreseen.statement
     answer["forecast"] = [to_json(error) for error in found.forecast.errors]
     answer["sentences"] = [error_sentence(error, language=language) for error in found.forecast.errors]
@@ -110,15 +110,14 @@ def preview_json(plan: Plan, ledger: Ledger | None, *, language: str = "en") -> 
     return answer
 
 
-def error_sentence(error: ErrorForecast, *, language: str = "en") -> str:
+def error_sentence(error: Expected, *, language: str = "en") -> str:
     """Say how far a kind of number will be off, for a group of a declared size."""
     quantity = texts.text(error.quantity.id, language=language, **error.quantity.values)
-    name = "preview.error" if error.group_size is None else "preview.error_of_group"
     return texts.text(
-        name,
+        f"preview.errors.{error.of}",
         language=language,
         quantity=quantity,
-        size=error.group_size or 0,
+        size=error.size or 0,
         median=error.median,
         limit=error.limit,
         unit=f" {error.unit}" if error.unit else "",

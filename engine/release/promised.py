@@ -11,13 +11,13 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN, Request
-from engine.privacy.guarantee import Guarantee
+from engine.privacy.promise import Promise
 from engine.release.plan import Plan
 from engine.release.reading import Held, said
 from engine.table.table import TEXT, Table
 
 
-def refuse_other(plan: Plan, request: Request, guarantee: Guarantee, held: Held) -> None:
+def refuse_other(plan: Plan, request: Request, promise: Promise, held: Held) -> None:
     """Refuse a prepared table that is not the one that the guarantee is about. Before anything is reserved.
 
     Raises
@@ -28,9 +28,11 @@ def refuse_other(plan: Plan, request: Request, guarantee: Guarantee, held: Held)
     """
     key, options = request.schema.person_key, said(plan.files[MAIN])
     same = {
-        "unit": guarantee.unit is request.unit,
-        "rows_per_person": guarantee.rows_per_person == request.rows_per_person,
-        "neighbours": request.budget is None or guarantee.neighbours is request.budget.neighbours,
+        "unit": promise.unit is request.unit,
+        "rows_per_person": promise.rows_per_person == request.rows_per_person,
+        "neighbours": request.budget is None
+        or promise.loss is None
+        or promise.loss.neighbours is request.budget.neighbours,
         "schema": held.schema == request.schema == plan.prepared_schema,
         "person_key": key == plan.schema.person_key
         and (key is None or held.table.storage.get(key.name) == TEXT),

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine import texts
 from engine.errors import EngineError, InputRefused
@@ -18,9 +19,9 @@ from engine.evaluation.evaluate import Evaluation, evaluate, views
 from engine.evaluation.protocol import Private, Subject
 from engine.ledger import Holding, Ledger
 from engine.methods.catalogue import method as find_method
-from engine.methods.protocol import MAIN, Context, Release
-from engine.privacy.guarantee import Guarantee
-from engine.privacy.noise import Noise
+from engine.methods.protocol import MAIN, Context, Release, Spends
+from engine.privacy.noise import Noise, ordinary_generator
+from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 from engine.release import bundle, charge, describe, promised, reading
 from engine.release.bundle import INTERNAL, RELEASE, Bundle
@@ -31,6 +32,9 @@ from engine.release.reading import Held
 from engine.release.statement import price_statement, refuse_amounts
 from engine.table.schema import Role
 from engine.table.table import Table
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 Door = Callable[[Callable[[], None]], Noise]
 
@@ -90,9 +94,9 @@ def check(plan: Plan) -> Checked:
         raise InputRefused(
             "plan.method_version", method=method.id, found=plan.method_version, expected=method.version
         )
-    if MAIN not in plan.schemas:
+    if any(source.required and source.name not in plan.schemas for source in method.sources):
         raise InputRefused("plan.no_schema")
-    refusal = charge.budget_error(plan)
+    refusal = charge.budget_error(plan) if method.spends is Spends.CHOSEN else None
     if refusal is not None:
         raise refusal
     if len(plan.schema.with_role(Role.PERSON_KEY)) > 1:
@@ -105,7 +109,7 @@ def check(plan: Plan) -> Checked:
         checked = Checked(method, request, method.cost(request))
     with worked_out("price"):  # amounts that fit no curve, before spending
         refuse_amounts(plan.price)
-        price_statement(checked.guarantee, plan.price, readings=False)
+        price_statement(checked.promise, plan.price, readings=False)
     measures.chosen(plan.measures, _subject(checked))
     return checked
 
@@ -142,11 +146,14 @@ def run_through(
     refuse_language(language)
     bundle.check_target(out)
     held = reading.read(plan, base=base, progress=progress.part(0.0, 0.3))
-    promised.refuse_other(plan, checked.request, checked.guarantee, held)
+    promised.refuse_other(plan, checked.request, checked.promise, held)
     progress.step(0.3, "run.reserving")
-    holding, entry = _reserve(plan, ledger, checked.guarantee, held)
+    holding, entry = _reserve(plan, ledger, checked.promise, held)
     try:
-        noise = _door(door, lambda: ledger.spend(entry))
+        spend = _once(lambda: ledger.spend(entry))
+        noise = _door(door, spend)
+        if not checked.promise.drawn():
+            spend()  # no noise will do it: the entry is spent before the method sees a row
         progress.step(0.35, "run.capping")
         table = reading.capped(held, checked.request, noise)
         promised.refuse_uncapped(checked.request, table)
@@ -165,23 +172,40 @@ def run_through(
         raise
 
 
-def _reserve(plan: Plan, ledger: Ledger, guarantee: Guarantee, held: Held) -> tuple[Holding, str]:
+def _reserve(plan: Plan, ledger: Ledger, promise: Promise, held: Held) -> tuple[Holding, str]:
     people = ledger.person_digests(reading.person_keys(held.table, held.schema))
     # A table that belongs to a known register is refused before a new one is made in vain.
     columns = list(held.columns)
     charge.refuse_known(plan, ledger, ledger.match(held.mark, people, columns))
-    holding = charge.holding_of(plan, ledger, guarantee)
+    holding = charge.holding_of(plan, ledger, promise)
     ledger.attach(holding.id, held.mark, people, columns, reason=charge.new_holding_reason(plan))
-    return holding, charge.reserve(plan, ledger, guarantee, holding, held.mark)
+    return holding, charge.reserve(plan, ledger, promise, holding, held.mark)
 
 
 def _released(checked: Checked, table: Table, noise: Noise, progress: Progress) -> Release:
     with tempfile.TemporaryDirectory(prefix="custos-") as folder:
-        context = Context(noise, Path(folder), progress)
+        context = Context(noise, _chance(checked.promise), Path(folder), progress)
         release = checked.method.run({MAIN: table}, checked.request, context)
-    if release.guarantee != checked.guarantee:
-        raise InputRefused("run.guarantee_differs", method=checked.method.id)
+    if release.promise != checked.promise or noise.counted != checked.promise.drawn():
+        raise InputRefused("run.promise_differs", method=checked.method.id)
     return release
+
+
+def _chance(promise: Promise) -> Generator | None:
+    """Return an ordinary generator where nothing bounds the loss; the operating system keys it."""
+    return ordinary_generator() if promise.loss is None else None
+
+
+def _once(spend: Callable[[], None]) -> Callable[[], None]:
+    """Return a call that spends the first time and does nothing afterwards."""
+    spent: list[None] = []
+
+    def first() -> None:
+        if not spent:
+            spend()
+            spent.append(None)
+
+    return first
 
 
 def _door(door: Door, spend: Callable[[], None]) -> Noise:
@@ -193,7 +217,7 @@ def _door(door: Door, spend: Callable[[], None]) -> Noise:
 
 
 def _subject(checked: Checked) -> Subject:
-    return Subject(checked.method, checked.request, checked.guarantee)
+    return Subject(checked.method, checked.request, checked.promise)
 
 
 def _evaluated(

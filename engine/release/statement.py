@@ -13,8 +13,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from engine.pricing.posterior import posterior
-from engine.privacy.guarantee import Event, Guarantee, Kind, Mechanism
-from engine.privacy.guarantee import Noise as NoiseKind
+from engine.privacy.events import Mechanism
+from engine.privacy.mechanisms import DiscreteLaplace, Laplace
+from engine.privacy.promise import Loss, Promise
 from engine.table.schema import written
 
 if TYPE_CHECKING:
@@ -33,16 +34,16 @@ def odds_factor(epsilon: float) -> float:
 
 
 def privacy_statement(
-    guarantee: Guarantee, *, read_at: Fraction | None = None, readings: bool = True
+    promise: Promise, *, read_at: Fraction | None = None, readings: bool = True
 ) -> dict[str, Any]:
-    """Return the privacy statement of a guarantee as JSON values.
+    """Return the privacy statement of a promise as JSON values.
 
     Parameters
     ----------
-    guarantee
+    promise
         Declared by the method, with its events.
     read_at
-        The ε at which privacy at risk is read; half of the guarantee's where None. It changes no noise.
+        The ε at which privacy at risk is read; half of what is promised where None. It changes no noise.
     readings
         False leaves ``at_risk`` out, as in `price_statement`.
 
@@ -52,56 +53,60 @@ def privacy_statement(
         ``epsilon``, ``odds_factor``, ``posterior`` (``prior``, ``presence``, ``value``), ``at_risk`` and
         the id of the sentence with its values; only ``kind`` and ``sentence`` without a formal guarantee.
     """
-    if guarantee.epsilon is None or guarantee.events is None:
-        return {"kind": guarantee.kind.value, "sentence": {"id": "statement.none", "values": {}}}
-    epsilon = float(guarantee.epsilon)
+    loss = promise.loss
+    if loss is None:
+        sentence = {"id": f"promises.{promise.kind}.statement", "values": dict(promise.terms)}
+        return {"kind": promise.kind, "sentence": sentence}
+    epsilon = float(loss.epsilon)
     presence = posterior(PRIOR, epsilon)
-    value = posterior(PRIOR, epsilon, known_in_table=True, neighbours=guarantee.neighbours)
+    value = posterior(PRIOR, epsilon, known_in_table=True, neighbours=loss.neighbours)
     tree = {
-        "kind": guarantee.kind.value,
-        "epsilon": str(guarantee.epsilon),
-        "delta": str(guarantee.delta),
-        "neighbours": guarantee.neighbours.value,
-        "unit": guarantee.unit.value,
-        "rows_per_person": guarantee.rows_per_person,
+        "kind": promise.kind,
+        "epsilon": str(loss.epsilon),
+        "delta": str(loss.delta),
+        "neighbours": loss.neighbours.value,
+        "unit": promise.unit.value,
+        "rows_per_person": promise.rows_per_person,
         "odds_factor": odds_factor(epsilon),
         "posterior": {"prior": PRIOR, "presence": presence, "value": value},
         "sentence": {
-            "id": f"statement.{guarantee.neighbours.value}.{guarantee.unit.value}"
-            + ("_delta" if guarantee.delta else ""),
+            "id": f"statement.{loss.neighbours.value}.{promise.unit.value}"
+            + ("_delta" if loss.delta else ""),
             "values": {
                 "epsilon": epsilon,
                 "factor": odds_factor(epsilon),
                 "presence": presence,
                 "value": value,
-                "delta": float(guarantee.delta),
+                "delta": float(loss.delta),
             },
         },
     }
-    return tree | {"at_risk": at_risk(guarantee, read_at=read_at)} if readings else tree
+    return tree | {"at_risk": at_risk(promise, read_at=read_at)} if readings else tree
 
 
-def at_risk(guarantee: Guarantee, *, read_at: Fraction | None = None) -> dict[str, Any]:
-    """Return privacy at risk of a guarantee: published, exact and certified, read at one ε.
+def at_risk(promise: Promise, *, read_at: Fraction | None = None) -> dict[str, Any] | None:
+    """Return privacy at risk of a promise: published, exact and certified, read at one ε.
 
     ``published`` is None where no source gives a form for what runs: theorem 3 (thesis, ch. 8) is about
     one continuous Laplace mechanism, and is shown for Laplace noise alone. ``certified`` is a δ that always
     holds; for integer Gaussian noise on longer shifts, whose exact loss is not known, the ``exact`` figures
-    are those of continuous noise. From the guarantee's own ε on there is nothing to read: then it is read at
-    half of it.
+    are those of continuous noise. From the promised ε on there is nothing to read: then it is read at half
+    of it. None where nothing bounds the loss, or only a theorem does, of whose loss no distribution is known.
     """
     from engine.privacy.accounting import certified_delta
     from engine.privacy.at_risk.published import confidence as published_confidence
 
-    assert guarantee.epsilon is not None and guarantee.events is not None
-    full = guarantee.epsilon
+    bounded = promise.loss
+    if bounded is None or not has_distribution(bounded):
+        return None
+    full = bounded.epsilon
     at = read_at if read_at is not None and 0 < read_at < full else full / 2
-    parts = mechanisms(guarantee.events)
-    loss = loss_of(guarantee)
+    parts = mechanisms(bounded)
+    loss = loss_of(bounded)
     alone = len(parts) == 1 and parts[0].count == 1
-    published = {"confidence": published_confidence(at, epsilon0=full)} if is_laplace(guarantee) else None
+    published = {"confidence": published_confidence(at, epsilon0=full)} if is_laplace(bounded) else None
     return {
-        "mechanism": parts[0].noise.value if alone else "composition",
+        "mechanism": parts[0].word if alone else "composition",
         "epsilon0": str(full),
         "epsilon": str(at),
         "published": published,
@@ -115,27 +120,36 @@ def at_risk(guarantee: Guarantee, *, read_at: Fraction | None = None) -> dict[st
 
 
 @lru_cache(maxsize=8)
-def loss_of(guarantee: Guarantee) -> PrivacyLoss | Composition:
+def loss_of(loss: Loss) -> PrivacyLoss | Composition:
     """Return the privacy loss of what runs; kept, because every view of one choice reads the same."""
     from engine.privacy.at_risk.composition import composed
 
-    assert guarantee.events is not None
-    return composed(mechanisms(guarantee.events))
+    return composed(mechanisms(loss))
 
 
-def is_laplace(guarantee: Guarantee) -> bool:
+def mechanisms(loss: Loss) -> tuple[Mechanism, ...]:
+    """Return mechanisms that, one after the other, lose at least what is promised."""
+    return tuple(leaf for leaf in loss.events.together(loss.neighbours) if leaf.count and leaf.reach())
+
+
+def has_distribution(loss: Loss) -> bool:
+    """Say whether the distribution of the privacy loss is known, not only a bound."""
+    parts = mechanisms(loss)
+    return bool(parts) and all(part.loss() is not None for part in parts)
+
+
+def is_laplace(loss: Loss) -> bool:
     """Say whether one Laplace mechanism runs, once: what the published form is about."""
-    parts = () if guarantee.events is None else mechanisms(guarantee.events)
-    laplace = (NoiseKind.LAPLACE, NoiseKind.DISCRETE_LAPLACE)
-    return len(parts) == 1 and parts[0].count == 1 and parts[0].noise in laplace
+    parts = mechanisms(loss)
+    return len(parts) == 1 and parts[0].count == 1 and isinstance(parts[0], Laplace | DiscreteLaplace)
 
 
-def price_statement(guarantee: Guarantee, price: Price, *, readings: bool = True) -> dict[str, Any]:
+def price_statement(promise: Promise, price: Price, *, readings: bool = True) -> dict[str, Any]:
     """Return what the release would cost in compensation, in every form, with the constants that made it.
 
     Parameters
     ----------
-    guarantee, price
+    promise, price
         Declared by the method, and what was said about money.
     readings
         False leaves out what needs the distribution of the privacy loss: quick while a slider moves.
@@ -156,9 +170,10 @@ def price_statement(guarantee: Guarantee, price: Price, *, readings: bool = True
     never added. Source: Dandekar 2019, section 8.4.2, with corrected limits.
     """
     cost = cost_of(price)
-    if cost is None or guarantee.epsilon is None or guarantee.events is None:
+    loss = promise.loss
+    if cost is None or loss is None:
         return {}
-    epsilon = float(guarantee.epsilon)
+    epsilon = float(loss.epsilon)
     constants = {part.name: plain(getattr(price, part.name)) for part in fields(price)}
     tree = {
         "constants": constants | {"curvature": plain(cost.c)},
@@ -173,7 +188,7 @@ def price_statement(guarantee: Guarantee, price: Price, *, readings: bool = True
         "anchor": _anchor(price.anchor),
         "affordable": None if price.budget is None else finite(cost.epsilon_for(price.budget)),
     }
-    return tree | _readings(guarantee, cost, price) if readings else tree
+    return tree | _readings(loss, cost, price) if readings else tree
 
 
 def _band(cost: Cost, price: Price, epsilon: float) -> dict[str, float]:
@@ -211,24 +226,24 @@ def _anchor(name: str) -> Mapping[str, Any] | None:
     return tree | {"read": found.read.isoformat()}
 
 
-def _readings(guarantee: Guarantee, cost: Cost, price: Price) -> dict[str, Any]:
+def _readings(bounded: Loss, cost: Cost, price: Price) -> dict[str, Any]:
     from engine.pricing import reading
     from engine.pricing.trees import posterior_to_json
 
-    assert guarantee.epsilon is not None
-    loss = loss_of(guarantee)
-    curves = [reading.exact_curve(loss), reading.exact_curve(loss, two_sided=True)]
-    if is_laplace(guarantee):
-        curves.insert(0, reading.published_curve(guarantee.epsilon))
+    loss = loss_of(bounded) if has_distribution(bounded) else None
+    curves = [] if loss is None else [reading.exact_curve(loss), reading.exact_curve(loss, two_sided=True)]
+    if is_laplace(bounded):
+        curves.insert(0, reading.published_curve(bounded.epsilon))
     found = {curve.name: asdict(reading.cheapest(cost, curve)) for curve in curves}
     second = posterior_to_json(
         cost,
-        float(guarantee.epsilon),
+        float(bounded.epsilon),
         PRIOR,
-        neighbours=guarantee.neighbours.value,
+        neighbours=bounded.neighbours.value,
         budget=price.budget,
     )
-    return {"published": None} | found | {"expected": reading.expected(cost, loss), "posterior": second}
+    expected = None if loss is None else reading.expected(cost, loss)
+    return {"published": None} | found | {"expected": expected, "posterior": second}
 
 
 def refuse_amounts(price: Price) -> None:
@@ -274,18 +289,3 @@ def finite(value: float) -> float | None:
 def plain(value: Any) -> Any:
     """Return an exact number of a plan as its JSON value, anything else as it is."""
     return written(value) if isinstance(value, Fraction) else value
-
-
-def mechanisms(event: Event) -> tuple[Mechanism, ...]:
-    """Return every mechanism of an event tree; the parts of a parallel one are counted one by one.
-
-    Counting parallel parts as sequential can only overstate the loss.
-    """
-    if isinstance(event, Mechanism):
-        return (event,)
-    return tuple(leaf for part in event.parts for leaf in mechanisms(part))
-
-
-def is_private(guarantee: Guarantee) -> bool:
-    """Say whether the guarantee is differential privacy of one kind or another."""
-    return guarantee.kind in (Kind.PURE_DP, Kind.APPROXIMATE_DP, Kind.LOCAL_DP)

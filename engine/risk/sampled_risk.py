@@ -175,7 +175,7 @@ class SampledRisk:
             }
         if self.noise is not None:
             tree["noise"] = {"scale": self.noise.scale, "epsilon0": self.noise.epsilon0}
-            tree["noise"] |= {"guarantee": self.noise.kind.value, "epsilon": self.noise.epsilon}
+            tree["noise"] |= {"guarantee": self.noise.kind, "epsilon": self.noise.epsilon}
         return tree
 
 

@@ -16,7 +16,7 @@ from app.releasing import Outcome
 from app.widgets.cards import NumberCard
 from app.window import Window
 from engine.methods.protocol import Budget
-from engine.privacy.guarantee import Neighbours
+from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan, Price
 from tests.app.walking import SAMPLE, missing_texts, settle, write
 

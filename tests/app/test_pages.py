@@ -16,7 +16,7 @@ from app.flow import ROWS_PER_PERSON
 from app.window import Window
 from engine.ledger import Ledger
 from engine.methods.protocol import Budget
-from engine.privacy.guarantee import Neighbours
+from engine.privacy.promise import Neighbours
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from tests.app.conftest import STALL, Watchdog
 from tests.app.walking import (

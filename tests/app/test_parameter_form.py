@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QWidget
 
 from app import words
 from app.widgets.parameter_form import ParameterForm
-from engine.methods.parameters import Parameter, ParameterKind, check_parameters
+from engine.methods.parameters import Parameter, ParameterKind
+from engine.methods.values import resolve
 from engine.table.schema import Column, Domain, Kind, Origin, Schema
 
 
@@ -40,6 +41,8 @@ EVERY_KIND = (
     Parameter("choice", ParameterKind.CHOICE, choices=("one", "two")),
     Parameter("boolean", ParameterKind.BOOLEAN),
     Parameter("text", ParameterKind.TEXT),
+    Parameter("texts", ParameterKind.TEXTS),
+    Parameter("each", ParameterKind.NUMBER, each=True),
     Parameter("column", ParameterKind.COLUMN, column_kinds=(Kind.CATEGORY,), needs_domain=True),
     Parameter("columns", ParameterKind.COLUMNS, minimum=1, column_kinds=(Kind.CATEGORY,)),
     Parameter("edges", ParameterKind.EDGES, minimum=2),
@@ -70,7 +73,7 @@ class Form:
         self.show()
 
     def show(self) -> None:
-        problems = check_parameters(EVERY_KIND, self.values, SCHEMA)
+        _, problems = resolve(EVERY_KIND, self.values, {"people": SCHEMA})
         self.form.show_form("methods.of.a.test", EVERY_KIND, self.values, SCHEMA, problems)
 
     def field(self, name: str) -> Any:
@@ -97,6 +100,8 @@ def test_fields_write_the_json_values_of_the_declaration(qtbot: Any) -> None:
         ("number", "1/3", "1/3"),
         ("integer", "12", 12),
         ("text", "some words", "some words"),
+        ("texts", "yes; not now, thanks", ["yes", "not now, thanks"]),
+        ("each", '{"sex": 1}', {"sex": 1}),
         ("edges", "0, 10, 20.5", [0, 10, 20.5]),
         ("shares", "3/4; 1/4", ["3/4", "1/4"]),
         ("condition", '{"column": "sex"}', {"column": "sex"}),

@@ -97,15 +97,16 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 from engine.ledger import Ledger
-from engine.privacy.guarantee import Guarantee, Kind, Mechanism, Neighbours, Noise, Unit
+from engine.privacy.mechanisms import DiscreteLaplace
+from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 
 def compose(parts):
     return sum((Fraction(part["epsilon"]) for part in parts), Fraction(0)), Fraction(0)
 
 ledger = Ledger(Path(sys.argv[1]))
-event = Mechanism(Noise.DISCRETE_LAPLACE, Fraction(4, 3), Fraction(1))
-guarantee = Guarantee(
-    Kind.PURE_DP, Fraction(3, 4), Fraction(0), Unit.PERSON, 1, Neighbours.ADD_REMOVE, (), event
+event = DiscreteLaplace(Fraction(4, 3), Fraction(1))
+guarantee = Promise(
+    "pure_dp", Loss(Fraction(3, 4), Fraction(0), Neighbours.ADD_REMOVE, event), Unit.PERSON, 1
 )
 entry = ledger.reserve(
     "Patients", plan_fingerprint="0" * 64, title="Ended in the middle", recipient="University of Example",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.study import RESULTS, Study, fingerprint
 from engine.methods.protocol import Budget
-from engine.privacy.guarantee import Neighbours
+from engine.privacy.promise import Neighbours
 from engine.release.plan import FileReference, Plan, Price, Purpose
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
-from engine.methods.protocol import Budget, Context, Request
+from engine.methods.protocol import Budget, Context
 from engine.privacy.noise import Noise
 from engine.table.schema import Column, Domain, Kind, Origin, Schema
 from engine.table.table import Table
@@ -42,9 +42,9 @@ def test_at_most_twice_a_bare_group_by(storage):
         Column(name, kind=Kind.CATEGORY, domain=Domain(values=tuple(values)), domain_origin=Origin.DECLARED)
         for name, values in levels.items()
     )
-    asked = Request({"people": Schema(columns)}, {"columns": list(levels)}, budget=Budget(Fraction(1)))
     counts, people = method("statistics.counts"), Table(frame)
-    context = Context(Noise(), Path("unused"))
+    asked = counts.request({"people": Schema(columns)}, {"columns": list(levels)}, budget=Budget(Fraction(1)))
+    context = Context(Noise(), None, Path("unused"))
     ours = best_of(lambda: counts.run({"people": people}, asked, context))
     bare = best_of(lambda: frame.groupby(list(levels)).size())
     print(f"{storage}: cross-table {ours:.3f} s, bare group-by {bare:.3f} s, ratio {ours / bare:.2f}")

@@ -121,8 +121,8 @@ def test_from_a_file_to_a_verified_bundle(capsys: pytest.CaptureFixture[str], tm
     )  # fmt: skip
     checked = answer(capsys, "plan", "check", str(tmp_path / "plan.json"), "--ledger", ledger)
     assert checked["problems"] == []
-    assert checked["guarantee"]["epsilon"] == "1/2"
-    assert checked["guarantee"]["unit"] == "person"
+    assert checked["promise"]["epsilon"] == "1/2"
+    assert checked["promise"]["unit"] == "person"
     done = answer(
         capsys, "run", str(tmp_path / "plan.json"), "--out", str(tmp_path / "out"), "--ledger", ledger
     )

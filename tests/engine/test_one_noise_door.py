@@ -13,8 +13,9 @@ PATHS = {"os.urandom", "os.getrandom", "uuid.uuid1", "uuid.uuid4"}
 # Names that make randomness on whatever they are called: frozen distributions, frames, splits, matrices
 METHODS = {"rvs", "default_rng", "RandomState", "train_test_split", "check_random_state", "SystemRandom"}
 METHODS |= {
-    "internal_generator"
-}  # for analyses that stay inside: every place that asks for it is listed below
+    "internal_generator",  # for analyses that stay inside: every place that asks for it is listed below
+    "ordinary_generator",  # for releases without a bounded loss: they get it from the context
+}
 KEYWORDS = {"random_state", "seed"}
 TYPES = {"Generator"}  # numpy.random.Generator may be named as the type of a parameter, never made
 
@@ -31,6 +32,9 @@ ALLOWED: dict[str, dict[str, str]] = {
     "ledger/book.py": {"secrets.token_hex": NAMES},
     "ledger/register.py": {"secrets.token_hex": NAMES},
     "release/describe.py": {"secrets.token_hex": NAMES},
+    "release/run.py": {
+        "engine.privacy.noise.ordinary_generator": "given to releases whose promise bounds no loss, only"
+    },
     "ledger/journal.py": {"os.urandom": "the first link of the journal's chain"},
     "ledger/store.py": {"os.urandom": "the key of the digests, made once"},
 }
@@ -75,7 +79,11 @@ def _names(node: ast.AST, imported: dict[str, str]) -> list[str]:
             return [dotted]
         return []
     if isinstance(node, ast.Call):
-        named = [word.arg for word in node.keywords if word.arg in KEYWORDS and not _is_none(word.value)]
+        named = [
+            word.arg
+            for word in node.keywords
+            if word.arg in KEYWORDS and not _is_none(word.value) and not _is_chance(word.value)
+        ]
         made = _dotted(node.func, imported).endswith("random.Generator") or _is_type_called(node)
         shuffled = isinstance(node.func, ast.Attribute) and node.func.attr == "sample" and _on_frame(node)
         return [f"{word}=" for word in named] + ["Generator()"] * made + [".sample()"] * shuffled
@@ -102,6 +110,11 @@ def _is_type_called(node: ast.Call) -> bool:
 
 def _is_none(value: ast.AST) -> bool:
     return isinstance(value, ast.Constant) and value.value is None
+
+
+def _is_chance(value: ast.AST) -> bool:
+    """Whether it is the generator of the context: none is given where a loss is bounded."""
+    return isinstance(value, ast.Attribute) and _dotted(value, {}) == "context.chance"
 
 
 def _on_frame(node: ast.Call) -> bool:

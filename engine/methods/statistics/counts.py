@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from engine.methods.budget import budget_problems, is_replace_one, required
-from engine.methods.parameters import Parameter, ParameterKind, Problem, value_of
+from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
     DictionaryEntry,
-    ErrorForecast,
+    Expected,
     Family,
     Forecast,
     Method,
@@ -39,9 +39,8 @@ from engine.methods.statistics.tables import (
     result_views,
     size_view,
 )
-from engine.privacy.guarantee import Guarantee
-from engine.privacy.guarantee import Kind as GuaranteeKind
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, Integers, LaplaceCounts
+from engine.privacy.promise import Promise
 from engine.table.schema import Kind
 from engine.views import Text
 
@@ -69,7 +68,7 @@ class CountsMethod(Method):
     """
 
     family = Family.STATISTICS
-    guarantee = GuaranteeKind.PURE_DP
+    promises = ("pure_dp", "approximate_dp")
 
     @abstractmethod
     def cells(self, request: Request) -> Cells:
@@ -77,7 +76,7 @@ class CountsMethod(Method):
 
     def set_value(self, request: Request, name: str) -> object:
         """Return a parameter as filled in, or its default."""
-        return value_of(self.parameters, request.parameters, name)
+        return request.values[name]
 
     def mechanism(self, request: Request) -> CountNoise:
         """Return the noise that the budget buys."""
@@ -91,10 +90,10 @@ class CountsMethod(Method):
         """Say what is wrong with the budget."""
         return budget_problems(request, uses_delta=self.set_value(request, "noise") == "gaussian")
 
-    def cost(self, request: Request) -> Guarantee:
+    def cost(self, request: Request) -> Promise:
         mechanism = self.mechanism(request)
         pure = isinstance(mechanism, LaplaceCounts)
-        kind = GuaranteeKind.PURE_DP if pure else GuaranteeKind.APPROXIMATE_DP
+        kind = "pure_dp" if pure else "approximate_dp"
         return promise(request, mechanism.event, kind=kind)
 
     def forecast(self, request: Request) -> Forecast:
@@ -102,15 +101,13 @@ class CountsMethod(Method):
         unit = counted_unit(request)
         one = mechanism.accuracy()
         quantity = Text(f"methods.{self.id}.numbers.count.label")
-        errors = [
-            ErrorForecast(quantity, size, one.median, one.limit, unit) for size in request.declared_sizes
-        ]
+        errors = [Expected(quantity, "group", size, one.median, one.limit, unit) for size in request.sizes]
         view = size_view(self.id, errors, axis=quantity)
         if self.set_value(request, "totals"):
             total = mechanism.accuracy(summed=self.cells(request).size)
             label = Text(f"methods.{self.id}.numbers.total.label")
-            errors.append(ErrorForecast(label, None, total.median, total.limit, unit))
-        return Forecast(tuple(errors), (*forecast_views(self.id, errors), view))
+            errors.append(Expected(label, "whole", None, total.median, total.limit, unit))
+        return Forecast(tuple(errors), views=(*forecast_views(self.id, errors), view))
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         cells, mechanism = self.cells(request), self.mechanism(request)
@@ -119,9 +116,9 @@ class CountsMethod(Method):
         context.progress.step(0.6, "run.noise")
         noisy = mechanism.release(exact, context.noise)
         context.progress.step(0.9, "run.writing")
-        return self.published(noisy, cells, mechanism, request)
+        return self.released(noisy, cells, mechanism, request)
 
-    def published(self, noisy: Integers, cells: Cells, mechanism: CountNoise, request: Request) -> Release:
+    def released(self, noisy: Integers, cells: Cells, mechanism: CountNoise, request: Request) -> Release:
         """Make the artefacts from noisy counts: nothing after this line has seen a row."""
         unit = counted_unit(request)
         shown = np.maximum(noisy, 0) if self.set_value(request, "no_negatives") else noisy
@@ -131,7 +128,7 @@ class CountsMethod(Method):
             number_entry(self.id, "count", cells, kind="integer", unit=unit),
             number_entry(self.id, "within_95", cells, kind="integer", unit=unit),
         )
-        artefacts = [TableArtefact("counts", frame, dictionary)]
+        artefacts = [TableArtefact("counts", (frame,), dictionary)]
         if self.set_value(request, "totals"):
             artefacts.append(self.totals(noisy, cells, mechanism, unit))
         views = result_views(self.id, frame, cells, value="count", within="within_95")
@@ -162,7 +159,7 @@ class CountsMethod(Method):
             DictionaryEntry(name, Text(f"methods.{self.id}.numbers.{text}.what"), "integer", unit)
             for name, text in (("total", "total"), ("within_95", "within_95"))
         ]
-        return TableArtefact("totals", frame, tuple(entries))
+        return TableArtefact("totals", (frame,), tuple(entries))
 
 
 class Counts(CountsMethod):
@@ -175,7 +172,7 @@ class Counts(CountsMethod):
     """
 
     id = "statistics.counts"
-    source = Reference(
+    published = Reference(
         "Dwork, McSherry, Nissim, Smith: Calibrating noise to sensitivity in private data analysis (2006)",
         "example 3, histograms",
         "doi:10.1007/11681878_14",
@@ -196,12 +193,12 @@ class Counts(CountsMethod):
     )
 
     def further_problems(self, request: Request) -> list[Problem]:
-        columns = [request.schema.column(name) for name in request.parameters["columns"]]
+        columns = [request.schema.column(name) for name in request.values["columns"]]
         found = level_problems(columns, parameter="columns")
         found = found or size_problems(self.cells(request), method=self.id, parameter="columns")
         return found + self.noise_problems(request)
 
     def cells(self, request: Request) -> Cells:
         extra = Extra(str(self.set_value(request, "extra_cells")))
-        names = request.parameters["columns"]
+        names = request.values["columns"]
         return Cells(tuple(LevelAxis(request.schema.column(name), extra) for name in names))

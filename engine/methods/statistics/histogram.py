@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from engine.methods.parameters import Parameter, ParameterKind, Problem, edge_of
+from datetime import date
+
+from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import Reference, Request
 from engine.methods.statistics.cells import Cells, Extra, LevelAxis, level_problems, size_problems
 from engine.methods.statistics.counts import (
@@ -14,6 +16,7 @@ from engine.methods.statistics.counts import (
     CountsMethod,
 )
 from engine.methods.statistics.edges import EdgeAxis, Outside, written_edges
+from engine.methods.values import edge_number, to_json
 from engine.table.schema import Kind
 
 
@@ -28,7 +31,7 @@ class Histogram(CountsMethod):
     """
 
     id = "statistics.histogram"
-    source = Reference(
+    published = Reference(
         "Dwork, McSherry, Nissim, Smith: Calibrating noise to sensitivity in private data analysis (2006)",
         "example 3, histograms",
         "doi:10.1007/11681878_14",
@@ -55,7 +58,7 @@ class Histogram(CountsMethod):
     def further_problems(self, request: Request) -> list[Problem]:
         by = [request.schema.column(name) for name in self.names(request)]
         found = self.edge_problems(request)
-        if request.parameters["column"] in self.names(request):
+        if request.values["column"] in self.names(request):
             found.append(Problem(f"{self.id}.column_twice", {}, "by"))
         found += level_problems(by, parameter="by")
         found = found or size_problems(self.cells(request), method=self.id, parameter="edges")
@@ -63,8 +66,8 @@ class Histogram(CountsMethod):
 
     def edge_problems(self, request: Request) -> list[Problem]:
         """Say when edges are days and the column numbers, or the other way round."""
-        is_date = request.schema.column(request.parameters["column"]).kind is Kind.DATE
-        days = [str(edge).strip()[4:5] == "-" for edge in request.parameters["edges"]]
+        is_date = request.schema.column(request.values["column"]).kind is Kind.DATE
+        days = [isinstance(edge, date) for edge in request.values["edges"]]
         if is_date and not all(days):
             return [Problem(f"{self.id}.edges_not_days", {}, "edges")]
         if not is_date and any(days):
@@ -77,11 +80,11 @@ class Histogram(CountsMethod):
 
     def cells(self, request: Request) -> Cells:
         extra = Extra(str(self.set_value(request, "extra_cells")))
-        edges = request.parameters["edges"]
-        exact = tuple(edge for edge in map(edge_of, edges) if edge is not None)
+        edges = request.values["edges"]
+        exact = tuple(edge_number(edge) for edge in edges)
         between = EdgeAxis(
-            request.schema.column(request.parameters["column"]),
-            written_edges(edges),
+            request.schema.column(request.values["column"]),
+            written_edges(to_json(edges)),
             exact,
             Outside(str(self.set_value(request, "outside"))),
             missing=extra is not Extra.LEFT_OUT,

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.methods.budget import budget_problems, is_replace_one, required
-from engine.methods.parameters import Parameter, ParameterKind, Problem, value_of
+from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
-    ErrorForecast,
+    Expected,
     Family,
     Forecast,
     Method,
@@ -30,10 +30,10 @@ from engine.methods.statistics.quantity import WIDEST, Quantity, grid_of
 from engine.methods.statistics.ratio import ratio_errors, ratio_interval
 from engine.methods.statistics.sensitivity import means_sensitivity
 from engine.methods.statistics.tables import forecast_views, number_entry, result_frame, result_views
-from engine.privacy.guarantee import Guarantee, Sequential
-from engine.privacy.guarantee import Kind as GuaranteeKind
+from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import Integers, LaplaceCounts
 from engine.privacy.noise import LARGEST_SCALE
+from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 from engine.table import coding
 from engine.table.schema import Kind, Role, exact
@@ -80,8 +80,8 @@ class Means(Method):
 
     id = "statistics.means"
     family = Family.STATISTICS
-    guarantee = GuaranteeKind.PURE_DP
-    source = Reference(
+    promises = ("pure_dp",)
+    published = Reference(
         "S. Srivastava: Utility and privacy guarantees of differential privacy (2016)",
         "chapter 5, composite statistics",
     )
@@ -176,7 +176,7 @@ class Means(Method):
         return found
 
     def _get(self, request: Request, name: str) -> Any:
-        return value_of(self.parameters, request.parameters, name)
+        return request.values[name]
 
     def _column(self, request: Request) -> str:
         return "answer" if self._get(request, "statistic") == PROPORTION else "value"
@@ -231,7 +231,7 @@ class Means(Method):
     def _mean_grid(self, quantity: Quantity) -> Fraction:
         return quantity.reach * quantity.step / (2 * HALF_RANGE)
 
-    def cost(self, request: Request) -> Guarantee:
+    def cost(self, request: Request) -> Promise:
         events = tuple(part.event for part in self.noised(request).parts)
         return promise(request, events[0] if len(events) == 1 else Sequential(events))
 
@@ -242,23 +242,23 @@ class Means(Method):
         name = self._get(request, "statistic")
         label = Text(f"methods.{self.id}.numbers.{name}.label")
         errors = [
-            ErrorForecast(label, size, median, limit)
+            Expected(label, "group", size, median, limit)
             for size, (median, limit) in zip(
-                request.declared_sizes, self._errors(noised, quantity, request), strict=True
+                request.sizes, self._errors(noised, quantity, request), strict=True
             )
         ]
         if noised.count is not None:
             step, one = float(noised.count.grid), noised.count.accuracy()
             counted = Text(f"methods.{self.id}.numbers.{self._count_name(quantity)}.label")
             unit = counted_unit(request) if quantity.weight is None else ""
-            errors.append(ErrorForecast(counted, None, one.median * step, one.limit * step, unit))
+            errors.append(Expected(counted, "whole", None, one.median * step, one.limit * step, unit))
         names = [] if name == SUM else ["positions"]
         names += ["weights"] if quantity.weight is not None and noised.count is not None else []
         notes = tuple(Text(f"methods.{self.id}.notes.{note}") for note in names)
-        return Forecast(tuple(errors), forecast_views(self.id, errors), notes)
+        return Forecast(tuple(errors), views=forecast_views(self.id, errors), notes=notes)
 
     def _errors(self, noised: Noised, quantity: Quantity, request: Request) -> list[tuple[float, float]]:
-        sizes = request.declared_sizes
+        sizes = request.sizes
         step = float(noised.main.grid)
         if self._get(request, "statistic") == SUM:
             one = noised.main.accuracy()
@@ -368,7 +368,7 @@ class Means(Method):
         if quantity.value is not None:
             values = {"step": float(quantity.step), "column": quantity.value.column.name}
             notes.append(Text(f"methods.{self.id}.notes.grid", values))
-        artefact = TableArtefact(f"{name}s", frame, (*cells.entries, *entries))
+        artefact = TableArtefact(f"{name}s", (frame,), (*cells.entries, *entries))
         return Release((artefact,), self.cost(request), views, tuple(notes))
 
 

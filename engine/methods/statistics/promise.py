@@ -1,14 +1,15 @@
-"""The guarantee of a statistic: who is protected, between which data sets, and under which assumptions."""
+"""The promise of a statistic: who is protected, between which data sets, and under which assumptions."""
 
 from __future__ import annotations
 
 from engine.methods.budget import is_replace_one, required
 from engine.methods.protocol import Request
-from engine.privacy.guarantee import Event, Guarantee, Kind, Unit
+from engine.privacy.events import Event
+from engine.privacy.promise import Loss, Promise, Unit
 
 
-def promise(request: Request, events: Event, *, kind: Kind = Kind.PURE_DP) -> Guarantee:
-    """Return the guarantee that costs exactly the budget of the request."""
+def promise(request: Request, events: Event, *, kind: str = "pure_dp") -> Promise:
+    """Return the promise that costs exactly the budget of the request."""
     budget = required(request)
     person = request.unit is Unit.PERSON
     assumptions = (
@@ -19,15 +20,12 @@ def promise(request: Request, events: Event, *, kind: Kind = Kind.PURE_DP) -> Gu
         "exact_integer_noise",
         "trusted_machine",
     )
-    return Guarantee(
+    return Promise(
         kind,
-        budget.epsilon,
-        budget.delta,
+        Loss(budget.epsilon, budget.delta, budget.neighbours, events),
         request.unit,
         request.rows_per_person,
-        budget.neighbours,
-        assumptions,
-        events,
+        assumptions=assumptions,
     )
 
 

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from engine.methods.budget import budget_problems, is_replace_one, required
-from engine.methods.parameters import Parameter, ParameterKind, Problem, edge_of, value_of
+from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
     DictionaryEntry,
-    ErrorForecast,
+    Expected,
     Family,
     Forecast,
     Method,
@@ -31,9 +31,10 @@ from engine.methods.statistics.promise import counted_unit, promise
 from engine.methods.statistics.quantity import Grid, grid_of
 from engine.methods.statistics.ranks import rank_scores, rank_sensitivity, spread_evenly
 from engine.methods.statistics.tables import forecast_views, number_entry, result_views
-from engine.privacy.guarantee import Guarantee, Sequential
-from engine.privacy.guarantee import Kind as GuaranteeKind
+from engine.methods.values import edge_number
+from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import ExponentialChoice
+from engine.privacy.promise import Promise
 from engine.table.schema import Kind
 from engine.views import Text
 
@@ -61,8 +62,8 @@ class Quantiles(Method):
 
     id = "statistics.quantiles"
     family = Family.STATISTICS
-    guarantee = GuaranteeKind.PURE_DP
-    source = Reference(
+    promises = ("pure_dp",)
+    published = Reference(
         "McSherry, Talwar: Mechanism design via differential privacy (2007)",
         "theorem 6, the exponential mechanism",
         "doi:10.1109/FOCS.2007.66",
@@ -85,7 +86,7 @@ class Quantiles(Method):
     # --- declarations ------------------------------------------------------------------------------
 
     def further_problems(self, request: Request) -> list[Problem]:
-        column = request.schema.column(request.parameters["value"])
+        column = request.schema.column(request.values["value"])
         by = [request.schema.column(name) for name in self._get(request, "by") or []]
         found = level_problems(by, parameter="by")
         grid = self._grid(request)
@@ -106,10 +107,10 @@ class Quantiles(Method):
         return found + budget_problems(request, uses_delta=False)
 
     def _get(self, request: Request, name: str) -> Any:
-        return value_of(self.parameters, request.parameters, name)
+        return request.values[name]
 
     def _wanted(self, request: Request) -> tuple[Fraction, ...]:
-        return tuple(each for each in map(edge_of, self._get(request, "quantiles")) if each is not None)
+        return tuple(edge_number(each) for each in self._get(request, "quantiles"))
 
     def _grid(self, request: Request) -> Grid | None:
         return grid_of(request.schema.column(self._get(request, "value")), digits=3)
@@ -134,11 +135,12 @@ class Quantiles(Method):
                     replace_one=is_replace_one(request),
                 ),
                 share,
+                choices=groups,
             )
             for each in wanted
         )
 
-    def cost(self, request: Request) -> Guarantee:
+    def cost(self, request: Request) -> Promise:
         events = tuple(choice.event for choice in self.choices(request))
         return promise(request, events[0] if len(events) == 1 else Sequential(events))
 
@@ -161,16 +163,18 @@ class Quantiles(Method):
         errors = []
         for wanted, choice in zip(self._wanted(request), self.choices(request), strict=True):
             name = Text(f"{label}.value.of", {"quantile": str(wanted)})
-            for size in request.declared_sizes:
+            for size in request.sizes:
                 median, limit = _even_errors(choice.rate, wanted, max(size, 1), candidates)
-                errors.append(ErrorForecast(name, size, median * float(grid.step), limit * float(grid.step)))
+                errors.append(
+                    Expected(name, "group", size, median * float(grid.step), limit * float(grid.step))
+                )
         half, most = (self.rank_limit(request, candidates, share=share) for share in (0.5, SHARE))
-        ranks = [ErrorForecast(Text(f"{label}.within_95_rank.label"), None, half, most, unit)]
-        errors = [*sorted(errors, key=lambda error: request.declared_sizes.index(error.group_size or 0))]
+        ranks = [Expected(Text(f"{label}.within_95_rank.label"), "whole", None, half, most, unit)]
+        errors = [*sorted(errors, key=lambda error: request.sizes.index(error.size or 0))]
         return Forecast(
             (*errors, *ranks),
-            forecast_views(self.id, (*errors, *ranks)),
-            (Text(f"methods.{self.id}.notes.even"), Text(f"methods.{self.id}.notes.rank")),
+            views=forecast_views(self.id, (*errors, *ranks)),
+            notes=(Text(f"methods.{self.id}.notes.even"), Text(f"methods.{self.id}.notes.rank")),
         )
 
     # --- release -----------------------------------------------------------------------------------
@@ -225,7 +229,7 @@ class Quantiles(Method):
                 {"column": grid.column.name, "step": float(grid.step)},
             )
         )
-        artefact = TableArtefact("quantiles", frame, dictionary)
+        artefact = TableArtefact("quantiles", (frame,), dictionary)
         return Release((artefact,), self.cost(request), views, tuple(notes))
 
 

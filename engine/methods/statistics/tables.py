@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.methods.protocol import DictionaryEntry, ErrorForecast
+from engine.methods.protocol import DictionaryEntry, Expected
 from engine.methods.statistics.cells import Cells, free_name
 from engine.views import BarsView, IntervalsView, TableView, Text, View
 
 MOST_ROWS, MOST_BARS = 500, 60
 
 
-def forecast_views(method: str, errors: Sequence[ErrorForecast]) -> tuple[View, ...]:
+def forecast_views(method: str, errors: Sequence[Expected]) -> tuple[View, ...]:
     """Return the expected errors as a table."""
     rows = tuple(
         (
             error.quantity,
-            error.group_size,
+            error.size,
             error.median,
             error.limit,
         )
@@ -34,10 +34,10 @@ def forecast_views(method: str, errors: Sequence[ErrorForecast]) -> tuple[View, 
     )
 
 
-def size_view(method: str, errors: Sequence[ErrorForecast], *, axis: Text) -> View:
+def size_view(method: str, errors: Sequence[Expected], *, axis: Text) -> View:
     """Return, for groups of the declared sizes, where 95 of 100 released counts will lie."""
-    sized = [error for error in errors if error.group_size is not None]
-    sizes = [float(error.group_size or 0) for error in sized]
+    sized = [error for error in errors if error.size is not None]
+    sizes = [float(error.size or 0) for error in sized]
     return IntervalsView(
         Text(f"methods.{method}.views.sizes.title"),
         tuple(Text("statistics.labels.group_of", {"size": int(size)}) for size in sizes),

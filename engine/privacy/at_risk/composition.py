@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from engine.errors import InputRefused
 from engine.privacy.at_risk.inputs import Number, level, share, whole
 from engine.privacy.at_risk.lattice import MOST_RISES
 from engine.privacy.at_risk.loss import Array, PrivacyLoss
-from engine.privacy.at_risk.mechanisms import steps_of
+from engine.privacy.events import Mechanism
 from engine.progress import SILENT, Progress
 
 LARGEST_DISTINCT = 300
@@ -30,25 +30,6 @@ EXACT_POINTS = 1 << 20
 """Up to so many points a common lattice of all losses is used as it is, without any rounding."""
 
 TAIL = 1e-15
-
-
-class Part(Protocol):
-    """What `composed` reads of an event: `engine.privacy.guarantee.Mechanism` has all of it."""
-
-    @property
-    def noise(self) -> str: ...
-
-    @property
-    def scale(self) -> Fraction: ...
-
-    @property
-    def sensitivity(self) -> Fraction: ...
-
-    @property
-    def count(self) -> int: ...
-
-    @property
-    def monotone(self) -> bool: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,13 +195,13 @@ class Composition:
         return min(1.0, max(0.0, float(masses[: max(0, last - lowest + 1)].sum())))
 
 
-def composed(parts: Iterable[Part], *, progress: Progress = SILENT) -> PrivacyLoss | Composition:
+def composed(parts: Iterable[Mechanism], *, progress: Progress = SILENT) -> PrivacyLoss | Composition:
     """Return the privacy loss of events of the accountant, one after the other.
 
     Parameters
     ----------
     parts
-        Mechanisms with ``noise``, ``scale``, ``sensitivity``, ``count`` and ``monotone``.
+        Mechanisms of which a distribution of losses is known.
     progress
         Told after every different mechanism.
 
@@ -232,18 +213,20 @@ def composed(parts: Iterable[Part], *, progress: Progress = SILENT) -> PrivacyLo
     Raises
     ------
     InputRefused
-        As `compose` and `engine.privacy.at_risk.mechanisms.steps_of`.
+        As `compose`; ``at_risk.no_distribution``: of one of them only a bound is known.
     """
-    counts: dict[tuple[str, Fraction, Fraction, bool], int] = {}
+    counts: dict[Mechanism, int] = {}
     for part in parts:
-        key = (str(part.noise), Fraction(part.scale), Fraction(part.sensitivity), bool(part.monotone))
-        counts[key] = counts.get(key, 0) + whole(part.count, name="count", largest=10**9)
+        count = whole(part.count, name="count", largest=10**9)
+        counts[part.single()] = counts.get(part.single(), 0) + count
     if len(counts) > LARGEST_DISTINCT:
         raise InputRefused("at_risk.too_many_releases", found=len(counts), largest=LARGEST_DISTINCT)
     losses = []
-    for (noise, scale, sensitivity, monotone), count in counts.items():
-        loss, steps = steps_of(noise, scale=scale, sensitivity=sensitivity, monotone=monotone)
-        losses.append((loss, steps * count))
+    for part, count in counts.items():
+        found = part.loss()
+        if found is None:
+            raise InputRefused("at_risk.no_distribution")
+        losses.append((found[0], found[1] * count))
     if len(losses) == 1 and losses[0][1] == 1:
         return losses[0][0]
     return compose(losses, progress=progress)

@@ -17,7 +17,6 @@ from engine.privacy.at_risk.bodies import Between, Bounded, Envelope, Geometric,
 from engine.privacy.at_risk.inputs import Number, positive, share, whole
 from engine.privacy.at_risk.lattice import MOST_RISES, Lattice
 from engine.privacy.at_risk.loss import NO_ATOMS, Array, PrivacyLoss
-from engine.privacy.gaussian import MOST_STEPS
 
 MECHANISMS = (
     "laplace",
@@ -74,42 +73,6 @@ def loss_of(mechanism: str, *, scale: Number, sensitivity: Number, monotone: boo
         change = positive(sensitivity, name="sensitivity", largest=10**30)
         return exponential(epsilon0=change / width * (1 if monotone else 2))
     raise InputRefused("at_risk.unknown_mechanism", found=mechanism, expected=", ".join(MECHANISMS))
-
-
-def steps_of(
-    mechanism: str, *, scale: Fraction, sensitivity: Fraction, monotone: bool = False
-) -> tuple[PrivacyLoss, int]:
-    """Return the privacy loss of one step of a mechanism on a vector, and how many steps a run takes.
-
-    Parameters
-    ----------
-    mechanism, scale, sensitivity, monotone
-        As in `loss_of`; for discrete Gaussian noise the sensitivity is an L2 distance between integer
-        vectors, a root rounded up.
-
-    Notes
-    -----
-    Every mechanism but one is a single step: for Laplace noise the whole L1 sensitivity in one coordinate is
-    the worst shift: one that goes there by parts is no easier to notice (the trade-off functions of the
-    parts, one after the other, give that of the whole; Dong, Roth and Su, "Gaussian differential privacy",
-    2022, on group privacy). Discrete Gaussian noise with squared sensitivity S ≤ 3 is S steps of one each:
-    an integer shift that short moves at most S coordinates by one. Longer shifts whose root is no whole
-    number are read as continuous noise of the same ratio; `engine.privacy.accounting` certifies them
-    otherwise.
-
-    Examples
-    --------
-    >>> steps_of("discrete_gaussian", scale=Fraction(3), sensitivity=Fraction(1415, 1000))[1]
-    2
-    """
-    if mechanism != "discrete_gaussian":
-        return loss_of(mechanism, scale=scale, sensitivity=sensitivity, monotone=monotone), 1
-    squared = math.floor(sensitivity**2)
-    if 1 <= squared <= MOST_STEPS:
-        return discrete_gaussian(scale=scale), squared
-    if sensitivity.denominator == 1:
-        return discrete_gaussian(scale=scale, sensitivity=int(sensitivity)), 1
-    return gaussian(scale=scale, sensitivity=sensitivity), 1
 
 
 def laplace(*, epsilon0: Number) -> PrivacyLoss:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputRefused
-from engine.privacy.guarantee import Kind
 from engine.privacy.sampled_sensitivity.bounds import (
     ImplicitConfidence,
     empirical_quantile,
@@ -85,13 +84,13 @@ class EstimatedNoiseScale:
     epsilon
         ε₀·Δ_f/Δ_S, the level that really holds for a known Δ_f; None without one.
     kind
-        `Kind.PURE_DP` with a known Δ_f, else `Kind.NONE`: privacy at risk, estimated.
+        The promise ``pure_dp`` with a known Δ_f, else ``none``: privacy at risk, estimated.
     """
 
     scale: float
     epsilon0: float
     epsilon: float | None
-    kind: Kind
+    kind: str
 
 
 def sampled_sensitivity(
@@ -197,7 +196,7 @@ def sampled_noise_scale(
     Returns
     -------
     EstimatedNoiseScale
-        Of kind `Kind.NONE` unless ``known_sensitivity`` is given.
+        Of kind ``none`` unless ``known_sensitivity`` is given.
 
     Raises
     ------
@@ -227,7 +226,7 @@ def sampled_noise_scale(
     if delta <= 0.0:
         raise InputRefused(f"{AREA}.no_spread")
     if known_sensitivity is None:
-        return EstimatedNoiseScale(delta / epsilon0, epsilon0, None, Kind.NONE)
+        return EstimatedNoiseScale(delta / epsilon0, epsilon0, None, "none")
     if not sample.values[-1] <= known_sensitivity < float("inf"):
         raise InputRefused(f"{AREA}.known_sensitivity", found=known_sensitivity)
-    return EstimatedNoiseScale(delta / epsilon0, epsilon0, epsilon0 * known_sensitivity / delta, Kind.PURE_DP)
+    return EstimatedNoiseScale(delta / epsilon0, epsilon0, epsilon0 * known_sensitivity / delta, "pure_dp")

@@ -77,8 +77,9 @@ def _more_views(kept: InternalEvidence | None) -> tuple[Part, ...]:
 
 def _cover(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Part, ...]:
     parts: list[Part] = [*_key_numbers(evidence)]
-    if evidence.guarantee.epsilon is None:
-        parts.append(Statement(Text("statement.none"), care=True))
+    if evidence.promise.loss is None:
+        sentence = evidence.statement["sentence"]
+        parts.append(Statement(Text(sentence["id"], sentence["values"]), care=True))
     parts.append(KeyValues("", tuple(_label(evidence, kept))))
     if kept is not None:
         parts += private.warnings(kept)
@@ -88,14 +89,15 @@ def _cover(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Par
 
 def _key_numbers(evidence: PublicEvidence) -> tuple[Part, ...]:
     statement = evidence.statement
-    if evidence.guarantee.epsilon is None or "posterior" not in statement:
+    loss = evidence.promise.loss
+    if loss is None or "posterior" not in statement:
         return ()
-    epsilon = exactly(evidence.guarantee.epsilon)
+    epsilon = exactly(loss.epsilon)
     posterior = statement["posterior"]
-    known = "value" if evidence.guarantee.neighbours.value == "replace_one" else "presence"
+    known = "value" if loss.neighbours.value == "replace_one" else "presence"
     numbers = (
         NumberView(say("cover.epsilon"), epsilon or 0, three("epsilon", epsilon=epsilon)),
-        NumberView(say("cover.delta"), exactly(evidence.guarantee.delta) or 0, three("delta")),
+        NumberView(say("cover.delta"), exactly(loss.delta) or 0, three("delta")),
         NumberView(
             say("cover.odds"),
             plainly(statement["odds_factor"], digits=3),
@@ -113,14 +115,15 @@ def _key_numbers(evidence: PublicEvidence) -> tuple[Part, ...]:
 
 def _label(evidence: PublicEvidence, kept: InternalEvidence | None) -> list[Row]:
     """Return the label: who is protected, for whom, what leaves, and what it rests on."""
-    promised = evidence.guarantee
+    promised = evidence.promise
     name = chapters.of_method(evidence, "title") or str(evidence.method["id"])
     rows = [
         Row(say("cover.release_kind"), name, note=say("cover.files", count=len(evidence.artefacts))),
-        Row(say("cover.guarantee"), say(f"guarantees.{promised.kind.value}")),
+        Row(say("cover.guarantee"), Text(f"promises.{promised.kind}.name")),
         Row(say("cover.unit"), chapters.unit_of(promised)),
-        Row(say("cover.neighbours"), say(f"neighbours.{promised.neighbours.value}")),
     ]
+    if promised.loss is not None:
+        rows.append(Row(say("cover.neighbours"), say(f"neighbours.{promised.loss.neighbours.value}")))
     rows += [
         Row(say(f"cover.{field}"), evidence.purpose[field])
         for field in PURPOSE

@@ -23,7 +23,7 @@ from engine.views import BarsView, IntervalsView, Label, TableView, Text
 
 def limits(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Return what nobody may read into the report."""
-    formal = evidence.guarantee.epsilon is not None
+    formal = evidence.promise.loss is not None
     names = ["no_verdict", "correctness", *(("formal",) if formal else ("no_guarantee",))]
     names += ["other_releases", "small_groups", "machine", "chosen", "certified"]
     return (Bullets(tuple(say(f"limits.{name}") for name in names)),)
@@ -65,7 +65,7 @@ def _labels(part: Part) -> Iterator[Label]:
 
 
 def _numbers_of_mechanisms(evidence: PublicEvidence) -> Iterator[Explanation]:
-    if evidence.guarantee.events is not None:
+    if evidence.promise.loss is not None:
         for name in ("scale", "sensitivity", "grid", "count"):
             yield Explanation(say(f"guarantee.{name}"), None, three(name))
 

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from engine import texts
-from engine.privacy.guarantee import Event, Guarantee, Mechanism, Parallel, Unit
+from engine.privacy.events import Event
+from engine.privacy.promise import Promise, Unit
 from engine.release.evidence import PublicEvidence
 from engine.report.document import (
     Bullets,
@@ -71,7 +72,7 @@ def settings(evidence: PublicEvidence) -> KeyValues:
         Row(of_method(evidence, f"parameters.{name}.label") or name, _setting(evidence, name, value))
         for name, value in evidence.decided.get("parameters", {}).items()
     ]
-    source = evidence.method.get("source", {})
+    source = evidence.method.get("published", {})
     cited = " · ".join(str(source[name]) for name in ("document", "place", "identifier") if source.get(name))
     name = of_method(evidence, "title") or evidence.method["id"]
     head = Row(say("done.method"), name, note=say("done.version", version=str(evidence.method["version"])))
@@ -168,7 +169,7 @@ def _bound(value: Any) -> Any:
 def _use(evidence: PublicEvidence, column: Mapping[str, Any]) -> Cell:
     """Say in which settings of the method a column is named."""
     if column["role"] == "person_key":
-        return say("columns.key", count=evidence.guarantee.rows_per_person)
+        return say("columns.key", count=evidence.promise.rows_per_person)
     named = [
         of_method(evidence, f"parameters.{name}.label") or name
         for name, value in evidence.decided.get("parameters", {}).items()
@@ -191,19 +192,19 @@ def _mentioned(value: Any) -> Iterator[str]:
 
 def guarantee(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Say what is promised about whom, by which mechanism, from which bounds, and what that rests on."""
-    promised = evidence.guarantee
+    promised = evidence.promise
     sentence = evidence.statement.get("sentence")
     parts: list[Part] = [Text(sentence["id"], sentence["values"])] if sentence else []
     parts += [Statement(Text(f"assumptions.{FIXED}")), _promise(promised)]
-    if promised.events is not None:
-        parts += [_mechanisms(promised.events), _origin(evidence)]
+    if promised.loss is not None:
+        parts += [_mechanisms(promised.loss.events), _origin(evidence)]
     others = tuple(Text(f"assumptions.{name}") for name in promised.assumptions if name != FIXED)
     if others:
         parts += [Heading(say("guarantee.assumptions")), Bullets(others)]
     return (*parts, *at_risk(evidence))
 
 
-def unit_of(promised: Guarantee) -> Text:
+def unit_of(promised: Promise) -> Text:
     """Say who is protected."""
     if promised.unit is Unit.PERSON and promised.rows_per_person == 1:
         return say("units.person_one")
@@ -212,17 +213,22 @@ def unit_of(promised: Guarantee) -> Text:
     return say("units.row")
 
 
-def _promise(promised: Guarantee) -> KeyValues:
-    rows = [Row(say("guarantee.kind"), say(f"guarantees.{promised.kind.value}"))]
-    if promised.epsilon is not None:
+def _promise(promised: Promise) -> KeyValues:
+    rows = [Row(say("guarantee.kind"), Text(f"promises.{promised.kind}.name"))]
+    if promised.loss is not None:
         rows += [
-            Row(say("guarantee.epsilon"), exactly(promised.epsilon), three("epsilon")),
-            Row(say("guarantee.delta"), exactly(promised.delta), three("delta")),
+            Row(say("guarantee.epsilon"), exactly(promised.loss.epsilon), three("epsilon")),
+            Row(say("guarantee.delta"), exactly(promised.loss.delta), three("delta")),
         ]
     rows += [
         Row(say("guarantee.unit"), unit_of(promised)),
         Row(say("guarantee.rows_per_person"), promised.rows_per_person, three("rows_per_person")),
-        Row(say("guarantee.neighbours"), say(f"neighbours.{promised.neighbours.value}")),
+    ]
+    if promised.loss is not None:
+        rows.append(Row(say("guarantee.neighbours"), say(f"neighbours.{promised.loss.neighbours.value}")))
+    rows += [
+        Row(Text(f"promises.{promised.kind}.terms.{name}.label"), exactly(term))
+        for name, term in promised.terms.items()
     ]
     return KeyValues(say("guarantee.promise"), tuple(rows))
 
@@ -230,27 +236,16 @@ def _promise(promised: Guarantee) -> KeyValues:
 def _mechanisms(events: Event) -> TableView:
     rows = tuple(
         (
-            say(f"mechanisms.{leaf.noise.value}"),
-            exactly(leaf.scale),
-            exactly(leaf.sensitivity),
-            exactly(leaf.grid),
+            say(f"mechanisms.{leaf.word}"),
+            *(exactly(getattr(leaf, name, None)) for name in ("scale", "sensitivity", "grid")),
             leaf.count,
             say(f"composition.{'disjoint' if disjoint else 'same'}"),
         )
-        for leaf, disjoint in leaves(events)
+        for leaf, disjoint in events.leaves()
     )
     names = ("mechanism", "scale", "sensitivity", "grid", "count", "people")
     headings = tuple(say(f"guarantee.{name}") for name in names)
     return TableView(say("guarantee.mechanisms"), headings, rows, say("guarantee.mechanisms_note"))
-
-
-def leaves(event: Event, disjoint: bool = False) -> Iterator[tuple[Mechanism, bool]]:
-    """Give every mechanism of an event tree, and whether it reads people of its own."""
-    if isinstance(event, Mechanism):
-        yield event, disjoint
-        return
-    for part in event.parts:
-        yield from leaves(part, disjoint or isinstance(event, Parallel))
 
 
 def _origin(evidence: PublicEvidence) -> KeyValues:
@@ -259,7 +254,7 @@ def _origin(evidence: PublicEvidence) -> KeyValues:
         say("guarantee.made_of"),
         (
             Row(say("guarantee.bounds"), say(f"bounds.{evidence.decided.get('bounds', 'declared')}")),
-            Row(say("guarantee.accountant"), say(f"accountant.{evidence.guarantee.kind.value}")),
+            Row(say("guarantee.accountant"), Text(f"promises.{evidence.promise.kind}.accounting")),
             Row(say("guarantee.noise_source"), _known("noise", noise.get("source", ""))),
             Row(say("guarantee.sampler"), _known("noise", noise.get("sampler", ""))),
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from engine.methods.protocol import MAIN, Budget
-from engine.privacy.guarantee import Neighbours
+from engine.privacy.promise import Neighbours
 from engine.release.plan import FileReference, Plan
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 

@@ -10,13 +10,14 @@ import pytest
 from scipy.stats import binom
 
 from engine.privacy.accounting import total
-from engine.privacy.guarantee import Guarantee, Kind, Mechanism, Neighbours, Noise, Unit
-from engine.privacy.mechanisms import GaussianCounts
+from engine.privacy.events import Event
+from engine.privacy.mechanisms import DiscreteLaplace, GaussianCounts
+from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 
 
-def promised(epsilon: Fraction, delta: Fraction, event: Mechanism) -> Guarantee:
-    kind = Kind.APPROXIMATE_DP if delta else Kind.PURE_DP
-    return Guarantee(kind, epsilon, delta, Unit.PERSON, 1, Neighbours.ADD_REMOVE, (), event)
+def promised(epsilon: Fraction, delta: Fraction, event: Event) -> Promise:
+    kind = "approximate_dp" if delta else "pure_dp"
+    return Promise(kind, Loss(epsilon, delta, Neighbours.ADD_REMOVE, event), Unit.PERSON, 1)
 
 
 def worst_pure_delta(each: float, count: int, epsilon: float) -> float:
@@ -53,7 +54,7 @@ def gaussian_delta(scale: float, count: int, epsilon: float) -> float:
 )
 def test_many_pure_releases_never_cost_less_than_they_can_lose(epsilon: str, count: int, delta: str) -> None:
     each = Fraction(epsilon)
-    event = Mechanism(Noise.DISCRETE_LAPLACE, 1 / each, Fraction(1))
+    event = DiscreteLaplace(1 / each, Fraction(1))
     found = total([promised(each, Fraction(0), event)] * count, delta=Fraction(delta))
     assert found.delta <= Fraction(delta)
     assert worst_pure_delta(float(each), count, float(found.epsilon)) <= float(found.delta)
@@ -73,7 +74,7 @@ def test_nor_do_gaussian_ones(epsilon: str, own: str, count: int, delta: str) ->
 
 def test_a_budget_spent_in_small_pieces_is_spent() -> None:
     each = Fraction(1, 3 * 10**6)
-    event = Mechanism(Noise.DISCRETE_LAPLACE, 1 / each, Fraction(1))
+    event = DiscreteLaplace(1 / each, Fraction(1))
     assert total([promised(each, Fraction(0), event)] * 300, delta=Fraction(0)).epsilon == 300 * each
     replaced = total(
         [promised(each, Fraction(0), event)] * 3, delta=Fraction(0), neighbours=Neighbours.REPLACE_ONE

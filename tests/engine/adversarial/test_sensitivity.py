@@ -12,7 +12,7 @@ import pytest
 from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Context
 from engine.privacy import accounting, mechanisms
-from engine.privacy.guarantee import Neighbours
+from engine.privacy.promise import Neighbours
 from engine.progress import SILENT
 from engine.release import reading
 from engine.release.plan import Plan
@@ -60,7 +60,7 @@ class Recorder:
         noise = seeded_noise(1)
         noise.random_keys = lambda size: np.arange(size, dtype=np.uint64) << np.uint64(40)  # type: ignore[method-assign]
         used = reading.capped(held, plan.request, noise)
-        method(plan.method).run({MAIN: used}, plan.request, Context(noise, Path(), SILENT))
+        method(plan.method).run({MAIN: used}, plan.request, Context(noise, None, Path(), SILENT))
         return self.calls
 
 
@@ -122,8 +122,8 @@ def test_no_release_loses_more_than_it_declares(
     plan = plan_for(name, cap=cap, neighbours=neighbours)
     guarantee = method(plan.method).cost(plan.request)
     assert plan.budget is not None
-    if guarantee.delta == 0:
-        assert accounting.total([guarantee], delta=guarantee.delta).epsilon == plan.budget.epsilon == 1
+    if guarantee.loss.delta == 0:
+        assert accounting.total([guarantee], delta=guarantee.loss.delta).epsilon == plan.budget.epsilon == 1
     draw = np.random.default_rng(1)
     worst = max(
         loss(recorder.of(plan, first), recorder.of(plan, second))

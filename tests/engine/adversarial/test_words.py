@@ -61,7 +61,7 @@ def test_a_declared_level_cannot_become_a_formula_at_the_recipients(tmp_path: Pa
     levels = ["=1+1", "@SUM(A1)", "-2+3+cmd|' /C calc'!A0", "\t=1", "-5 to <0", "+", "-", "f"]
     frame = pd.DataFrame({"=cmd": pd.array(levels, dtype="str"), "count": range(-4, 4)})
     entries = tuple(DictionaryEntry(name, Text("x"), "category") for name in frame.columns)
-    write_artefact(tmp_path, TableArtefact("counts", frame, entries))
+    write_artefact(tmp_path, TableArtefact("counts", (frame,), entries), "en")
     read = pd.read_csv(tmp_path / "counts.csv", keep_default_na=False)
     assert read.columns.tolist() == ["'=cmd", "count"]
     assert read["'=cmd"].tolist() == [*(f"'{level}" for level in levels[:4]), *levels[4:]]

@@ -12,7 +12,7 @@ import pytest
 
 from engine.evaluation.protocol import Private, Subject
 from engine.methods.catalogue import method
-from engine.methods.protocol import Budget, Context, Request
+from engine.methods.protocol import Budget, Context
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.engine.release.conftest import folder, ledger, plan, run  # noqa: F401
@@ -62,9 +62,9 @@ def made() -> Maker:
         **parameters: Any,
     ) -> Private:
         way = method(name)
-        request = Request({"people": schema}, ASKED[name] | parameters, budget=Budget(epsilon))
+        request = way.request({"people": schema}, ASKED[name] | parameters, budget=Budget(epsilon))
         assert way.problems(request) == []
-        release = way.run({"people": rows}, request, Context(seeded_noise(seed), Path("unused")))
+        release = way.run({"people": rows}, request, Context(seeded_noise(seed), None, Path("unused")))
         subject = Subject(way, request, way.cost(request))
         return Private(subject, rows, schema, rows, release)
 

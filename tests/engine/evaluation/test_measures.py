@@ -26,9 +26,7 @@ from engine.evaluation.protocol import (
 )
 from engine.methods.catalogue import methods
 from engine.methods.protocol import Family, Release, TableArtefact
-from engine.privacy.guarantee import Kind as GuaranteeKind
-from engine.privacy.guarantee import Mechanism
-from engine.privacy.guarantee import Noise as NoiseKind
+from engine.privacy.mechanisms import RandomisedResponse
 from engine.progress import Progress
 from engine.table.schema import Column, Role, Schema
 from engine.table.table import Table
@@ -45,7 +43,7 @@ def with_counts(context, counts, *, limit=None):
     frame = first.frame.assign(count=counts)
     if limit is not None:
         frame = frame.assign(within_95=limit)
-    only = Release((TableArtefact(first.name, frame, first.dictionary),), context.release.guarantee)
+    only = Release((TableArtefact(first.name, (frame,), first.dictionary),), context.release.promise)
     return replace(context, release=only)
 
 
@@ -104,7 +102,7 @@ def test_any_value_between_two_people_is_a_median(made):
     first = context.release.artefacts[0]
     for values, errors in (([4.0, 11.0], [0, 0]), ([5.5, 2.0], [0.5, 0.5]), ([0.0, 14.0], [3.0, 0])):
         frame = first.frame.assign(value=values)
-        release = Release((replace(first, frame=frame),), context.release.guarantee)
+        release = Release((replace(first, frames=(frame,)),), context.release.promise)
         found = measure(ERROR).evaluate(replace(context, release=release)).figures["quantiles.value"]
         assert (found["largest"], found["median"]) == (max(errors), sum(errors) / 2)
 
@@ -135,7 +133,7 @@ def test_the_mean_of_nobody_is_not_compared(made):
     context = made("statistics.means", extra_cells="separate")
     first = context.release.artefacts[0]
     frame = first.frame.assign(mean=[5.0, 8.25, 14.0, 0.0], within_95=0.5, count=[4, 3, 2, 1])
-    release = Release((replace(first, frame=frame),), context.release.guarantee)
+    release = Release((replace(first, frames=(frame,)),), context.release.promise)
     answer = measure(ERROR).evaluate(replace(context, release=release))
     mean, count = answer.figures["means.mean"], answer.figures["means.count"]
     assert (mean["cells"], mean["without_exact"], mean["largest"], mean["within"]) == (2, 2, 1.0, 1)
@@ -160,16 +158,16 @@ def test_a_table_without_rows(made):
 
 def test_a_release_without_numbers_has_nothing_to_compare(made):
     context = made()
-    bare = replace(context, release=Release((), context.release.guarantee))
+    bare = replace(context, release=Release((), context.release.promise))
     assert measure(ERROR).evaluate(bare) == InternalMeasured()
     assert measure(GUESSES).evaluate(released(bare)) == PublicMeasured()
 
 
 def test_a_method_that_draws_answers_by_lot_is_not_measured(made):
     subject = made().subject
-    lot = Mechanism(NoiseKind.RANDOMISED_RESPONSE, Fraction(3, 4), Fraction(2))
-    local = replace(subject.guarantee, kind=GuaranteeKind.LOCAL_DP, events=lot)
-    assert not measure(ERROR).applies(replace(subject, guarantee=local))
+    lot = RandomisedResponse(Fraction(3, 4), 2)
+    local = replace(subject.promise, kind="local_dp", loss=replace(subject.promise.loss, events=lot))
+    assert not measure(ERROR).applies(replace(subject, promise=local))
     assert measure(ERROR).applies(subject)
 
 
@@ -191,9 +189,9 @@ def test_all_zero(made):
 def test_no_cell(made):
     context = made()
     first = context.release.artefacts[0]
-    none = TableArtefact(first.name, first.frame.head(0), first.dictionary)
+    none = TableArtefact(first.name, (first.frame.head(0),), first.dictionary)
     answer = measure(GUESSES).evaluate(
-        released(replace(context, release=Release((none,), context.release.guarantee)))
+        released(replace(context, release=Release((none,), context.release.promise)))
     )
     assert answer.figures == {"counts.count": {"cells": 0, "guesses": 0}}
 
@@ -211,7 +209,7 @@ def test_the_number_that_fares_worst_stands_first(made):
     context = made("statistics.means")
     first = context.release.artefacts[0]
     frame = first.frame.assign(mean=[7.0, 7.0], within_95=[6.0, 8.0], count=[1, 2], count_within_95=[9, 9])
-    release = Release((replace(first, frame=frame),), context.release.guarantee)
+    release = Release((replace(first, frames=(frame,)),), context.release.promise)
     answer = measure(GUESSES).evaluate(released(replace(context, release=release)))
     assert shown(answer) == {"guesses": 2, "cells": 2}
     assert [(row[0].id.split(".")[-2], row[3]) for row in tables(answer)["numbers"].rows] == [

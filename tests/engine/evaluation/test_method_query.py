@@ -12,9 +12,10 @@ from engine.errors import InputRefused
 from engine.evaluation.method_query import method_query
 from engine.evaluation.protocol import Subject
 from engine.methods.catalogue import method
-from engine.methods.protocol import MAIN, Budget, Request
-from engine.privacy.guarantee import Guarantee, Kind, Mechanism, Neighbours, Noise, Unit
+from engine.methods.protocol import MAIN, Budget
+from engine.privacy.mechanisms import RandomisedResponse
 from engine.privacy.noise import Noise as Door
+from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.privacy.sampled_sensitivity import InternalSampledSensitivity, Origin, sampled_sensitivity
 from engine.risk.queries import read_query
 from engine.risk.sources import Source
@@ -54,7 +55,7 @@ METHODS = {
 def subject(name: str) -> Subject:
     found = method(name)
     budget = Budget(Fraction(1), neighbours=Neighbours.REPLACE_ONE)
-    request = Request({MAIN: SCHEMA}, METHODS[name], budget=budget)
+    request = found.request({MAIN: SCHEMA}, METHODS[name], budget=budget)
     assert not found.problems(request)
     return Subject(found, request, found.cost(request))
 
@@ -88,10 +89,12 @@ def test_a_method_moves_as_its_query_does() -> None:
 
 def test_refusals() -> None:
     counts = subject("statistics.counts")
-    coins = Guarantee(
-        Kind.LOCAL_DP, Fraction(1), Fraction(0), Unit.ROW, 1, Neighbours.REPLACE_ONE, (),
-        Mechanism(Noise.RANDOMISED_RESPONSE, Fraction(3, 4), Fraction(2)),
-    )  # fmt: skip
+    coins = Promise(
+        "local_dp",
+        Loss(Fraction(1), Fraction(0), Neighbours.REPLACE_ONE, RandomisedResponse(Fraction(3, 4), 2)),
+        Unit.ROW,
+        1,
+    )
     for one, source, table, code in (
         (counts, Source.PRIVATE, None, "queries.no_table"),
         (counts, Source.PRIVATE, TABLE.with_rows(ROWS.iloc[:0]), "queries.no_rows"),

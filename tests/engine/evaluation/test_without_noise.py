@@ -9,9 +9,10 @@ import pytest
 
 from engine.evaluation.without_noise import WithoutNoise, exact_tables, has_exact_answer, is_choice
 from engine.methods.protocol import Release
-from engine.privacy.guarantee import Mechanism, Parallel, Sequential
-from engine.privacy.guarantee import Noise as Kind
+from engine.privacy.events import Parallel, Sequential
+from engine.privacy.mechanisms import DiscreteLaplace, Exponential, RandomisedResponse
 from engine.privacy.noise import Noise
+from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from tests.engine.evaluation.conftest import ROWS
 
 
@@ -87,13 +88,17 @@ def test_no_size_gives_nothing():
     assert WithoutNoise().discrete_gaussian(3, 2).tolist() == [0, 0]
 
 
+def promised(event):
+    return Promise("pure_dp", Loss(Fraction(1), Fraction(0), Neighbours.ADD_REMOVE, event), Unit.ROW, 1)
+
+
 def test_events_without_an_exact_answer_are_recognised_wherever_they_stand():
-    laplace = Mechanism(Kind.DISCRETE_LAPLACE, Fraction(2), Fraction(1))
-    response = Mechanism(Kind.RANDOMISED_RESPONSE, Fraction(3, 4), Fraction(2))
-    assert has_exact_answer(Sequential((laplace, Parallel((laplace,)))))
-    assert not has_exact_answer(Sequential((laplace, Parallel((laplace, response)))))
-    assert not has_exact_answer(None)
-    choice = Mechanism(Kind.EXPONENTIAL, Fraction(4), Fraction(1))
-    assert is_choice(Sequential((laplace, choice)))
-    assert not is_choice(laplace)
-    assert not is_choice(None)
+    laplace = DiscreteLaplace(Fraction(2), Fraction(1))
+    response = RandomisedResponse(Fraction(3, 4), 2)
+    assert has_exact_answer(promised(Sequential((laplace, Parallel((laplace,))))))
+    assert not has_exact_answer(promised(Sequential((laplace, Parallel((laplace, response))))))
+    assert not has_exact_answer(Promise("none", None, Unit.ROW, 1))
+    choice = Exponential(Fraction(4), Fraction(1))
+    assert is_choice(promised(Sequential((laplace, choice))))
+    assert not is_choice(promised(laplace))
+    assert not is_choice(Promise("none", None, Unit.ROW, 1))

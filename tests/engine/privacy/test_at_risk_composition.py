@@ -3,7 +3,6 @@
 import itertools
 import math
 import time
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -21,6 +20,7 @@ from engine.privacy.at_risk.mechanisms import (
     laplace,
     randomised_response_at,
 )
+from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 from engine.progress import Progress
 from engine.texts import explain
 
@@ -126,23 +126,14 @@ def test_exponential_mechanisms_stay_below_their_bound_in_every_pair():
             assert together.confidence_two_sided(epsilon) <= both + 1e-12
 
 
-@dataclass(frozen=True)
-class Event:
-    noise: str
-    scale: Fraction
-    sensitivity: Fraction
-    count: int = 1
-    monotone: bool = False
-
-
 def test_events_of_the_accountant():
-    alone = composed([Event("laplace", Fraction(1), Fraction(1))])
+    alone = composed([Laplace(Fraction(1), Fraction(1))])
     assert isinstance(alone, PrivacyLoss) and alone.confidence(Fraction(3, 5)) == pytest.approx(
         0.409365, abs=1e-6
     )
     several = composed(
-        [Event("discrete_laplace", Fraction(10), Fraction(1), 60)]
-        + [Event("discrete_laplace", Fraction(10), Fraction(1)) for _ in range(40)]
+        [DiscreteLaplace(Fraction(10), Fraction(1), count=60)]
+        + [DiscreteLaplace(Fraction(10), Fraction(1)) for _ in range(40)]
     )
     assert several.rounded == 0 and several.largest == pytest.approx(10)
     assert several.epsilon_for_delta(1e-4) < 4
@@ -153,12 +144,12 @@ def test_three_hundred_mixed_releases():
     for i in range(50):
         level = Fraction(10 + i, 1000)
         events += [
-            Event("laplace", 1 / level, Fraction(1)),
-            Event("discrete_laplace", 1 / level, Fraction(1)),
-            Event("discrete_laplace", 7 / level, Fraction(7)),
-            Event("gaussian", 1 / level, Fraction(1)),
-            Event("exponential", 2 / level, Fraction(1)),
-            Event("discrete_gaussian", 1 / level, Fraction(1)),
+            Laplace(1 / level, Fraction(1)),
+            DiscreteLaplace(1 / level, Fraction(1)),
+            DiscreteLaplace(7 / level, Fraction(7)),
+            Gaussian(1 / level, Fraction(1)),
+            Exponential(2 / level, Fraction(1)),
+            DiscreteGaussian(1 / level, Fraction(1)),
         ]
     start = time.perf_counter()
     together = composed(events)
@@ -166,7 +157,7 @@ def test_three_hundred_mixed_releases():
     print(f"\n300 different mechanisms: {time.perf_counter() - start:.2f} s")
     assert together.delta(epsilon) <= 1e-6 * (1 + 1e-6)
     # At least what the Gaussian releases alone need, at most advanced composition of them all.
-    alone = composed([event for event in events if "gaussian" in event.noise])
+    alone = composed([event for event in events if "gaussian" in event.word])
     assert alone.epsilon_for_delta(1e-6) < epsilon
     assert math.isinf(together.largest)
 
@@ -176,7 +167,7 @@ def test_refusals_and_stop():
         compose([])
     assert all(explain(refused.value))
     with pytest.raises(InputRefused) as refused:
-        composed([Event("laplace", Fraction(i, 7), Fraction(1)) for i in range(1, 303)])
+        composed([Laplace(Fraction(i, 7), Fraction(1)) for i in range(1, 303)])
     assert all(explain(refused.value))
     with pytest.raises(Cancelled):
         compose([(laplace(epsilon0=1), 2)], progress=Progress(stopped=lambda: True))

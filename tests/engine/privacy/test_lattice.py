@@ -14,7 +14,8 @@ from engine.pricing.window import window
 from engine.privacy.at_risk.composition import compose
 from engine.privacy.at_risk.mechanisms import discrete_gaussian, discrete_laplace
 from engine.privacy.at_risk.statement import state
-from engine.privacy.guarantee import Guarantee, Kind, Mechanism, Neighbours, Noise, Unit
+from engine.privacy.mechanisms import DiscreteLaplace
+from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.release.statement import privacy_statement
 
 CHANCE = random.Random(20261)
@@ -140,12 +141,10 @@ def test_inverses_come_back_to_their_confidence(size, epsilon0):
 @pytest.mark.parametrize(("size", "epsilon0"), CASES[::3])
 def test_the_statement_of_a_release_reads_the_same(size, epsilon0):
     levels, one, two, delta = brute_force(size, epsilon0)
-    event = Mechanism(Noise.DISCRETE_LAPLACE, size / epsilon0, Fraction(size))
-    guarantee = Guarantee(
-        Kind.PURE_DP, epsilon0, Fraction(0), Unit.ROW, 1, Neighbours.ADD_REMOVE, events=event
-    )
+    event = DiscreteLaplace(size / epsilon0, Fraction(size))
+    promise = Promise("pure_dp", Loss(epsilon0, Fraction(0), Neighbours.ADD_REMOVE, event), Unit.ROW, 1)
     for index in range(1, size):
-        found = privacy_statement(guarantee, read_at=levels[index])["at_risk"]
+        found = privacy_statement(promise, read_at=levels[index])["at_risk"]
         assert found["exact"]["confidence"] == pytest.approx(one[index], rel=1e-12)
         assert found["exact"]["confidence_two_sided"] == pytest.approx(two[index], rel=1e-12)
         assert found["certified"]["delta"] == pytest.approx(delta[index], rel=1e-9, abs=1e-13)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from engine.privacy import gaussian
-from engine.privacy.guarantee import Noise as Kind
 from engine.privacy.mechanisms import ExponentialChoice, GaussianCounts, LaplaceCounts, root_above
 from tests.engine.battery.checks import failing
 from tests.engine.battery.distributions import gaussian_law, laplace_law
@@ -23,7 +22,7 @@ def test_the_scale_is_exact():
     assert mechanism.event.scale == 18
     assert mechanism.event.sensitivity == 6
     assert mechanism.event.grid == Fraction(1, 4)
-    assert mechanism.event.noise is Kind.DISCRETE_LAPLACE
+    assert mechanism.event.word == "discrete_laplace"
 
 
 def test_roots_are_rounded_up():

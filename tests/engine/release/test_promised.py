@@ -109,7 +109,7 @@ def held_for(plan: Plan, folder: Path) -> Held:
 def refused_part(plan: Plan, held: Held, **changes: object) -> str:
     checked = check(plan)
     with pytest.raises(InputRefused) as refused:
-        promised.refuse_other(plan, checked.request, replace(checked.guarantee, **changes), held)
+        promised.refuse_other(plan, checked.request, replace(checked.promise, **changes), held)
     assert refused.value.code == "run.not_as_promised"
     return str(refused.value.values["part"])
 
@@ -117,8 +117,8 @@ def refused_part(plan: Plan, held: Held, **changes: object) -> str:
 def test_every_difference_from_the_promise_is_noticed(tmp_path: Path) -> None:
     plan = plan_for("counts", cap=2)
     held, checked = held_for(plan, tmp_path), check(plan)
-    promised.refuse_other(plan, checked.request, checked.guarantee, held)
-    rowwise = check(plan_for("counts")).guarantee
+    promised.refuse_other(plan, checked.request, checked.promise, held)
+    rowwise = check(plan_for("counts")).promise
     assert refused_part(plan, held, unit=rowwise.unit) == "unit"
     assert refused_part(plan, held, rows_per_person=1) == "rows_per_person"
     assert refused_part(plan, replace(held, schema=Schema(COLUMNS, 2))) == "schema"

@@ -15,7 +15,7 @@ from engine.errors import Cancelled, InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.protocol import Budget
-from engine.privacy.guarantee import Neighbours
+from engine.privacy.promise import Neighbours
 from engine.progress import Progress
 from engine.release import bundle as bundle_module
 from engine.release import describe, reading
@@ -235,7 +235,7 @@ def test_a_poisoned_table_survives_everything_before_the_spend(
     monkeypatch.setattr(Table, "rows", poison)
     found = method(plan.method)
     assert found.problems(plan.request) == []
-    assert found.cost(plan.request).epsilon == Fraction(1, 2)
+    assert found.cost(plan.request).loss.epsilon == Fraction(1, 2)
     assert found.forecast(plan.request).errors
     assert preview(plan, ledger).problems == ()
     with pytest.raises(AssertionError, match="private value"):

@@ -11,17 +11,18 @@ import pytest
 from engine import texts
 from engine.errors import InputRefused
 from engine.pricing.posterior import posterior
-from engine.privacy.guarantee import Guarantee, Kind, Mechanism, Neighbours, Noise, Sequential, Unit
-from engine.privacy.mechanisms import GaussianCounts
+from engine.privacy.events import Additive, Sequential
+from engine.privacy.mechanisms import DiscreteLaplace, GaussianCounts, Laplace
+from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.release.plan import Price
 from engine.release.statement import at_risk, price_statement, privacy_statement
 
 
 def guarantee(
-    epsilon: Fraction, *, neighbours: Neighbours = Neighbours.ADD_REMOVE, noise: Noise = Noise.LAPLACE
-) -> Guarantee:
-    event = Mechanism(noise, 1 / epsilon, Fraction(1))
-    return Guarantee(Kind.PURE_DP, epsilon, Fraction(0), Unit.PERSON, 1, neighbours, (), event)
+    epsilon: Fraction, *, neighbours: Neighbours = Neighbours.ADD_REMOVE, noise: type[Additive] = Laplace
+) -> Promise:
+    event = noise(1 / epsilon, Fraction(1))
+    return Promise("pure_dp", Loss(epsilon, Fraction(0), neighbours, event), Unit.PERSON, 1)
 
 
 def test_posteriors_by_hand() -> None:
@@ -38,8 +39,8 @@ def test_gaussian_noise_on_rows_that_are_exchanged(square: int) -> None:
     """Any number of rows a person, under either relation: the shift is a root, seldom a whole number."""
     delta = Fraction(1, 10**6)
     event = GaussianCounts(square, Fraction(1), delta).event
-    promised = Guarantee(
-        Kind.APPROXIMATE_DP, Fraction(1), delta, Unit.PERSON, 1, Neighbours.REPLACE_ONE, (), event
+    promised = Promise(
+        "approximate_dp", Loss(Fraction(1), delta, Neighbours.REPLACE_ONE, event), Unit.PERSON, 1
     )
     found = at_risk(promised, read_at=Fraction(1, 2))
     assert 0.9 < found["exact"]["confidence"] < 1
@@ -61,7 +62,8 @@ def test_a_known_persons_value_costs_twice_under_add_remove() -> None:
 @pytest.mark.parametrize("unit", Unit)
 def test_a_delta_is_said_where_the_bound_is(neighbours: Neighbours, unit: Unit) -> None:
     for delta in (Fraction(0), Fraction(1, 10**6)):
-        promised = replace(guarantee(Fraction(1)), neighbours=neighbours, unit=unit, delta=delta)
+        promised = guarantee(Fraction(1), neighbours=neighbours)
+        promised = replace(promised, loss=replace(promised.loss, delta=delta), unit=unit)
         sentence = privacy_statement(promised)["sentence"]
         assert ("δ = 1e-06" in texts.text(sentence["id"], **sentence["values"])) == (delta > 0)
 
@@ -75,7 +77,7 @@ def test_published_exact_and_certified_stand_together() -> None:
 
 
 def test_the_integer_mechanism_is_stated_as_it_runs() -> None:
-    found = at_risk(guarantee(Fraction(1), noise=Noise.DISCRETE_LAPLACE), read_at=Fraction(3, 5))
+    found = at_risk(guarantee(Fraction(1), noise=DiscreteLaplace), read_at=Fraction(3, 5))
     assert found["exact"]["confidence"] == pytest.approx(0.268941, abs=1e-6)
     assert found["exact"]["confidence_two_sided"] == 0
 
@@ -86,16 +88,12 @@ def test_the_warning_stands_above_ln_3() -> None:
 
 
 def test_a_composition_has_no_published_form() -> None:
-    half = Mechanism(Noise.DISCRETE_LAPLACE, Fraction(2), Fraction(1))
-    both = Guarantee(
-        Kind.PURE_DP,
-        Fraction(1),
-        Fraction(0),
+    half = DiscreteLaplace(Fraction(2), Fraction(1))
+    both = Promise(
+        "pure_dp",
+        Loss(Fraction(1), Fraction(0), Neighbours.ADD_REMOVE, Sequential((half, half))),
         Unit.PERSON,
         1,
-        Neighbours.ADD_REMOVE,
-        (),
-        Sequential((half, half)),
     )
     found = at_risk(both, read_at=Fraction(3, 5))
     assert found["published"] is None
@@ -105,7 +103,7 @@ def test_a_composition_has_no_published_form() -> None:
 
 
 def test_without_a_guarantee_no_number_is_given() -> None:
-    none = Guarantee(Kind.NONE, None, Fraction(0), Unit.ROW, 1, Neighbours.ADD_REMOVE)
+    none = Promise("none", None, Unit.ROW, 1)
     statement = privacy_statement(none)
     assert "epsilon" not in statement
     assert texts.text(statement["sentence"]["id"])
@@ -115,8 +113,8 @@ def test_without_a_guarantee_no_number_is_given() -> None:
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 @pytest.mark.parametrize("unit", list(Unit))
 def test_every_sentence_can_be_said(neighbours: Neighbours, unit: Unit) -> None:
-    event = Mechanism(Noise.LAPLACE, Fraction(1), Fraction(1))
-    found = Guarantee(Kind.PURE_DP, Fraction(1), Fraction(0), unit, 1, neighbours, (), event)
+    event = Laplace(Fraction(1), Fraction(1))
+    found = Promise("pure_dp", Loss(Fraction(1), Fraction(0), neighbours, event), unit, 1)
     sentence = privacy_statement(found)["sentence"]
     said = texts.text(sentence["id"], **sentence["values"])
     assert "2.72" in said

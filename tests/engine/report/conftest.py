@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.privacy.guarantee import Guarantee, Kind, Mechanism, Neighbours, Noise, Unit
+from engine.privacy.mechanisms import DiscreteLaplace
+from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.release.evidence import InternalEvidence, PublicEvidence
 from engine.release.plan import Price
 from engine.release.statement import price_statement, privacy_statement
@@ -35,15 +36,14 @@ READMITTED = ("<30", ">30", "NO")
 SECRET = "XQ-SECRET-CELL-7731"
 
 
-def _guarantee() -> Guarantee:
-    return Guarantee(
-        Kind.PURE_DP,
-        Fraction(1, 2),
-        Fraction(0),
+def _guarantee() -> Promise:
+    event = DiscreteLaplace(Fraction(4), Fraction(2))
+    return Promise(
+        "pure_dp",
+        Loss(Fraction(1, 2), Fraction(0), Neighbours.ADD_REMOVE, event),
         Unit.PERSON,
         2,
-        Neighbours.ADD_REMOVE,
-        (
+        assumptions=(
             "choices_made_with_sight",
             "add_remove",
             "rows_capped",
@@ -51,7 +51,6 @@ def _guarantee() -> Guarantee:
             "exact_integer_noise",
             "trusted_machine",
         ),
-        Mechanism(Noise.DISCRETE_LAPLACE, Fraction(4), Fraction(2)),
     )
 
 
@@ -135,7 +134,7 @@ def _public() -> PublicEvidence:
             "id": "statistics.counts",
             "version": 1,
             "family": "statistics",
-            "source": {
+            "published": {
                 "document": "Dwork, McSherry, Nissim, Smith: Calibrating noise to sensitivity (2006)",
                 "place": "example 3, histograms",
                 "identifier": "doi:10.1007/11681878_14",
@@ -163,7 +162,7 @@ def _public() -> PublicEvidence:
             "expires": "2027-03-31",
             "approver": "Head of the records office",
         },
-        guarantee=_guarantee(),
+        promise=_guarantee(),
         statement=privacy_statement(_guarantee()),
         artefacts=(
             {
@@ -283,7 +282,7 @@ def _every_kind() -> tuple[object, ...]:
         ),
         MatrixView("Same things", ("age", "stay"), ((1.0, -0.2), (-0.2, 1.0))),
         GraphView("Dependencies", ("age", "gender", "stay"), ((0, 2, 0.4), (1, 2, -0.9))),
-        TextView("Words", (Text("statement.none"),)),
+        TextView("Words", (Text("promises.none.statement"),)),
     )
 
 

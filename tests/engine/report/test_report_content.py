@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
-from fractions import Fraction
 
 import pytest
 
 from engine import texts
-from engine.privacy.guarantee import Guarantee, Kind, Neighbours, Unit
+from engine.privacy.promise import Promise, Unit
 from engine.release.evidence import InternalEvidence
 from engine.report import content, html, write_external, write_internal
 from engine.report.document import Explanations, KeyValues, Numbers, Statement, explanations
@@ -98,7 +97,7 @@ def test_both_reports_print_the_fixed_sentence(outside, inside, public_words, pr
 
 
 def test_the_fixed_sentence_is_printed_without_any_assumption(sample):
-    bare = replace(sample.public, guarantee=replace(sample.public.guarantee, assumptions=()))
+    bare = replace(sample.public, promise=replace(sample.public.promise, assumptions=()))
     assert (
         "chosen by someone who could see the table"
         in html.render(content.external(bare), evidence=b"{}").decode()
@@ -184,11 +183,11 @@ def test_an_unbounded_register_is_warned_about_inside_only(outside, inside):
 
 
 def test_a_release_without_a_guarantee_says_so(sample):
-    none = Guarantee(Kind.NONE, None, Fraction(0), Unit.ROW, 1, Neighbours.ADD_REMOVE)
-    statement = {"kind": "none", "sentence": {"id": "statement.none", "values": {}}}
-    document = content.external(replace(sample.public, guarantee=none, statement=statement))
+    none = Promise("none", None, Unit.ROW, 1)
+    statement = {"kind": "none", "sentence": {"id": "promises.none.statement", "values": {}}}
+    document = content.external(replace(sample.public, promise=none, statement=statement))
     text = html.render(document, evidence=b"{}").decode()
-    assert texts.text("statement.none") in text
+    assert texts.text("promises.none.statement") in text
     assert texts.text("report.limits.no_guarantee") in text
     assert texts.text("report.limits.formal") not in text
     assert not [number for number in all_numbers(document) if number.title == Text("report.cover.epsilon")]

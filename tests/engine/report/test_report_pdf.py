@@ -230,7 +230,7 @@ def test_long_words_wide_tables_and_many_rows_stay_inside(tmp_path):
         tall,
         Bullets((Text("errors.plan.unknown_field.what", {"file": LONG, "field": LONG}),)),
         Statement(Text("errors.plan.unknown_field.what", {"file": LONG, "field": LONG})),
-        TextView(LONG, (Text("statement.none"),) * 60),
+        TextView(LONG, (Text("promises.none.statement"),) * 60),
         BarsView(LONG, (LONG, "b"), (1e12, 2.0), LONG),
     )
     for width, first, last in ink(pdf.render(document(*parts, title=LONG), evidence=b"{}"), tmp_path):
@@ -257,7 +257,7 @@ def test_numbers_of_a_column_share_one_decimal_point():
 
 
 def test_a_heading_never_stands_alone_at_the_foot_of_a_page():
-    text = Text("statement.none")
+    text = Text("promises.none.statement")
     for count in range(30, 46):
         table = TableView("", ("head",), (("first",), ("second",), ("third",)))
         parts = (*(text,) * count, Heading("the heading"), table)

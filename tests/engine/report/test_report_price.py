@@ -8,7 +8,8 @@ from fractions import Fraction
 import pytest
 
 from engine import texts
-from engine.privacy.guarantee import Guarantee, Kind, Mechanism, Neighbours, Noise, Unit
+from engine.privacy.mechanisms import DiscreteLaplace
+from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.release.evidence import InternalEvidence
 from engine.release.plan import Plan, Price
 from engine.release.statement import cost_of, price_statement
@@ -20,8 +21,8 @@ PRICE = Price(people=100, compensation=Fraction(5500))
 
 
 def guarantee(neighbours=Neighbours.ADD_REMOVE):
-    event = Mechanism(Noise.DISCRETE_LAPLACE, Fraction(2), Fraction(1))
-    return Guarantee(Kind.PURE_DP, Fraction(1, 2), Fraction(0), Unit.PERSON, 1, neighbours, (), event)
+    event = DiscreteLaplace(Fraction(2), Fraction(1))
+    return Promise("pure_dp", Loss(Fraction(1, 2), Fraction(0), neighbours, event), Unit.PERSON, 1)
 
 
 def kept(*, neighbours=Neighbours.ADD_REMOVE, window=None, **changes):

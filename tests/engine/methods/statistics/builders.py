@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from engine.methods.catalogue import method
-from engine.methods.protocol import Budget, Context, Request
-from engine.privacy.guarantee import Neighbours
+from engine.methods.protocol import Budget, Context
+from engine.privacy.promise import Neighbours
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.noise_source import seeded_noise
@@ -42,7 +42,15 @@ def request(
     """Return a request; with a cap every person may have that many rows."""
     schema = Schema(columns) if cap is None else Schema((*columns, PERSON), cap)
     budget = None if epsilon is None else Budget(epsilon, delta, neighbours)
-    return Request({"people": schema}, parameters, budget=budget)
+    return method(method_of(parameters)).request({"people": schema}, parameters, budget=budget)
+
+
+def method_of(parameters):
+    """Return the method that has these parameters."""
+    for name, way in (("edges", "histogram"), ("statistic", "means"), ("columns", "counts")):
+        if name in parameters:
+            return f"statistics.{way}"
+    return "statistics.quantiles"
 
 
 def table(**columns):
@@ -52,7 +60,7 @@ def table(**columns):
 
 def released(method_id, asked, rows, *, seed=1):
     """Run a method once with seeded noise."""
-    context = Context(seeded_noise(seed), Path("unused"))
+    context = Context(seeded_noise(seed), None, Path("unused"))
     return method(method_id).run({"people": rows}, asked, context)
 
 

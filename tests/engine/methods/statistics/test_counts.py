@@ -128,7 +128,7 @@ def test_the_dictionary_holds_declared_values_only():
 )
 def test_the_noise_grows_with_what_a_person_can_move(cap, neighbours, moved):
     asked = request({"columns": ["sex"]}, epsilon=Fraction(1, 2), cap=cap, neighbours=neighbours)
-    events = method("statistics.counts").cost(asked).events
+    events = method("statistics.counts").cost(asked).loss.events
     assert (events.sensitivity, events.scale) == (moved, 2 * moved)
 
 
@@ -241,7 +241,7 @@ def subject(method_id, asked, column, **options):
         return cells.count(cells.codes(pd.DataFrame({column: data})))
 
     def release(data, noise):
-        context = Context(noise, Path("unused"))
+        context = Context(noise, None, Path("unused"))
         found = one.run({"people": Table(pd.DataFrame({column: data}))}, asked, context)
         return first(found)["count"].to_numpy()
 
@@ -276,7 +276,7 @@ def test_battery(name):
 def test_battery_gaussian():
     asked = replace(
         ONE_CELL,
-        parameters=ONE_CELL.parameters | {"noise": "gaussian"},
+        values=ONE_CELL.values | {"noise": "gaussian"},
         budget=Budget(Fraction(1), Fraction(1, 10**5)),
     )
     variance = method("statistics.counts").mechanism(asked).scale ** 2

@@ -13,7 +13,7 @@ from engine.methods.parameters import ParameterKind
 from engine.methods.protocol import Budget
 from engine.methods.solve import epsilon_for_error
 from engine.privacy.accounting import pure_epsilon, total
-from engine.privacy.guarantee import Unit
+from engine.privacy.promise import Unit
 from engine.table.schema import Column, Domain, Kind, Origin, Role
 from engine.table.table import Table
 from engine.views import Text, to_json
@@ -60,10 +60,10 @@ def test_the_cost_is_exactly_the_budget(method_id, parameters, neighbours, cap):
     asked = request(parameters, epsilon=epsilon, neighbours=neighbours, cap=cap)
     assert method(method_id).problems(asked) == []
     cost = method(method_id).cost(asked)
-    assert (cost.epsilon, cost.delta, cost.neighbours) == (epsilon, 0, neighbours)
-    assert pure_epsilon(cost.events, neighbours=neighbours) == epsilon
+    assert (cost.loss.epsilon, cost.loss.delta, cost.loss.neighbours) == (epsilon, 0, neighbours)
+    assert pure_epsilon(cost.loss.events, neighbours=neighbours) == epsilon
     assert (cost.unit, cost.rows_per_person) == ((Unit.ROW, 1) if cap is None else (Unit.PERSON, 3))
-    assert released(method_id, asked, table(**ROWS, person=list("vwxyz"))).guarantee == cost
+    assert released(method_id, asked, table(**ROWS, person=list("vwxyz"))).promise == cost
 
 
 @pytest.mark.parametrize("method_id", ["statistics.counts", "statistics.histogram"])
@@ -79,7 +79,7 @@ def test_gaussian_noise_costs_exactly_the_budget(method_id, neighbours, cap):
     assert method(method_id).problems(asked) == []
     cost = method(method_id).cost(asked)
     found = total([cost], delta=Fraction(1, 10**6))
-    assert (found.epsilon, found.delta) == (1, Fraction(1, 10**6)) == (cost.epsilon, cost.delta)
+    assert (found.epsilon, found.delta) == (1, Fraction(1, 10**6)) == (cost.loss.epsilon, cost.loss.delta)
 
 
 @pytest.mark.parametrize("method_id", ALL)
@@ -164,9 +164,9 @@ def test_the_error_falls_as_the_budget_grows(method_id, parameters):
 
 @pytest.mark.parametrize(("method_id", "parameters"), VARIANTS)
 def test_the_forecast_states_every_declared_size(method_id, parameters):
-    asked = replace(request(parameters), declared_sizes=(3, 77))
+    asked = replace(request(parameters), sizes=(3, 77))
     forecast = method(method_id).forecast(asked)
-    assert {error.group_size for error in forecast.errors} >= {3, 77}
+    assert {error.size for error in forecast.errors} >= {3, 77}
     json.dumps(to_json(forecast.views))
 
 
@@ -180,7 +180,7 @@ def test_the_budget_for_an_accuracy(method_id, parameters, limit):
 
     def error(epsilon):
         budget = replace(asked.budget, epsilon=epsilon)
-        forecast = method(method_id).forecast(replace(asked, budget=budget, declared_sizes=(100,)))
+        forecast = method(method_id).forecast(replace(asked, budget=budget, sizes=(100,)))
         return forecast.errors[0].limit
 
     assert error(found) <= limit
@@ -195,7 +195,7 @@ def test_no_budget_reaches_an_impossible_accuracy():
     compose = request({"statistic": "mean", "value": "stay", "strategy": "compose"})
     assert epsilon_for_error(method("statistics.means"), compose, size=5, limit=1e-30) is not None
     wide = Column("wide", Role.OTHER, Kind.INTEGER, Domain(Fraction(1), Fraction(40_000)), Origin.DECLARED)
-    tiny = request(compose.parameters | {"by": ["wide"]}, cap=10**6, columns=(*COLUMNS, wide))
+    tiny = request(compose.values | {"by": ["wide"]}, cap=10**6, columns=(*COLUMNS, wide))
     assert epsilon_for_error(method("statistics.means"), tiny, size=5, limit=1e-12) is None
 
 
@@ -252,7 +252,7 @@ def test_everything_shown_has_its_texts(method_id, parameters):
             assert all(texts.has(f"{base}.{part}") for part in ("label", "what", "how", "change")), name
         if ".views." in name and last == "title":
             assert texts.has(f"{base}.note"), name
-    for assumption in release.guarantee.assumptions:
+    for assumption in release.promise.assumptions:
         assert texts.has(f"assumptions.{assumption}")
     numbers = set(release.artefacts[0].frame.columns) - {column.name for column in COLUMNS}
     for name in numbers:

@@ -14,7 +14,7 @@ from engine.methods.protocol import Budget
 from engine.methods.statistics.means import HALF_RANGE, finished_means
 from engine.methods.statistics.ratio import POSITIONS, ratio_errors, ratio_interval
 from engine.methods.statistics.sensitivity import means_sensitivity
-from engine.privacy.guarantee import Sequential
+from engine.privacy.events import Sequential
 from engine.table.schema import Column, Domain, Kind, Origin
 from tests.engine.battery.checks import failing
 from tests.engine.battery.distributions import laplace_law
@@ -92,7 +92,7 @@ def test_an_undeclared_step_is_a_power_of_ten():
         "x", kind=Kind.NUMBER, domain=Domain(Fraction(0), Fraction(7)), domain_origin=Origin.DECLARED
     )
     asked = request({"statistic": "sum", "value": "x"}, columns=(column,))
-    assert method("statistics.means").cost(asked).events.grid == Fraction(1, 100_000)
+    assert method("statistics.means").cost(asked).loss.events.grid == Fraction(1, 100_000)
 
 
 # --- the budget -------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def test_an_undeclared_step_is_a_power_of_ten():
 @pytest.mark.parametrize("shares", [["1/3", "2/3"], [0.9, 0.1], ["1/7", "6/7"]])
 def test_any_split_spends_exactly_the_budget(shares):
     asked = request({"statistic": "mean", "value": "stay", "shares": shares}, epsilon=Fraction(1, 3))
-    events = method("statistics.means").cost(asked).events
+    events = method("statistics.means").cost(asked).loss.events
     assert isinstance(events, Sequential)
     losses = [part.sensitivity / part.scale for part in events.parts]
     assert losses == [Fraction(str(share)) / 3 for share in shares]
@@ -116,11 +116,11 @@ def test_sensitivities_of_sum_and_count(cap, neighbours, factor):
     to_sum, to_count = method("statistics.means").noised(asked).parts
     assert to_sum.sensitivity * to_sum.grid == 7 * factor  # half of 0 … 14
     assert to_count.sensitivity == factor
-    weighted = replace(asked, parameters=asked.parameters | {"weight": "w"})
+    weighted = replace(asked, values=asked.values | {"weight": "w"})
     to_sum, to_count = method("statistics.means").noised(weighted).parts
     assert to_sum.sensitivity * to_sum.grid == 35 * factor
     assert to_count.sensitivity * to_count.grid == 5 * factor
-    total = replace(asked, parameters={"statistic": "sum", "value": "stay"})
+    total = request({"statistic": "sum", "value": "stay"}, cap=cap, neighbours=neighbours)
     (only,) = method("statistics.means").noised(total).parts
     assert only.sensitivity * only.grid == 14 * factor
 
@@ -242,10 +242,10 @@ def test_the_printed_limit_of_a_ratio_holds(size, mean):
 
 def test_large_groups_are_more_exact_when_sum_and_count_are_noised():
     asked = request({"statistic": "mean", "value": "stay"})
-    limits = [error.limit for error in method("statistics.means").forecast(asked).errors if error.group_size]
+    limits = [error.limit for error in method("statistics.means").forecast(asked).errors if error.size]
     assert limits == sorted(limits, reverse=True)
     assert limits[-1] < 0.1
-    composed = replace(asked, parameters=asked.parameters | {"strategy": "compose"})
+    composed = replace(asked, values=asked.values | {"strategy": "compose"})
     assert len({error.limit for error in method("statistics.means").forecast(composed).errors}) == 1
 
 

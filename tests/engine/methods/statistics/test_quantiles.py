@@ -94,9 +94,7 @@ def test_the_forecast_is_the_error_for_evenly_spread_values():
     from engine.methods.catalogue import method
 
     asked = request({"value": "stay", "quantiles": ["1/2"]}, epsilon=Fraction(1, 2))
-    forecast = {error.group_size: error for error in method("statistics.quantiles").forecast(asked).errors}[
-        20
-    ]
+    forecast = {error.size: error for error in method("statistics.quantiles").forecast(asked).errors}[20]
     data = np.repeat(np.arange(29), spread_evenly(20, 29)) / 2
     scores = rank_scores(spread_evenly(20, 29), wanted=HALF)
     best = np.flatnonzero(scores == 0) / 2

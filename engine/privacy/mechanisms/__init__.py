@@ -1,0 +1,33 @@
+"""The mechanisms of the program, one module each: the event, its loss, and where there is one the draw.
+
+A method makes an object such as `LaplaceCounts` from declarations. The same object gives the event that the
+ledger reserves, the accuracy that the forecast prints and the noise that the release gets, so that the three
+cannot differ.
+"""
+
+from engine.privacy.mechanisms.discrete_gaussian import DiscreteGaussian, GaussianCounts
+from engine.privacy.mechanisms.discrete_laplace import DiscreteLaplace, LaplaceCounts
+from engine.privacy.mechanisms.exponential import Exponential, ExponentialChoice
+from engine.privacy.mechanisms.gaussian import Gaussian
+from engine.privacy.mechanisms.integers import Integers, root_above
+from engine.privacy.mechanisms.laplace import Laplace
+from engine.privacy.mechanisms.randomised_response import RandomisedResponse
+from engine.privacy.mechanisms.stated import Stated
+
+CountNoise = LaplaceCounts | GaussianCounts
+
+__all__ = [
+    "CountNoise",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Exponential",
+    "ExponentialChoice",
+    "Gaussian",
+    "GaussianCounts",
+    "Integers",
+    "Laplace",
+    "LaplaceCounts",
+    "RandomisedResponse",
+    "Stated",
+    "root_above",
+]

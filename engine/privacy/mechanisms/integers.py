@@ -1,0 +1,41 @@
+"""What the integer mechanisms share: adding noise without wrapping, and roots rounded against us."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isqrt
+
+import numpy as np
+import numpy.typing as npt
+
+Integers = npt.NDArray[np.int64]
+
+_ROOM = 2**62
+_LARGEST = 2**63 - 1
+
+
+def root_above(square: int) -> Fraction:
+    """Return a root rounded up to twelve places, exact for square numbers.
+
+    Examples
+    --------
+    >>> root_above(9), float(root_above(2))
+    (Fraction(3, 1), 1.414213562374)
+    """
+    root = isqrt(square)
+    if root * root == square:
+        return Fraction(root)
+    return Fraction(isqrt(square * 10**24) + 1, 10**12)
+
+
+def added(values: Integers, draws: Integers) -> Integers:
+    """Add noise without wrapping and without refusing: whether a sum fits would tell about rows."""
+    draws = draws.reshape(values.shape)
+    if all(part.dtype.kind == "i" and _is_within(part, _ROOM) for part in (values, draws)):
+        return np.asarray(values + draws, dtype=np.int64)
+    sums = np.asarray(values, dtype=object) + np.asarray(draws, dtype=object)
+    return np.asarray(np.clip(sums, -_LARGEST, _LARGEST), dtype=np.int64)  # of the noisy sums: reads no row
+
+
+def _is_within(part: Integers, limit: int) -> bool:
+    return part.size == 0 or max(abs(int(part.min())), abs(int(part.max()))) < limit

@@ -1,0 +1,1 @@
+"""The kinds of promises, found by themselves: see `engine.privacy.promise.PromiseKind`."""

@@ -1,0 +1,13 @@
+"""k-anonymity: a property of the released table, no bound on what can be learnt."""
+
+from __future__ import annotations
+
+from engine.privacy.promise import PromiseKind
+
+
+class KAnonymity(PromiseKind):
+    """Every released row agrees with k − 1 others in its identifying columns. Sweeney 2002, definition 3."""
+
+    id = "k_anonymity"
+    bounded = False
+    terms = ("k",)

@@ -1,0 +1,12 @@
+"""No formal guarantee."""
+
+from __future__ import annotations
+
+from engine.privacy.promise import PromiseKind
+
+
+class NoPromise(PromiseKind):
+    """Nothing bounds what can be learnt about one person."""
+
+    id = "none"
+    bounded = False
