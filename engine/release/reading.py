@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN, Request
@@ -22,7 +24,7 @@ from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 from engine.table import preparation
-from engine.table.declared import as_declared, key_texts
+from engine.table.declared import as_declared, key_column, key_texts
 from engine.table.fingerprint import fingerprint
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import Finding, ReadOptions
@@ -235,13 +237,11 @@ def capped(held: Held, request: Request, noise: Noise) -> Table:
 
 def person_codes(keys: pd.Series, missing: tuple[str, ...] = ()) -> npt.NDArray[np.int64]:
     """Return a number for each row's person, −1 where the key is missing; see `key_text` for who is one."""
-    codes, uniques = pd.factorize(keys)
-    absent = {*key_texts(missing), ""}
-    numbers: dict[str, int] = {}
-    persons = [
-        -1 if text in absent else numbers.setdefault(text, len(numbers)) for text in key_texts(uniques)
-    ]
-    return np.asarray([*persons, -1], dtype=np.int64)[codes]
+    cells = key_column(keys)
+    absent = pc.is_in(cells, value_set=pa.array(key_texts(missing), cells.type))
+    encoded = pc.if_else(absent, pa.scalar(None, cells.type), cells).combine_chunks().dictionary_encode()
+    codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+    return np.asarray(codes, dtype=np.int64)
 
 
 def person_keys(table: Table, schema: Schema) -> list[str]:
@@ -249,9 +249,9 @@ def person_keys(table: Table, schema: Schema) -> list[str]:
     key = schema.person_key
     if key is None:
         return []
-    absent = {*key_texts(key.missing), ""}
-    keys = key_texts(table.rows()[key.name].dropna().unique())
-    return [person for person in dict.fromkeys(keys) if person not in absent]
+    absent = {*key_texts(key.missing), None}
+    keys = pc.unique(key_column(table.rows()[key.name])).to_pylist()
+    return [person for person in keys if person not in absent]
 
 
 def _needed(plan: Plan) -> list[str]:
