@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from engine.errors import InputRefused
@@ -145,9 +146,17 @@ def preview(plan: Plan, ledger: Ledger, promise: Promise) -> Preview | None:
     return ledger.preview(holding.id, compose=composer(holding), **_terms(paid))
 
 
+<<<<<<< HEAD
 def reserve(plan: Plan, ledger: Ledger, promise: Promise, holding: Holding, fingerprint: str) -> str:
     """Reserve what the promise costs and return the id of the entry."""
     paid = charged(promise, holding)
+=======
+def reserve(
+    plan: Plan, ledger: Ledger, guarantee: Guarantee, holding: Holding, fingerprint: str, folder: Path
+) -> str:
+    """Reserve what the guarantee costs and return the id of the entry, which names the working folder."""
+    paid = charged(guarantee, holding)
+>>>>>>> 855a620 (Record the working folder, sweep what a killed run left, and lose no release over its report)
     purpose = plan.purpose
     return ledger.reserve(
         holding.id,
@@ -160,6 +169,7 @@ def reserve(plan: Plan, ledger: Ledger, promise: Promise, holding: Holding, fing
         approver=purpose.approver,
         compose=composer(holding),
         tables=(fingerprint,),
+        folder=str(folder),
         **_terms(paid),
     )
 

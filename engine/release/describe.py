@@ -25,6 +25,7 @@ from engine.release.plan import Plan
 from engine.release.reading import Held, person_codes
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
+from engine.views import to_json
 
 LIBRARIES = ("numpy", "pandas", "pyarrow", "scipy", "dp-accounting", "typst", "fonttools")
 PROGRAM = "Custos"
@@ -67,7 +68,7 @@ def write_release(folder: Path, made: Made) -> PublicEvidence:
         for line in bundle.write_artefact(folder, artefact, made.language)
     )
     evidence = _public(made, artefacts)
-    bundle.write(folder / "data-dictionary.json", bundle.json_bytes(list(evidence.dictionary)))
+    bundle.write(folder / "data-dictionary.json", dumps(to_json(list(evidence.dictionary))))
     written = dumps(public_json(evidence))
     bundle.write(folder / "evidence.json", written)
     bundle.write(folder / "README.txt", _readme(evidence, made.language).encode())

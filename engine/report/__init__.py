@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +28,8 @@ def write_external(folder: Path, evidence: PublicEvidence, written: bytes, *, la
     """
     from engine.report import content
 
-    _write(folder, "report-external", content.external(evidence), written, language)
+    bare = partial(content.bare, evidence, stays=False)
+    _write(folder, "report-external", partial(content.external, evidence), bare, written, language)
 
 
 def write_internal(
@@ -35,12 +38,25 @@ def write_internal(
     """Write ``report-internal.pdf`` and ``.html``; see `write_external`."""
     from engine.report import content
 
-    _write(folder, "report-internal", content.internal(evidence, kept), written, language)
+    bare = partial(content.bare, evidence, stays=True)
+    _write(folder, "report-internal", partial(content.internal, evidence, kept), bare, written, language)
 
 
-def _write(folder: Path, name: str, document: Document, written: bytes, language: str) -> None:
+def _write(
+    folder: Path,
+    name: str,
+    make: Callable[[], Document],
+    bare: Callable[[str], Document],
+    written: bytes,
+    language: str,
+) -> None:
+    """Write both files; one that cannot be made says so: the release has been paid for, and is not lost."""
     from engine.release import bundle
     from engine.report import html, pdf
 
-    bundle.write(folder / f"{name}.pdf", pdf.render(document, evidence=written, language=language))
-    bundle.write(folder / f"{name}.html", html.render(document, evidence=written, language=language))
+    for ending, render in (("pdf", pdf.render), ("html", html.render)):
+        try:
+            content = render(make(), evidence=written, language=language)
+        except Exception as error:
+            content = render(bare(type(error).__name__), evidence=written, language=language)
+        bundle.write(folder / f"{name}.{ending}", content)

@@ -39,6 +39,21 @@ def internal(evidence: PublicEvidence, kept: InternalEvidence) -> Document:
     return _document(evidence, kept)
 
 
+def bare(evidence: PublicEvidence, reason: str, *, stays: bool) -> Document:
+    """Return what stands in place of a report that could not be made: that, and where all of it is."""
+    side = "internal" if stays else "external"
+    return Document(
+        title=say("cover.untitled"),
+        subtitle=say(f"cover.subtitle_{side}", program=str(evidence.program["name"])),
+        audience=say(f"cover.audience_{side}"),
+        stays=stays,
+        bundle_id=evidence.bundle_id,
+        made_at=evidence.made_at,
+        cover=(Statement(say("words.failed", reason=reason), care=True),),
+        sections=(),
+    )
+
+
 def _document(evidence: PublicEvidence, kept: InternalEvidence | None) -> Document:
     cover = _cover(evidence, kept)
     sections = [
