@@ -49,11 +49,7 @@ class ReleasedError(InternalMeasure):
             context.subject, context.used, work_folder=context.work_folder, progress=halves[0]
         )
         last = first
-<<<<<<< HEAD
         if is_choice(context.subject.promise):
-            last = exact_tables(context.subject, context.used, last=True, progress=halves[1])
-=======
-        if is_choice(context.subject.guarantee.events):
             last = exact_tables(
                 context.subject,
                 context.used,
@@ -61,7 +57,6 @@ class ReleasedError(InternalMeasure):
                 work_folder=context.work_folder,
                 progress=halves[1],
             )
->>>>>>> 855a620 (Record the working folder, sweep what a killed run left, and lose no release over its report)
         compared = [
             _compared(number, first[number.artefact.name], last[number.artefact.name])
             for number in released_numbers(context.release)

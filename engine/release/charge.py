@@ -146,17 +146,11 @@ def preview(plan: Plan, ledger: Ledger, promise: Promise) -> Preview | None:
     return ledger.preview(holding.id, compose=composer(holding), **_terms(paid))
 
 
-<<<<<<< HEAD
-def reserve(plan: Plan, ledger: Ledger, promise: Promise, holding: Holding, fingerprint: str) -> str:
-    """Reserve what the promise costs and return the id of the entry."""
-    paid = charged(promise, holding)
-=======
 def reserve(
-    plan: Plan, ledger: Ledger, guarantee: Guarantee, holding: Holding, fingerprint: str, folder: Path
+    plan: Plan, ledger: Ledger, promise: Promise, holding: Holding, fingerprint: str, folder: Path
 ) -> str:
-    """Reserve what the guarantee costs and return the id of the entry, which names the working folder."""
-    paid = charged(guarantee, holding)
->>>>>>> 855a620 (Record the working folder, sweep what a killed run left, and lose no release over its report)
+    """Reserve what the promise costs and return the id of the entry, which names the working folder."""
+    paid = charged(promise, holding)
     purpose = plan.purpose
     return ledger.reserve(
         holding.id,
