@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import unicodedata
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,6 +64,8 @@ def check_target(folder: Path) -> None:
     """
     place = folder.absolute()
     try:
+        with suppress(FileNotFoundError):
+            os.lstat(place)  # refuses a name that no file can have
         if place.is_symlink():
             raise InputRefused("bundle.link", folder=folder.name[:100])
         if place.exists() and (not place.is_dir() or any(place.iterdir()) or os.path.ismount(place)):
