@@ -175,9 +175,7 @@ def run_through(
         raise
 
 
-def _reserve(
-    plan: Plan, ledger: Ledger, promise: Promise, held: Held, folder: Path
-) -> tuple[Holding, str]:
+def _reserve(plan: Plan, ledger: Ledger, promise: Promise, held: Held, folder: Path) -> tuple[Holding, str]:
     people = ledger.person_digests(reading.person_keys(held.table, held.schema))
     # A table that belongs to a known register is refused before a new one is made in vain.
     columns = list(held.columns)
