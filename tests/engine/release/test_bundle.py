@@ -69,6 +69,6 @@ def test_what_begins_none_stays_as_it_is(cell: str) -> None:
 
 def test_no_cell_and_no_heading_of_a_released_table_begins_a_formula(tmp_path) -> None:
     frame = pd.DataFrame({"＝A1": ["f", "\ufeff=1+1"], "count": [-1, 2]})
-    write_artefact(tmp_path, TableArtefact("counts", frame, ()))
+    write_artefact(tmp_path, TableArtefact("counts", (frame,), ()), "en")
     written = (tmp_path / "counts.csv").read_text(encoding="utf-8")
     assert written == "'＝A1,count\nf,-1\n'\ufeff=1+1,2\n"
