@@ -25,7 +25,7 @@ from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 from engine.table import preparation
 from engine.table.declared import as_declared, key_column, key_texts
-from engine.table.fingerprint import fingerprint
+from engine.table.fingerprint import Marks, marks
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import Finding, ReadOptions
 from engine.table.reading.readers import SUFFIXES, detect, read_table
@@ -48,7 +48,7 @@ class Held:
     """The custodian's table as the plan prepares it, before anything is drawn. Internal.
 
     ``table`` has every row, ``schema`` declares it after the steps, ``options`` say how it was read;
-    ``filters`` are the recorded conditions that are applied after the cap. ``mark`` and ``columns`` are the
+    ``filters`` are the recorded conditions that are applied after the cap. ``marks`` and ``columns`` are the
     fingerprint and the names of the table as it was read: by them the ledger knows it again, whatever was
     prepared.
     """
@@ -59,7 +59,7 @@ class Held:
     file: str
     sha256: str
     rows_read: int
-    mark: str
+    marks: Marks
     columns: tuple[str, ...]
     options: ReadOptions = field(default_factory=ReadOptions)
 
@@ -106,7 +106,7 @@ def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Hel
         path.name,
         digest,
         rows_read=raw.n_rows,
-        mark=fingerprint(raw),
+        marks=marks(raw),
         columns=raw.names,
         options=raw.options,
     )

@@ -176,13 +176,12 @@ def run_through(
 
 
 def _reserve(plan: Plan, ledger: Ledger, promise: Promise, held: Held, folder: Path) -> tuple[Holding, str]:
-    people = ledger.person_digests(reading.person_keys(held.table, held.schema))
+    shown = charge.shown(ledger, held.table, held.schema, held.marks, held.columns)
     # A table that belongs to a known register is refused before a new one is made in vain.
-    columns = list(held.columns)
-    charge.refuse_known(plan, ledger, ledger.match(held.mark, people, columns))
+    charge.refuse_known(plan, ledger, shown)
     holding = charge.holding_of(plan, ledger, promise)
-    ledger.attach(holding.id, held.mark, people, columns, reason=charge.new_holding_reason(plan))
-    return holding, charge.reserve(plan, ledger, promise, holding, held.mark, folder)
+    charge.attach(plan, ledger, holding, shown)
+    return holding, charge.reserve(plan, ledger, promise, holding, held.marks.fingerprint, folder)
 
 
 def _released(checked: Checked, table: Table, noise: Noise, folder: Path, progress: Progress) -> Release:
