@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from engine.privacy.trials import Integers
     from engine.table.table import Table
 
-ANSWERED = frozenset({"discrete_laplace", "discrete_gaussian", "exponential_choice"})
+ANSWERED = frozenset({"discrete_laplace", "discrete_gaussian", "exponential_choice", "permute_and_flip"})
+
+CHOICES = frozenset({"exponential_choice", "permute_and_flip"})
 
 
 class WithoutNoise:
@@ -70,6 +72,10 @@ class WithoutNoise:
         best = np.flatnonzero(scores == scores.max())
         return int(best[-1 if self._last else 0])
 
+    def permute_and_flip(self, scores: Integers, *, rate: Fraction | int) -> int:
+        """Return the place of the best candidate, as `exponential_choice` does."""
+        return self.exponential_choice(scores, rate=rate)
+
 
 def has_exact_answer(promise: Promise) -> bool:
     """Say whether every mechanism of a promise adds noise to an exact answer, or chooses the best.
@@ -92,7 +98,7 @@ def has_exact_answer(promise: Promise) -> bool:
 
 def is_choice(promise: Promise) -> bool:
     """Say whether a promise has a choice among candidates in it: then several answers can be exact."""
-    return any(draw.sampler == "exponential_choice" for draw in promise.drawn())
+    return any(draw.sampler in CHOICES for draw in promise.drawn())
 
 
 def exact_tables(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import lru_cache
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,11 +29,12 @@ from engine.methods.statistics.cells import Cells, Extra, LevelAxis, free_name, 
 from engine.methods.statistics.counts import EXTRA_CELLS, LEVEL_KINDS
 from engine.methods.statistics.promise import counted_unit, promise
 from engine.methods.statistics.quantity import Grid, grid_of
-from engine.methods.statistics.ranks import rank_scores, rank_sensitivity, spread_evenly
+from engine.methods.statistics.rank_accuracy import any_limits, even_errors
+from engine.methods.statistics.rank_choices import Step, chosen, parts_for
+from engine.methods.statistics.rank_choices import choices as choices_for
 from engine.methods.statistics.tables import forecast_views, number_entry, result_views
 from engine.methods.values import edge_number
-from engine.privacy.events import Sequential
-from engine.privacy.mechanisms import ExponentialChoice
+from engine.privacy.mechanisms.permute_and_flip import PermuteAndFlip, written_rates
 from engine.privacy.promise import Promise
 from engine.table.schema import Kind
 from engine.views import Text
@@ -45,28 +46,37 @@ MOST_CANDIDATES = 20_000
 MOST_CHOICES = 2_000_000  # candidates × groups × quantiles: some seconds of exact choices
 MOST_DENOMINATOR = 1_000
 SHARE = 0.95
+LIMITS = ("within_95_rank", "within_95_rank_any")
 
 
 class Quantiles(Method):
-    """Quantiles by the exponential mechanism over a declared grid.
+    """Quantiles by permute-and-flip over a declared grid: each by itself, or by halving the values.
 
     Notes
     -----
-    P(v) ∝ exp(ε_q · score(v) / 2Δ) with the score of `engine.methods.statistics.ranks.rank_scores`; several
-    quantiles share the budget equally. Quantiles of one group are put in order afterwards, which reads
-    nothing private and, as ranks increase with values, keeps the accuracy. That is stated in people: how many
-    stand on the wrong side of the value.
+    A candidate is accepted with probability exp(−rate · ranks that it is worse than the best), one of the
+    accepted is drawn. Of several quantiles the middle one cuts the values, and each half goes on with its
+    own quantiles; a person is in one half only. Whether halving or separate choices have the smaller error
+    follows from declarations (`engine.methods.statistics.rank_choices.choices`). Quantiles of one group are
+    put in order afterwards, which reads nothing private and, as ranks increase with values, keeps the
+    accuracy. That is stated in people: how many stand on the wrong side of the value. Nothing is said of the
+    value itself, whose error depends on how far apart the people's values lie.
 
-    Source: McSherry and Talwar (2007), theorem 6; Smith (2011), section 4.
+    The time that a choice takes depends on declared sizes; the exceptions are those of
+    `engine.privacy.noise.Noise.permute_and_flip`.
+
+    Source: McKenna and Sheldon (2020); Smith (2011), section 4 (ranks as scores); Kaplan, Schnapp and Stemmer
+    (2022), algorithm 1 (halving; there without the values that coincide with a cut).
     """
 
     id = "statistics.quantiles"
+    version = 2
     family = Family.STATISTICS
     promises = ("pure_dp",)
     published = Reference(
-        "McSherry, Talwar: Mechanism design via differential privacy (2007)",
-        "theorem 6, the exponential mechanism",
-        "doi:10.1109/FOCS.2007.66",
+        "McKenna, Sheldon: Permute-and-flip: a new mechanism for differentially private selection (2020)",
+        "algorithm 1 and theorem 2",
+        "arXiv:2010.12603",
     )
     parameters = (
         Parameter("value", ParameterKind.COLUMN, column_kinds=(Kind.INTEGER, Kind.NUMBER), needs_domain=True),
@@ -121,61 +131,69 @@ class Quantiles(Method):
         names = self._get(request, "by") or []
         return Cells(tuple(LevelAxis(request.schema.column(name), extra) for name in names))
 
-    def choices(self, request: Request) -> tuple[ExponentialChoice, ...]:
-        """Return one mechanism a quantile; their epsilons add up to exactly the budget."""
-        wanted = self._wanted(request)
-        share = required(request).epsilon / len(wanted)
-        groups = self.cells(request).size
-        return tuple(
-            ExponentialChoice(
-                rank_sensitivity(
-                    each,
-                    groups=groups,
-                    rows=request.rows_per_person,
-                    replace_one=is_replace_one(request),
-                ),
-                share,
-                choices=groups,
-            )
-            for each in wanted
+    def choices(self, request: Request) -> tuple[Step, ...]:
+        """Return what is chosen from the values of one group; it loses exactly the budget."""
+        return choices_for(
+            self._wanted(request),
+            required(request).epsilon,
+            rows=request.rows_per_person,
+            groups=self.cells(request).size,
+            replace_one=is_replace_one(request),
         )
+
+    def parts(self, request: Request) -> int:
+        """Return into how many parts the values on one candidate are cut."""
+        steps, groups, grid = self.choices(request), self.cells(request).size, self._grid(request)
+        assert grid is not None
+        candidates = grid.high - grid.low + 1
+        return parts_for(steps, candidates=candidates, groups=groups, most=MOST_CHOICES)
 
     def cost(self, request: Request) -> Promise:
-        events = tuple(choice.event for choice in self.choices(request))
-        return promise(request, events[0] if len(events) == 1 else Sequential(events))
-
-    def rank_limit(self, request: Request, candidates: int, *, share: float) -> float:
-        """Return how many values stand on the wrong side at most, for all quantiles of a group together."""
-        wanted, choices = self._wanted(request), self.choices(request)
-        each = 1 - (1 - share) / len(wanted)  # union bound
-        return max(
-            choice.score_limit(candidates, share=each) / quantile.denominator
-            for quantile, choice in zip(wanted, choices, strict=True)
+        parts = self.parts(request)
+        rates = [rate for root in self.choices(request) for rate in root.rates(parts=parts)]
+        event = PermuteAndFlip(
+            required(request).epsilon, written_rates(rates), groups=self.cells(request).size
         )
+        return promise(request, event)
+
+    def limits(self, request: Request, candidates: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return the 95 % limits in ranks: where values are dense and even, and whatever they are."""
+        steps = self.choices(request)
+        even = tuple(limit for _, limit in even_errors(steps))
+        most = any_limits(steps, candidates=candidates, parts=self.parts(request), share=SHARE)
+        return even, tuple(float(ceil(limit)) for limit in most)
 
     # --- forecast ----------------------------------------------------------------------------------
 
     def forecast(self, request: Request) -> Forecast:
-        grid, unit = self._grid(request), counted_unit(request)
+        grid, unit, steps = self._grid(request), counted_unit(request), self.choices(request)
         assert grid is not None
         candidates = grid.high - grid.low + 1
         label = f"methods.{self.id}.numbers"
         errors = []
-        for wanted, choice in zip(self._wanted(request), self.choices(request), strict=True):
-            name = Text(f"{label}.value.of", {"quantile": str(wanted)})
-            for size in request.sizes:
-                median, limit = _even_errors(choice.rate, wanted, max(size, 1), candidates)
-                errors.append(
-                    Expected(name, "group", size, median * float(grid.step), limit * float(grid.step))
-                )
-        half, most = (self.rank_limit(request, candidates, share=share) for share in (0.5, SHARE))
-        ranks = [Expected(Text(f"{label}.within_95_rank.label"), "whole", None, half, most, unit)]
-        errors = [*sorted(errors, key=lambda error: request.sizes.index(error.size or 0))]
-        return Forecast(
-            (*errors, *ranks),
-            views=forecast_views(self.id, (*errors, *ranks)),
-            notes=(Text(f"methods.{self.id}.notes.even"), Text(f"methods.{self.id}.notes.rank")),
+        for size in request.sizes:
+            found = even_errors(steps, size=max(size, 1), candidates=candidates)
+            for wanted, (median, limit) in zip(self._wanted(request), found, strict=True):
+                name = Text(f"{label}.within_95_rank.of", {"quantile": str(wanted)})
+                errors.append(Expected(name, "group", size, median, limit, unit))
+        parts = self.parts(request)
+        half, most = (
+            max(any_limits(steps, candidates=candidates, parts=parts, share=share)) for share in (0.5, SHARE)
         )
+        name = Text(f"{label}.within_95_rank_any.label")
+        errors.append(Expected(name, "whole", None, float(ceil(half)), float(ceil(most)), unit))
+        names = ("even", "rank", self._way(steps))
+        return Forecast(
+            tuple(errors),
+            views=forecast_views(self.id, errors),
+            notes=tuple(
+                Text(f"methods.{self.id}.notes.{name}") for name in ("even", "rank", self._way(steps))
+            ),
+        )
+
+    @staticmethod
+    def _way(steps: tuple[Step, ...]) -> str:
+        return "halved" if steps[0].next else "apart"
 
     # --- release -----------------------------------------------------------------------------------
 
@@ -186,29 +204,28 @@ class Quantiles(Method):
         context.progress.step(0.0, "run.reading")
         frame = tables[MAIN].rows()
         codes = cells.codes(frame)
-        steps, missing = grid.steps(frame)
+        values, missing = grid.steps(frame)
         inside = (codes >= 0) & ~missing
-        place = codes[inside] * candidates + (steps[inside] - grid.low)
+        place = codes[inside] * candidates + (values[inside] - grid.low)
         counts = np.bincount(place, minlength=cells.size * candidates).reshape(cells.size, candidates)
-        wanted, choices = self._wanted(request), self.choices(request)
-        chosen = np.empty((cells.size, len(wanted)), dtype=np.int64)
+        steps, parts = self.choices(request), self.parts(request)
+        found = np.empty((cells.size, len(self._wanted(request))), dtype=np.int64)
         for group in range(cells.size):
             context.progress.step(0.1 + 0.8 * group / cells.size, "run.noise")
-            for index, (each, choice) in enumerate(zip(wanted, choices, strict=True)):
-                scores = rank_scores(counts[group].astype(np.int64), wanted=each)
-                chosen[group, index] = choice.choose(scores, context.noise)
+            found[group] = chosen(steps, counts[group].astype(np.int64), parts=parts, noise=context.noise)
         context.progress.step(0.9, "run.writing")
-        return self._published(np.sort(chosen, axis=1), cells, grid, request)
+        return self._published(found, cells, grid, request)
 
-    def _published(self, chosen: np.ndarray, cells: Cells, grid: Grid, request: Request) -> Release:
+    def _published(self, places: np.ndarray, cells: Cells, grid: Grid, request: Request) -> Release:
         wanted, candidates = self._wanted(request), grid.high - grid.low + 1
-        names = {name: free_name(name, cells.names) for name in ("quantile", "value", "within_95_rank")}
-        values = [float((grid.low + int(step)) * grid.step) for step in chosen.ravel()]
+        names = {name: free_name(name, cells.names) for name in ("quantile", "value", *LIMITS)}
+        values = [float((grid.low + int(step)) * grid.step) for step in places.ravel()]
         frame = cells.frame()
         frame = frame.loc[np.repeat(np.arange(cells.size), len(wanted))].reset_index(drop=True)
         frame[names["quantile"]] = pd.array([str(each) for each in wanted] * cells.size, dtype="str")
         frame[names["value"]] = values
-        frame[names["within_95_rank"]] = self.rank_limit(request, candidates, share=SHARE)
+        for name, limits in zip(LIMITS, self.limits(request, candidates), strict=True):
+            frame[names[name]] = np.tile(limits, cells.size)
         dictionary = (
             *cells.entries,
             DictionaryEntry(
@@ -218,11 +235,15 @@ class Quantiles(Method):
                 values=tuple(str(each) for each in wanted),
             ),
             number_entry(self.id, "value", cells, kind="number"),
-            number_entry(self.id, "within_95_rank", cells, kind="number", unit=counted_unit(request)),
+            *(
+                number_entry(self.id, name, cells, kind="number", unit=counted_unit(request))
+                for name in LIMITS
+            ),
         )
         views = result_views(self.id, frame, cells, value="value", within=None)
         notes = [Text(f"statistics.notes.extra_{self._get(request, 'extra_cells')}")] if cells.axes else []
-        notes += [Text(f"methods.{self.id}.notes.{name}") for name in ("missing", "ordered", "rank")]
+        notes += [Text(f"methods.{self.id}.notes.{name}") for name in ("missing", "ordered", "rank", "even")]
+        notes.append(Text(f"methods.{self.id}.notes.{self._way(self.choices(request))}"))
         notes.append(
             Text(
                 "methods.statistics.quantiles.notes.grid",
@@ -231,20 +252,3 @@ class Quantiles(Method):
         )
         artefact = TableArtefact("quantiles", (frame,), dictionary)
         return Release((artefact,), self.cost(request), views, tuple(notes))
-
-
-@lru_cache(maxsize=1024)
-def _even_errors(rate: Fraction, wanted: Fraction, size: int, candidates: int) -> tuple[int, int]:
-    """Return median and 95 % limit of the error, in steps, for simulated values spread evenly on the grid.
-
-    Notes
-    -----
-    Exact probabilities of the mechanism for those values; the error is the distance to the best candidates.
-    """
-    scores = rank_scores(spread_evenly(size, candidates), wanted=wanted)
-    weights = np.exp(float(rate) * (scores - scores.max()).astype(np.float64))
-    best = np.flatnonzero(scores == scores.max())
-    places = np.arange(candidates)
-    error = np.maximum(0, np.maximum(best[0] - places, places - best[-1]))
-    within = np.cumsum(np.bincount(error, weights=weights / weights.sum(), minlength=candidates))
-    return tuple(int(np.searchsorted(within, share - 1e-12)) for share in (0.5, SHARE))  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""Integer scores that say how well each declared candidate is a quantile, and how far they can move."""
+"""How well each declared candidate is a quantile, in ranks, and how far one row can move that."""
 
 from __future__ import annotations
 
@@ -42,38 +42,86 @@ def rank_scores(counts: Integers, *, wanted: Fraction) -> Integers:
     return -np.maximum(0, np.maximum(short, beyond))
 
 
-def rank_sensitivity(wanted: Fraction, *, groups: int, rows: int, replace_one: bool) -> int:
-    """Return the largest change of a score, added up over the groups, between neighbouring data sets.
+def cut_scores(counts: Integers, *, wanted: Fraction, parts: int) -> Integers:
+    """Return the score of every place to cut the values in two: a candidate, and a share of its own values.
 
     Parameters
     ----------
-    wanted
-        The quantile a/d.
-    groups
-        How many groups were declared: each gets a choice of its own.
-    rows
-        Cap on the rows of one person.
-    replace_one
-        Whether one person is exchanged for another.
+    counts, wanted
+        As in `rank_scores`.
+    parts
+        S: a cut at candidate v and part s sends (2s + 1)/2S of the values on v to the left.
 
-    Notes
-    -----
-    A row added moves a·n − d·(values ≤ v) by a or a−d, and the other term too: a score moves by at most
-    s = max(a, d−a), in the row's own group only.
-    A row exchanged within its group moves a score by d at most; to another group by s in each, 2s ≥ d.
-    One choice a group with rate ε/2Δ loses ε · (change in the group)/Δ, and the changes add up to at most Δ.
+    Returns
+    -------
+    array of int64, shape (candidates · parts,), the parts running fastest
+        −|2S·d·(values < v) + (2s + 1)·d·(values on v) − 2S·a·n|: −2S·d for every rank off.
 
     Examples
     --------
-    >>> rank_sensitivity(Fraction(1, 4), groups=3, rows=2, replace_one=False)
-    6
-    >>> rank_sensitivity(Fraction(1, 4), groups=1, rows=1, replace_one=True)
-    4
+    >>> cut_scores(np.array([0, 4]), wanted=Fraction(1, 4), parts=2).tolist()
+    [-16, -16, 0, -32]
     """
-    most = max(wanted.numerator, wanted.denominator - wanted.numerator)
-    if not replace_one:
-        return rows * most
-    return rows * (wanted.denominator if groups == 1 else 2 * most)
+    on = counts[:, None] * wanted.denominator
+    below = (np.cumsum(counts) - counts)[:, None] * (2 * parts * wanted.denominator)
+    left = below + on * (2 * np.arange(parts, dtype=np.int64) + 1)
+    return -np.abs(left - 2 * parts * wanted.numerator * counts.sum()).ravel()
+
+
+def cut(counts: Integers, *, place: int, part: int, parts: int) -> tuple[Integers, Integers]:
+    """Return the values left and right of a cut of `cut_scores`; both have the values on it.
+
+    Notes
+    -----
+    ⌊(2s + 1)·m/2S⌋ of the m values on the candidate go to the left. One value more on it makes exactly one
+    side larger by one, so a row added is in one side only.
+
+    Examples
+    --------
+    >>> [side.tolist() for side in cut(np.array([1, 4, 2]), place=1, part=0, parts=2)]
+    [[1, 1], [3, 2]]
+    """
+    left, right = counts[: place + 1].copy(), counts[place:].copy()
+    left[-1] = (2 * part + 1) * counts[place] // (2 * parts)
+    right[0] -= left[-1]
+    return left, right
+
+
+def spread_when_added(wanted: Fraction) -> Fraction:
+    """Return how far apart one row added can move two scores, in ranks: 2·max(p, 1 − p).
+
+    Notes
+    -----
+    With i = (values on the left of v) − p·n, a row added moves i by −p for the candidates below it, by 1 − p
+    for those above it, by something between for its own. A score −|i|, or −max(0, …) of `rank_scores`, moves
+    no further than i. Some scores rise by max(p, 1 − p) and others fall by as much, so no less would do.
+
+    Examples
+    --------
+    >>> spread_when_added(Fraction(1, 2)), spread_when_added(Fraction(1, 4))
+    (Fraction(1, 1), Fraction(3, 2))
+    """
+    return 2 * max(wanted, 1 - wanted)
+
+
+def spread_on_a_side(wanted: Fraction, *, above: bool) -> Fraction:
+    """Return `spread_when_added` for `rank_scores` where the row added is above (or below) the quantile.
+
+    Notes
+    -----
+    Above: candidates up to the row move by p at most, up or down; those beyond it, on the quantile's right,
+    fall by 1 − p: max(2p, 1) apart. Below: max(2(1 − p), 1), by symmetry.
+
+    Examples
+    --------
+    >>> spread_on_a_side(Fraction(1, 4), above=True), spread_on_a_side(Fraction(1, 4), above=False)
+    (Fraction(1, 1), Fraction(3, 2))
+    """
+    return max(2 * (wanted if above else 1 - wanted), Fraction(1))
+
+
+SPREAD_WHEN_EXCHANGED = Fraction(2)
+"""A row exchanged moves i by 1 between its two places: scores there rise or fall by that much."""
 
 
 def spread_evenly(size: int, candidates: int) -> Integers:

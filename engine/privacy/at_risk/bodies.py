@@ -147,3 +147,19 @@ class Envelope:
 
     def below_other(self, x: Array) -> Array:
         raise NotImplementedError("no pair of neighbours has this loss")
+
+
+@dataclass(frozen=True)
+class Floor:
+    """The largest loss of any pure mechanism: P(loss ≤ x) = (1 − e^{−x})/(e^{ε0} − e^{−x}) below ε0."""
+
+    high: float
+    low: float = 0.0
+
+    def below(self, x: Array) -> Array:
+        at = np.clip(x, 0.0, self.high)
+        least = np.expm1(-at) * math.exp(-self.high) / np.expm1(-self.high - at)
+        return np.where(x >= self.high, 1.0, least)
+
+    def below_other(self, x: Array) -> Array:
+        raise NotImplementedError("no pair of neighbours has this loss")

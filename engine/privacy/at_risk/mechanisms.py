@@ -13,7 +13,7 @@ import numpy as np
 from engine.errors import InputRefused
 from engine.privacy.at_risk import discrete_laplace as _discrete_laplace
 from engine.privacy.at_risk import laplace as _laplace
-from engine.privacy.at_risk.bodies import Between, Bounded, Envelope, Geometric, Normal, RoundedNormal
+from engine.privacy.at_risk.bodies import Between, Bounded, Envelope, Floor, Geometric, Normal, RoundedNormal
 from engine.privacy.at_risk.inputs import Number, positive, share, whole
 from engine.privacy.at_risk.lattice import MOST_RISES, Lattice
 from engine.privacy.at_risk.loss import NO_ATOMS, Array, PrivacyLoss
@@ -25,6 +25,7 @@ MECHANISMS = (
     "discrete_gaussian",
     "randomised_response",
     "exponential",
+    "permute_and_flip",
 )
 LISTED_ATOMS = 20_000
 """Up to so many values a loss is listed atom by atom; above, its closed form is used."""
@@ -72,6 +73,9 @@ def loss_of(mechanism: str, *, scale: Number, sensitivity: Number, monotone: boo
     if mechanism == "exponential":
         change = positive(sensitivity, name="sensitivity", largest=10**30)
         return exponential(epsilon0=change / width * (1 if monotone else 2))
+    if mechanism == "permute_and_flip":
+        change = positive(sensitivity, name="sensitivity", largest=10**30)
+        return permute_and_flip(epsilon0=2 * change / width)
     raise InputRefused("at_risk.unknown_mechanism", found=mechanism, expected=", ".join(MECHANISMS))
 
 
@@ -257,6 +261,40 @@ def exponential(*, epsilon0: Number) -> PrivacyLoss:
         envelope=Envelope(full),
         one_sided=one_sided,
         two_sided=lambda x: one_sided(x) if 2 * x >= full else 0.0,
+    )
+
+
+def permute_and_flip(*, epsilon0: Number) -> PrivacyLoss:
+    """Return a loss that no choice by permute-and-flip of privacy level ε0 exceeds.
+
+    Notes
+    -----
+    Losses of one pair of neighbours may lie anywhere in [−ε0, ε0] (unlike those of the exponential
+    mechanism), and the worst pairs are not known: what holds for every ε0-differentially private mechanism
+    is given.
+    P(loss ≤ ε) ≥ (1 − e^{−ε})/(e^{ε0} − e^{−ε}), see `engine.privacy.at_risk.laplace.floor`; two-sided 0. For
+    δ(ε) randomised response with two answers dominates every such mechanism.
+
+    Source: Kairouz, Oh and Viswanath, "The composition theorem for differential privacy", ICML 2015,
+    theorem 3.1 (randomised response dominates).
+
+    Examples
+    --------
+    >>> loss = permute_and_flip(epsilon0=1)
+    >>> round(loss.confidence(0.6), 6), round(loss.delta(0.6), 6)
+    (0.207972, 0.241012)
+    """
+    full = float(positive(epsilon0, name="epsilon0", largest=700))
+    share = 1 / (1 + math.exp(-full))
+    return PrivacyLoss(
+        "permute_and_flip",
+        np.array([-full, full]),
+        np.array([1 - share, share]),
+        None,
+        full,
+        envelope=Floor(full),
+        one_sided=lambda x: _laplace.floor(x, epsilon0=full),
+        two_sided=lambda x: 0.0,
     )
 
 

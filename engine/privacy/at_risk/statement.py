@@ -14,7 +14,7 @@ from engine.privacy.at_risk.inputs import LARGEST_LEVEL, Number, level, positive
 from engine.privacy.at_risk.inverse import Inverse
 from engine.privacy.at_risk.loss import PrivacyLoss
 
-HAS_A_LEVEL = ("laplace", "discrete_laplace", "randomised_response", "exponential")
+HAS_A_LEVEL = ("laplace", "discrete_laplace", "randomised_response", "exponential", "permute_and_flip")
 PUBLISHED_FOR = ("laplace", "discrete_laplace")
 """Theorem 3 is about the Laplace mechanism; for the discrete one it is the figure that it stands in for."""
 
@@ -227,6 +227,8 @@ def _family(word: str, sensitivity: Number | str, answers: Number | str) -> _Fam
         return _Family(change, lambda x: mechanisms.randomised_response_at(epsilon0=x, answers=count))
     if word == "exponential":
         return _Family(change, lambda x: mechanisms.exponential(epsilon0=x))
+    if word == "permute_and_flip":
+        return _Family(change, lambda x: mechanisms.permute_and_flip(epsilon0=x))
     return _Family(change, lambda x: mechanisms.laplace(epsilon0=x))
 
 

@@ -11,6 +11,7 @@ from engine.privacy.mechanisms.exponential import Exponential, ExponentialChoice
 from engine.privacy.mechanisms.gaussian import Gaussian
 from engine.privacy.mechanisms.integers import Integers, root_above
 from engine.privacy.mechanisms.laplace import Laplace
+from engine.privacy.mechanisms.permute_and_flip import FlipChoice, PermuteAndFlip
 from engine.privacy.mechanisms.randomised_response import RandomisedResponse
 from engine.privacy.mechanisms.stated import Stated
 
@@ -22,11 +23,13 @@ __all__ = [
     "DiscreteLaplace",
     "Exponential",
     "ExponentialChoice",
+    "FlipChoice",
     "Gaussian",
     "GaussianCounts",
     "Integers",
     "Laplace",
     "LaplaceCounts",
+    "PermuteAndFlip",
     "RandomisedResponse",
     "Stated",
     "root_above",

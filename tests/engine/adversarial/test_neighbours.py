@@ -11,6 +11,7 @@ import pytest
 
 from engine.ledger import Ledger
 from engine.privacy import mechanisms
+from engine.privacy.mechanisms.permute_and_flip import FlipChoice
 from engine.progress import SILENT
 from engine.release import describe
 from engine.release import report as reports
@@ -53,7 +54,7 @@ def paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(mechanisms.LaplaceCounts, "release", numbers)
     monkeypatch.setattr(mechanisms.GaussianCounts, "release", numbers)
-    monkeypatch.setattr(mechanisms.ExponentialChoice, "choose", choice)
+    monkeypatch.setattr(FlipChoice, "choose", choice)
     monkeypatch.setattr(describe, "datetime", _Noon)
     monkeypatch.setattr("secrets.token_hex", lambda size: "0" * 2 * size)
     monkeypatch.setattr(Ledger, "input_name", lambda *_, **__: "name")

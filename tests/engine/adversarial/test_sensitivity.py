@@ -12,6 +12,7 @@ import pytest
 from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Context
 from engine.privacy import accounting, mechanisms
+from engine.privacy.mechanisms.permute_and_flip import FlipChoice
 from engine.privacy.promise import Neighbours
 from engine.progress import SILENT
 from engine.release import reading
@@ -21,6 +22,7 @@ from engine.table.declared import as_declared
 from engine.table.reading.options import ReadOptions
 from engine.table.table import Table
 from tests.engine.adversarial.requests import HEADER, OPTIONS, PARAMETERS, plan_for
+from tests.engine.flip import flip_probabilities
 from tests.noise_source import seeded_noise
 
 VALUES = {
@@ -50,7 +52,7 @@ class Recorder:
 
         monkeypatch.setattr(mechanisms.LaplaceCounts, "release", numbers)
         monkeypatch.setattr(mechanisms.GaussianCounts, "release", numbers)
-        monkeypatch.setattr(mechanisms.ExponentialChoice, "choose", choice)
+        monkeypatch.setattr(FlipChoice, "choose", choice)
 
     def of(self, plan: Plan, rows: list[tuple[str, ...]]) -> list[tuple[object, np.ndarray]]:
         self.calls = []
@@ -69,9 +71,8 @@ def loss(first: list[tuple[object, np.ndarray]], second: list[tuple[object, np.n
     total = 0.0
     for (mechanism, one), (same, other) in zip(first, second, strict=True):
         assert mechanism == same, "the mechanism depends on the rows"
-        if isinstance(mechanism, mechanisms.ExponentialChoice):
-            weights = [float(mechanism.rate) * scores for scores in (one, other)]
-            logs = [weight - np.logaddexp.reduce(weight) for weight in weights]
+        if isinstance(mechanism, FlipChoice):
+            logs = [np.log(flip_probabilities(scores, float(mechanism.rate))) for scores in (one, other)]
             total += float(np.abs(logs[0] - logs[1]).max())
         elif isinstance(mechanism, mechanisms.GaussianCounts):
             total += float(((one - other) ** 2).sum() / mechanism.squared_sensitivity)

@@ -27,6 +27,7 @@ CALLS = (
     "random_keys",
     "shuffled",
     "exponential_choice",
+    "permute_and_flip",
 )
 BY_ROW = ("random_keys", "bernoulli", "uniform_below")  # may be called once for each row of the table
 

@@ -66,7 +66,15 @@ def test_warning_above_ln_3(capsys):
 
 @pytest.mark.parametrize(
     "mechanism",
-    ["laplace", "discrete-laplace", "gaussian", "discrete-gaussian", "randomised-response", "exponential"],
+    [
+        "laplace",
+        "discrete-laplace",
+        "gaussian",
+        "discrete-gaussian",
+        "randomised-response",
+        "exponential",
+        "permute-and-flip",
+    ],
 )
 def test_every_mechanism_answers_every_question(capsys, mechanism):
     own = "--scale" if "gaussian" in mechanism else "--epsilon0"

@@ -23,6 +23,7 @@ from engine.privacy.mechanisms import (
     RandomisedResponse,
     Stated,
 )
+from engine.privacy.mechanisms.permute_and_flip import FlipChoice
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 
 ADD_REMOVE, REPLACE_ONE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
@@ -60,6 +61,7 @@ def test_every_pure_mechanism_by_hand():
         (Laplace(Fraction(4), Fraction(2)), Fraction(1, 2)),
         (DiscreteLaplace(Fraction(1, 3), Fraction(1), count=5), Fraction(15)),
         (Exponential(Fraction(4), Fraction(1)), Fraction(1, 2)),
+        (FlipChoice(Fraction(3, 2), Fraction(1, 7)).event, Fraction(1, 7)),
         (Exponential(Fraction(4), Fraction(1), monotone=True), Fraction(1, 4)),
         (ExponentialChoice(3, Fraction(1, 7)).event, Fraction(1, 7)),
     ]

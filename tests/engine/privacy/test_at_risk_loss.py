@@ -1,5 +1,6 @@
 """The privacy loss of every mechanism against its own probabilities."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ from scipy import stats
 
 from engine.errors import InputRefused
 from engine.privacy.at_risk import mechanisms
+from engine.privacy.at_risk.composition import compose
 from engine.privacy.at_risk.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
@@ -16,10 +18,12 @@ from engine.privacy.at_risk.mechanisms import (
     gaussian,
     laplace,
     loss_of,
+    permute_and_flip,
     randomised_response,
     randomised_response_at,
 )
 from engine.texts import explain
+from tests.engine.flip import flip_probabilities
 
 ALL = {
     "laplace": laplace(epsilon0=1.3),
@@ -32,6 +36,7 @@ ALL = {
     "response": randomised_response(truth=0.7),
     "response, five answers": randomised_response_at(epsilon0=1.3, answers=5),
     "exponential": exponential(epsilon0=1.3),
+    "flip": permute_and_flip(epsilon0=1.3),
 }
 
 
@@ -121,6 +126,24 @@ def test_exponential_mechanism_against_explicit_choices():
     assert loss.delta(0.6) == pytest.approx(worst_delta, abs=1e-6) and loss.delta(0.6) >= worst_delta - 1e-15
 
 
+def test_permute_and_flip_against_explicit_choices():
+    """No pair of scores of up to four candidates may beat what is stated; composed with itself neither."""
+    full = 1.0
+    loss, twice = permute_and_flip(epsilon0=full), compose([(permute_and_flip(epsilon0=full), 2)])
+    for first in itertools.product((0.0, -0.5, -1.0, -3.0), repeat=3):
+        for moved in itertools.product((0.0, 0.5, 1.0), repeat=4):
+            one = np.array([0.0, *first])
+            p, q = (flip_probabilities(scores, full) for scores in (one, one + moved))
+            losses = np.log(p / q)
+            assert np.abs(losses).max() <= full + 1e-9
+            for at in (0.3, 0.7):
+                assert p[losses <= at].sum() >= loss.confidence(at) - 1e-9
+                assert p[np.abs(losses) <= at].sum() >= loss.confidence_two_sided(at) - 1e-9
+                assert p @ np.maximum(0, -np.expm1(at - losses)) <= loss.delta(at) + 1e-9
+                pair = losses[:, None] + losses[None, :]
+                assert (np.outer(p, p)[pair <= at]).sum() >= twice.confidence(at) - 1e-9
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_inverse_in_epsilon_is_the_smallest(name):
     loss = ALL[name]
@@ -147,6 +170,7 @@ def test_words_of_the_accountant():
         "discrete_gaussian",
         "randomised_response",
         "exponential",
+        "permute_and_flip",
     }
 
 

@@ -61,6 +61,9 @@ def test_refuses_a_choice_before_anything_is_drawn(scores, rate, code):
     with pytest.raises(InputRefused) as caught:
         Noise(must_not_be_called).exponential_choice(array, rate=rate)
     assert caught.value.code == f"noise.{code}"
+    with pytest.raises(InputRefused) as caught:
+        Noise(must_not_be_called).permute_and_flip(array, rate=rate)
+    assert caught.value.code == f"noise.{code}"
 
 
 def test_says_once_and_before_the_first_byte_that_the_budget_is_spent():

@@ -1,5 +1,6 @@
 """The samplers follow their exact distributions: a million draws each, false alarms one in a million."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +16,8 @@ from tests.engine.battery.distributions import (
     gaussian_law,
     laplace_law,
 )
-from tests.noise_source import seeded_noise
+from tests.engine.flip import flip_probabilities
+from tests.noise_source import seeded_bytes, seeded_noise
 
 MILLION = 1_000_000
 PI = Fraction(355, 113)
@@ -126,6 +128,44 @@ def test_exponential_choice_by_hand(rate):
     chosen = np.bincount([noise.exponential_choice(scores, rate=rate) for _ in range(20_000)], minlength=5)
     weights = np.exp(float(rate) * (scores - 5))
     assert_counts(chosen, weights / weights.sum())
+
+
+@pytest.mark.parametrize("rate", [0, Fraction(1, 7), 2])
+def test_permute_and_flip_by_hand(rate):
+    scores = np.array([3, 0, 5, 5, -2])
+    noise = seeded_noise(16)
+    chosen = np.bincount([noise.permute_and_flip(scores, rate=rate) for _ in range(20_000)], minlength=5)
+    assert_counts(chosen, flip_probabilities(scores, float(rate)))
+
+
+def test_permute_and_flip_is_the_published_algorithm():
+    """Candidates in every order, each accepted or not: the first accepted one."""
+    scores, q = np.array([0, -1, -2, 0]), np.exp(-0.4 * np.array([0, 1, 2, 0]))
+    expected = np.zeros(4)
+    for order in itertools.permutations(range(4)):
+        left = 1 / 24
+        for candidate in order:
+            expected[candidate] += left * q[candidate]
+            left *= 1 - q[candidate]
+    assert flip_probabilities(scores, 0.4) == pytest.approx(expected)
+
+
+def test_permute_and_flip_tries_every_candidate_whatever_the_scores():
+    """The same number of bytes, but for the last draw, so that the time says nothing about the scores."""
+    drawn = []
+    source = seeded_bytes(17)
+
+    def counting(count):
+        drawn.append(count)
+        return source(count)
+
+    for scores in (np.zeros(1000, dtype=int), -np.arange(1000), np.r_[0, np.full(999, -(10**6))]):
+        drawn.clear()
+        Noise(counting).permute_and_flip(scores, rate=1)
+        assert drawn[0] == 4000 and sum(drawn[1:]) < 200
+    assert Noise().permute_and_flip(np.array([1, 2, 3]), rate=10**400) == 2
+    with pytest.raises(OverflowError):
+        Noise().permute_and_flip(np.array([-(2**62), 2**62]), rate=1)
 
 
 def test_exponential_choice_with_a_huge_rate_or_huge_scores_takes_the_best():
