@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -21,10 +20,9 @@ from numpy.typing import NDArray
 
 from engine.errors import InputRefused
 from engine.privacy.events import Draw
+from engine.privacy.exact_choices import LARGEST_VALUE, ExactChoices
 from engine.privacy.exact_exponential import WORD_BITS, word_threshold
 from engine.privacy.trials import (
-    CHUNK,
-    ExactTrials,
     Integers,
     checked_size,
     exact,
@@ -35,10 +33,9 @@ from engine.privacy.trials import (
 
 LARGEST_SCALE = 1 << 52  # above it draws are Python integers
 SMALLEST_VARIANCE = Fraction(1, 1 << 200)  # below it doubles could underflow: exact arithmetic only
-LARGEST_VALUE = 1 << 62
 
 
-class Noise(ExactTrials):
+class Noise(ExactChoices):
     """Draws random numbers for releases.
 
     Parameters
@@ -62,18 +59,6 @@ class Noise(ExactTrials):
         on_first_draw: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(random_bytes, on_first_draw)
-        self._counted: Counter[Draw] = Counter()
-
-    @property
-    def counted(self) -> Counter[Draw]:
-        """How often each mechanism was asked for, with its exact parameter; lots and coins are none.
-
-        Notes
-        -----
-        `engine.release.run` compares it with what the promise declares (`Event.drawn`): a method that draws
-        more, less or something else than it said makes no release.
-        """
-        return self._counted.copy()
 
     # --- integer noise ------------------------------------------------------------------------------
 
@@ -199,24 +184,6 @@ class Noise(ExactTrials):
             lambda place: int(numerators[place]) * step,
         )
 
-    def uniform_below(self, n: int, size: int) -> Integers:
-        """Draw whole numbers 0 … n − 1, each equally likely: int64, shape (size,); 1 <= n <= 2^62.
-
-        Raises
-        ------
-        InputRefused
-            ``noise.exact``, ``noise.choices`` (n outside its range), ``noise.size``.
-
-        Notes
-        -----
-        Up to 2^32 by multiplication with rejection (D. Lemire, "Fast random integer generation in an
-        interval", ACM TOMACS 2019, algorithm 5), above by rejection of numbers of as many bits.
-        """
-        bound, size = exact(n), checked_size(size)
-        if bound.denominator != 1 or not 1 <= bound <= LARGEST_VALUE:
-            raise InputRefused("noise.choices")
-        return self._fill(size, lambda count: self._uniform_candidates(int(bound), count))
-
     def random_keys(self, size: int) -> NDArray[np.uint64]:
         """Draw independent uniform 64-bit keys, shape (size,): whoever sorts by them draws lots."""
         return self._long_words(checked_size(size))
@@ -229,108 +196,6 @@ class Noise(ExactTrials):
             ranked = keys[order]
             if not (ranked[1:] == ranked[:-1]).any():  # given that all differ, every order is equally likely
                 return order.astype(np.int64)
-
-    def exponential_choice(self, scores: Integers, *, rate: Fraction | int) -> int:
-        """Choose one candidate by the exponential mechanism.
-
-        Parameters
-        ----------
-        scores
-            Integer score of each candidate, shape (n,), n >= 1; higher is better.
-        rate
-            P(i) ∝ exp(rate · score_i), rate >= 0: ε / (2 · sensitivity) for ε-differential privacy,
-            twice that where adding a person never lowers a score.
-
-        Returns
-        -------
-        int
-            Position of the chosen candidate.
-
-        Raises
-        ------
-        InputRefused
-            ``noise.exact``, ``noise.rate`` (below 0), ``noise.choices`` (no candidate).
-
-        Notes
-        -----
-        F. McSherry, K. Talwar, "Mechanism design via differential privacy", FOCS 2007, definition 2. Exact by
-        rejection: a candidate drawn uniformly is accepted with probability exp(−rate · (max − score)). Eight
-        trials for each candidate are drawn at once, so that the time hardly depends on the scores.
-        """
-        scores, rate = whole_numbers(scores), exact(rate)
-        if rate < 0:
-            raise InputRefused("noise.rate")
-        if scores.ndim != 1 or scores.size == 0:
-            raise InputRefused("noise.choices")
-        if int(scores.max()) - int(scores.min()) >= LARGEST_VALUE:
-            raise OverflowError("the scores lie further apart than 2^62")
-        self._counted[Draw("exponential_choice", rate)] += 1
-        gaps = scores.max() - scores
-        factor = float(min(rate, Fraction(1 << 60)))  # beyond it every gap of 1 is far past LARGEST anyway
-        chosen = -1
-        while chosen < 0:
-            left = 8 * scores.size + 64
-            while left:  # to the end, whether or not one has been accepted
-                candidates = self.uniform_below(scores.size, min(left, CHUNK))
-                below_best = gaps[candidates]
-                accepted = self._accept(below_best * factor, self._gap_exponent(below_best, rate))
-                if chosen < 0 and accepted.any():
-                    chosen = int(candidates[np.argmax(accepted)])
-                left -= candidates.size
-        return chosen
-
-    def permute_and_flip(self, scores: Integers, *, rate: Fraction | int) -> int:
-        """Choose one candidate by permute-and-flip.
-
-        Parameters
-        ----------
-        scores
-            Integer score of each candidate, shape (n,), n >= 1; higher is better.
-        rate
-            A candidate is accepted with probability exp(−rate · (max − score)), rate >= 0. The choice loses
-            at most ε where no two scores move apart by more than ε/rate between neighbouring data sets.
-
-        Returns
-        -------
-        int
-            Position of the chosen candidate.
-
-        Raises
-        ------
-        InputRefused
-            ``noise.exact``, ``noise.rate`` (below 0), ``noise.choices`` (no candidate).
-
-        Notes
-        -----
-        R. McKenna, D. Sheldon, "Permute-and-flip: a new mechanism for differentially private selection",
-        NeurIPS 2020, algorithm 1: candidates in random order, the first accepted is chosen. Every candidate
-        is tried here, and one of the accepted is chosen with equal probability, which is the same: the trials
-        do not depend on the order. So the number of trials tells nothing about the scores; how many uniform
-        numbers need more than 32 bits, and how often the last draw is repeated, hardly does.
-
-        The loss: the choice is the largest of rate · score + (exponential noise of mean 1). Let scores move
-        by something in [−w, 0] after a common shift, which changes nothing. Whoever is chosen is no less
-        likely where the others fall, and e^(rate · w) times less likely at most where its own score falls
-        by w.
-        """
-        scores, rate = whole_numbers(scores), exact(rate)
-        if rate < 0:
-            raise InputRefused("noise.rate")
-        if scores.ndim != 1 or scores.size == 0:
-            raise InputRefused("noise.choices")
-        if int(scores.max()) - int(scores.min()) >= LARGEST_VALUE:
-            raise OverflowError("the scores lie further apart than 2^62")
-        self._counted[Draw("permute_and_flip", rate)] += 1
-        gaps = scores.max() - scores
-        factor = float(min(rate, Fraction(1 << 60)))  # beyond it every gap of 1 is far past LARGEST anyway
-        accepted = []
-        for start in range(0, gaps.size, CHUNK):
-            some = gaps[start : start + CHUNK]
-            accepted.append(
-                start + np.flatnonzero(self._accept(some * factor, self._gap_exponent(some, rate)))
-            )
-        standing = np.concatenate(accepted)
-        return int(standing[int(self.uniform_below(standing.size, 1)[0])])
 
     # --- inside the house ---------------------------------------------------------------------------
 
@@ -395,19 +260,6 @@ class Noise(ExactTrials):
         # Either way the error of γ < 7.1 · 34 u + 4 · 25 u < 2^-40.
         distance = np.abs(drawn) - float(shift)
         return drawn[self._accept(distance * distance * float(half), gamma)]
-
-    @staticmethod
-    def _gap_exponent(gaps: Integers, rate: Fraction) -> Callable[[int], Fraction]:
-        return lambda place: int(gaps[place]) * rate
-
-    def _uniform_candidates(self, n: int, count: int) -> Integers:
-        """Return up to ``count`` independent whole numbers below n."""
-        if n > 1 << WORD_BITS:
-            drawn = self._digits((n - 1).bit_length(), count)
-            return drawn[drawn < n]
-        products = self._words(count).astype(np.uint64) * np.uint64(n)
-        keep = (products & np.uint64(0xFFFFFFFF)) >= (1 << WORD_BITS) % n
-        return (products[keep] >> np.uint64(WORD_BITS)).astype(np.int64)
 
     def _geometric(self, gamma: Fraction, size: int) -> Integers:
         """Count the successes, each with probability exp(−γ), before the first failure."""

@@ -5,6 +5,7 @@ The base of the noise door (`engine.privacy.noise`), which alone says where the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputRefused
+from engine.privacy.events import Draw
 from engine.privacy.exact_exponential import WORD_BITS, compare_words, is_below
 
 Integers = NDArray[np.int64]
@@ -31,6 +33,18 @@ class ExactTrials:
         self._random_bytes = random_bytes
         self._on_first_draw = on_first_draw
         self._drawn = False
+        self._counted: Counter[Draw] = Counter()
+
+    @property
+    def counted(self) -> Counter[Draw]:
+        """How often each mechanism was asked for, with its exact parameter; lots and coins are none.
+
+        Notes
+        -----
+        `engine.release.run` compares it with what the promise declares (`Event.drawn`): a method that draws
+        more, less or something else than it said makes no release.
+        """
+        return self._counted.copy()
 
     @property
     def drawn(self) -> bool:

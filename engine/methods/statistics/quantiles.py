@@ -182,14 +182,14 @@ class Quantiles(Method):
         )
         name = Text(f"{label}.within_95_rank_any.label")
         errors.append(Expected(name, "whole", None, float(ceil(half)), float(ceil(most)), unit))
-        names = ("even", "rank", self._way(steps))
         return Forecast(
             tuple(errors),
             views=forecast_views(self.id, errors),
-            notes=tuple(
-                Text(f"methods.{self.id}.notes.{name}") for name in ("even", "rank", self._way(steps))
-            ),
+            notes=tuple(map(self._note, ("even", "rank", self._way(steps)))),
         )
+
+    def _note(self, name: str) -> Text:
+        return Text(f"methods.{self.id}.notes.{name}")
 
     @staticmethod
     def _way(steps: tuple[Step, ...]) -> str:
@@ -242,8 +242,7 @@ class Quantiles(Method):
         )
         views = result_views(self.id, frame, cells, value="value", within=None)
         notes = [Text(f"statistics.notes.extra_{self._get(request, 'extra_cells')}")] if cells.axes else []
-        notes += [Text(f"methods.{self.id}.notes.{name}") for name in ("missing", "ordered", "rank", "even")]
-        notes.append(Text(f"methods.{self.id}.notes.{self._way(self.choices(request))}"))
+        notes += map(self._note, ("missing", "ordered", "rank", "even", self._way(self.choices(request))))
         notes.append(
             Text(
                 "methods.statistics.quantiles.notes.grid",
