@@ -32,8 +32,9 @@ def look_up(
     path = ledger_path if ledger_path is not None else default_path()
     if not path.exists():
         return Holdings((), ())
-    from engine.release.charge import composer, shown
-    from engine.table.fingerprint import marks
+    from engine.release.charge import composer
+    from engine.release.reading import person_keys
+    from engine.table.fingerprint import fingerprint
     from engine.table.preparation import prepare, split
 
     ledger = Ledger(path)
@@ -44,6 +45,7 @@ def look_up(
     # As a release charges the table: as it was read, with the people who are left after the steps.
     changes, _ = split(plan.preparation)
     table, schema = prepare(raw, changes, plan.schema) if changes else (raw, plan.schema)
-    found = shown(ledger, table, schema, marks(raw), raw.names)
+    people = ledger.person_digests(person_keys(table, schema))
     progress.step(0.7, "table.digests")
-    return Holdings(statuses, tuple(found.matches(ledger)))
+    matches = ledger.match(fingerprint(raw), people, list(raw.names))
+    return Holdings(statuses, tuple(matches))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import string
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
@@ -21,6 +21,7 @@ from typing import Any
 from engine.errors import EngineError
 
 FALLBACK = "en"
+SMALLEST_WRITTEN = 1e-12  # below, a number is written with its power of ten
 
 
 def _read(folder: Traversable, prefix: str) -> Iterator[tuple[str, Any]]:
@@ -135,16 +136,65 @@ def number(value: float | int | Fraction, *, digits: int = 6) -> str:
     if abs(value) >= 1000:
         written = f"{value:,.2f}"
         return written.rstrip("0").rstrip(".")
-    return f"{value:.{digits}g}" if abs(value) >= 1e-4 or value == 0 else f"{value:.3g}"
+    if abs(value) >= 1e-4 or value == 0:
+        return f"{value:.{digits}g}"
+    if abs(value) < SMALLEST_WRITTEN:
+        return f"{value:.3g}"
+    places = 2 - math.floor(math.log10(abs(value)))
+    return f"{value:.{places}f}".rstrip("0")
+
+
+def percent_up(share: float) -> str:
+    """Return a share as a percentage with one decimal, rounded up: an upper bound stays one.
+
+    Examples
+    --------
+    >>> percent_up(0.6224593312018546), percent_up(0.5)
+    ('62.3\u00a0%', '50.0\u00a0%')
+    """
+    return f"{math.ceil(share * 1000 - 1e-9) / 10:.1f}\u00a0%"
+
+
+def significant_up(value: float, *, digits: int = 3) -> str:
+    """Return a number with few significant digits, rounded up.
+
+    Examples
+    --------
+    >>> significant_up(1.6487212707), significant_up(8103.08)
+    ('1.65', '8,110')
+    """
+    if not math.isfinite(value) or value <= 0:
+        return number(value)
+    step = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+    return number(float(f"{math.ceil(value / step - 1e-9) * step:.12g}"))
+
+
+def inverse(probability: float) -> str:
+    """Return how many times one chance falls into one, rounded down: "at most 1 in ...".
+
+    Examples
+    --------
+    >>> inverse(0.000004)
+    '250,000'
+    """
+    return "∞" if probability <= 0 else number(math.floor(1 / probability + 1e-9))
+
+
+FORMATS: dict[str, Callable[[float], str]] = {"up%": percent_up, "up3": significant_up, "inverse": inverse}
 
 
 class _Filler(string.Formatter):
-    """Writes numbers for people unless the text asks for a format of its own (``{share:.0%}``)."""
+    """Writes numbers for people unless the text asks for a format of its own (``{share:.0%}``).
+
+    Formats of our own are those of `FORMATS`; ``plain`` is a number as always.
+    """
 
     def format_field(self, value: Any, format_spec: str) -> str:
         is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
-        if is_number and not format_spec:
+        if is_number and format_spec in ("", "plain"):
             return number(value)
+        if is_number and format_spec in FORMATS:
+            return FORMATS[format_spec](float(value))
         if is_number:
             return format(float(value) if isinstance(value, Fraction) else value, format_spec)
         return str(value)

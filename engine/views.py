@@ -210,6 +210,39 @@ def to_json(value: Any) -> Any:
     return value
 
 
+def from_json(value: Any) -> Any:
+    """Return what `to_json` wrote: views and texts as themselves, lists as tuples.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A kind of view or a field that does not exist.
+
+    Examples
+    --------
+    >>> from_json(to_json(Mark(1.0, 2.0, Text("here"))))
+    Mark(x=1.0, y=2.0, label=Text(id='here', values={}))
+    """
+    if isinstance(value, list):
+        return tuple(from_json(item) for item in value)
+    if not isinstance(value, Mapping):
+        return value
+    names = set(value)
+    inner = {name: from_json(item) for name, item in value.items()}
+    if names == {"id", "values"}:
+        return Text(**inner)
+    if names == {"label", "x", "y", "style"}:
+        return Series(**inner)
+    if names == {"x", "y", "label"}:
+        return Mark(**inner)
+    if "kind" not in names:
+        return inner
+    kind = next((one for one in KINDS if one.kind == value["kind"]), None)
+    if kind is None:
+        raise ValueError("no such kind of view")
+    return kind(**{name: item for name, item in inner.items() if name != "kind"})
+
+
 def as_table(view: View) -> TableView:
     """Return the numbers behind a view as a table: for screen readers, and for people who want digits.
 

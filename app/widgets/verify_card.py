@@ -41,15 +41,15 @@ class VerifyCard(Card):
         """Show an `engine.release.verify.Verification`."""
         empty(self.lines)
         self.answer.show()
-        self.answer.setText(
-            words.say(f"app.verify.{'passed' if found.passed else 'failed'}", folder=found.folder)
-        )
+        self.answer.setText(words.say(f"app.verify.{_answer(found)}", folder=found.folder))
         self.answer.setProperty("tone", "accent" if found.passed else "wrong")
         self.answer.style().unpolish(self.answer)
         self.answer.style().polish(self.answer)
         merged: dict[str, list[Any]] = {}
         for check in found.checks:
             merged.setdefault(check.id, []).extend(check.problems)
+        if not found.compared:
+            merged["words_absent"] = []
         if not found.chain_checked:
             merged["ledger_absent"] = []
         for name, problems in merged.items():
@@ -58,5 +58,13 @@ class VerifyCard(Card):
                 for problem in problems:
                     self.lines.addWidget(Prose(" ".join(words.explain(problem)), tone="wrong"))
             else:
-                self.lines.addWidget(Prose(words.say(f"app.verify.check.{name}")))
+                said = words.say(f"app.verify.check.{name}", fingerprint=found.fingerprint)
+                self.lines.addWidget(Prose(said))
         self.setAccessibleDescription(self.answer.text())
+
+
+def _answer(found: Any) -> str:
+    """Return the id of what can be said: without a ledger, only that the files agree."""
+    if not found.passed:
+        return "failed"
+    return "passed" if found.chain_checked else "agrees"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from engine.ledger.fields import written
-from engine.ledger.values import Entry, Status
+from engine.ledger.values import Entry, Status, written
 
 
 def holding_to_json(status: Status, entries: list[Entry], tables: list[dict[str, Any]]) -> dict[str, Any]:

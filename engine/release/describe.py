@@ -16,16 +16,16 @@ from engine import texts
 from engine.evaluation import group_sizes
 from engine.evaluation.evaluate import Evaluation, figures, views
 from engine.ledger import Holding, Ledger
-from engine.methods.protocol import Method, Release, Request
+from engine.methods.protocol import Forecast, Method, Release, Request
 from engine.privacy.promise import Promise
 from engine.release import bundle, charge
 from engine.release.evidence import InternalEvidence, PublicEvidence, dumps, internal_json, public_json
 from engine.release.foreseen import Foreseen
-from engine.release.plan import Plan
+from engine.release.plan import STAYS, Plan
 from engine.release.reading import Held, person_codes
+from engine.release.readme import described
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
-from engine.views import to_json
 
 LIBRARIES = ("numpy", "pandas", "pyarrow", "scipy", "dp-accounting", "typst", "fonttools")
 PROGRAM = "Custos"
@@ -60,30 +60,26 @@ class Made:
 
 def write_release(folder: Path, made: Made) -> PublicEvidence:
     """Write everything of ``release/`` but the sums, from the public evidence alone; return that evidence."""
-    from engine.report import write_external
-
     artefacts = tuple(
         line
         for artefact in made.release.artefacts
         for line in bundle.write_artefact(folder, artefact, made.language)
     )
     evidence = _public(made, artefacts)
-    bundle.write(folder / "data-dictionary.json", dumps(to_json(list(evidence.dictionary))))
-    written = dumps(public_json(evidence))
-    bundle.write(folder / "evidence.json", written)
-    bundle.write(folder / "README.txt", _readme(evidence, made.language).encode())
-    write_external(folder, evidence, written, language=made.language)
+    _write(folder, dumps(public_json(evidence)), made.language)
     return evidence
 
 
 def write_internal(folder: Path, evidence: PublicEvidence, made: Made) -> None:
     """Write everything of ``internal/`` but the sums."""
-    from engine.report import write_internal as write_reports
+    _write(folder, dumps(internal_json(evidence, _internal(made))), made.language)
 
-    private = _internal(made)
-    written = dumps(internal_json(evidence, private))
+
+def _write(folder: Path, written: bytes, language: str) -> None:
+    """Write the evidence and everything that it says in words."""
     bundle.write(folder / "evidence.json", written)
-    write_reports(folder, evidence, private, written, language=made.language)
+    for name, content in described(written, language=language).items():
+        bundle.write(folder / name, content)
 
 
 def program() -> dict[str, Any]:
@@ -121,7 +117,7 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
             "published": asdict(method.published),
         },
         decided=_decided(plan, made.checked.request),
-        purpose={name: value for name, value in asdict(plan.purpose).items() if name != "reason"},
+        purpose={name: value for name, value in asdict(plan.purpose).items() if name not in STAYS},
         promise=release.promise,
         statement=made.foreseen.statement,
         artefacts=artefacts,
@@ -129,6 +125,8 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
         input_name=made.ledger.input_name(made.held.sha256, entry=made.entry),
         ledger={"entry": made.entry, "head": {"sequence": head.sequence, "hash": head.hash}},
         noise=NOISE,
+        expected=_expected(made.foreseen.forecast),
+        register=_register(made) if plan.purpose.states_total == "yes" else {},
         forecast=made.foreseen.forecast.views,
         views=(*release.views, *views(made.evaluated.public)),
         notes=release.notes,
@@ -182,43 +180,40 @@ def _internal(made: Made) -> InternalEvidence:
     sizes = measured.get(group_sizes.ID, {})
     # The chapter about the table draws the group sizes from their figures, once they were counted.
     drawn = (group_sizes.ID,) if "alone" in sizes else ()
-    status = made.ledger.status(made.holding.id, charge.composer(made.holding))
     return InternalEvidence(
         plan=plan.to_json(),
         input=rows,
         findings=tuple(finding.to_json() for finding in held.table.findings),
         group_sizes=sizes,
         price=made.foreseen.price,
-        holding={
-            "name": made.holding.name,
-            "epsilon": None if status.holding.epsilon is None else str(status.holding.epsilon),
-            "delta": str(status.holding.delta),
-            "epsilon_spent": str(status.epsilon_spent),
-            "delta_spent": str(status.delta_spent),
-            "releases": status.releases,
-            "bounds_all": status.bounds_all,
-        },
+        holding={"name": made.holding.name, **_register(made)},
         views=views(made.evaluated.internal, without=drawn),
         measures=measured,
     )
 
 
-def _readme(evidence: PublicEvidence, language: str) -> str:
-    """The page for the recipient: what is in the folder, what it promises, how to check it."""
-    sentence = partial(texts.text, language=language)
-    lines = [
-        evidence.title or sentence("bundle.untitled"),
-        "",
-        sentence("bundle.made", made_at=evidence.made_at, program=evidence.program["name"]),
-        sentence("bundle.for_recipient", recipient=evidence.purpose["recipient"] or "—"),
-        "",
-        sentence("bundle.files"),
-        *(f"  {artefact['file']}" for artefact in evidence.artefacts),
-        sentence("bundle.other_files"),
-        "",
-        sentence(f"promises.{evidence.promise.kind}.recipient"),
-        "",
-        sentence("bundle.verify"),
-        "  python -m engine verify FOLDER",
-    ]
-    return "\n".join(lines) + "\n"
+def _register(made: Made) -> dict[str, Any]:
+    """Return what all releases about these people have spent: computed from the ledger, not from rows."""
+    status = made.ledger.status(made.holding.id, charge.composer(made.holding))
+    return {
+        "epsilon": None if status.holding.epsilon is None else str(status.holding.epsilon),
+        "delta": str(status.holding.delta),
+        "epsilon_spent": str(status.epsilon_spent),
+        "delta_spent": str(status.delta_spent),
+        "releases": status.releases,
+        "bounds_all": status.bounds_all,
+    }
+
+
+def _expected(forecast: Forecast) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {
+            "quantity": one.quantity.id,
+            "of": one.of,
+            "size": one.size,
+            "median": one.median,
+            "limit": one.limit,
+            "unit": one.unit,
+        }
+        for one in forecast.errors
+    )

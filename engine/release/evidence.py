@@ -7,13 +7,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from engine.privacy.promise import Promise
-from engine.views import Text, View, to_json
+from engine.views import Text, View, from_json, to_json
 
 VERSION = 1
 
@@ -45,6 +44,12 @@ class PublicEvidence:
         One mapping each: ``file``, ``sha256``, ``media_type``, and for tables ``rows`` and ``columns``.
     dictionary
         The content of ``data-dictionary.json``.
+    expected
+        Errors that were forecast, one mapping each: ``quantity`` (text id), ``of``, ``size``, ``median``,
+        ``limit``, ``unit``.
+    register
+        ``epsilon``, ``delta``, ``epsilon_spent`` and ``releases`` of all releases about these people; empty
+        where the custodian does not tell it outside.
     forecast, views, notes
         What was expected before, what the release looks like, what the method says about it.
     measures
@@ -71,6 +76,8 @@ class PublicEvidence:
     input_name: str
     ledger: Mapping[str, Any]
     noise: Mapping[str, str]
+    expected: tuple[Mapping[str, Any], ...] = ()
+    register: Mapping[str, Any] = field(default_factory=dict)
     forecast: tuple[View, ...] = ()
     views: tuple[View, ...] = ()
     notes: tuple[Text, ...] = ()
@@ -131,27 +138,35 @@ def internal_json(evidence: PublicEvidence, private: InternalEvidence) -> dict[s
     return public_json(evidence) | {"audience": "internal", "internal": tree}
 
 
-def dumps(tree: Any) -> bytes:
-    """Return evidence as the bytes that are written and embedded: one form, so that hashes agree.
+def read_public(tree: Mapping[str, Any]) -> PublicEvidence:
+    """Return the public evidence that `public_json` or `internal_json` wrote.
 
-    A number that is none, or infinite, is null: no release that has been paid for is lost over it.
+    Raises
+    ------
+    KeyError, TypeError, ValueError, InputRefused
+        The tree is none of ours, or of another version.
     """
-    try:
-        written = json.dumps(tree, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
-    except ValueError:
-        written = json.dumps(_finite(tree), indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
-    return (written + "\n").encode(errors="backslashreplace")
+    if tree["version"] != VERSION:
+        raise ValueError("another version")
+    found = {part.name: _read(part.name, tree[part.name]) for part in fields(PublicEvidence)}
+    return PublicEvidence(**found)
 
 
-def _plain(value: Any) -> Any:
-    """Return a number of another library as one of Python's; of anything else its kind."""
-    value = value.item() if hasattr(value, "item") else type(value).__name__
-    return value if not isinstance(value, float) or math.isfinite(value) else None
+def read_internal(tree: Mapping[str, Any]) -> InternalEvidence:
+    """Return what stays, as `internal_json` wrote it; see `read_public`."""
+    inner = tree["internal"]
+    found = {part.name: _read(part.name, inner[part.name]) for part in fields(InternalEvidence)}
+    return InternalEvidence(**found)
 
 
-def _finite(tree: Any) -> Any:
-    if isinstance(tree, Mapping):
-        return {name: _finite(value) for name, value in tree.items()}
-    if isinstance(tree, list | tuple):
-        return [_finite(value) for value in tree]
-    return None if isinstance(tree, float) and not math.isfinite(tree) else tree
+def _read(name: str, value: Any) -> Any:
+    if name == "promise":
+        return Promise.from_json(value)
+    if name in ("views", "forecast", "notes"):
+        return from_json(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def dumps(tree: Mapping[str, Any]) -> bytes:
+    """Return evidence as the bytes that are written and embedded: one form, so that hashes agree."""
+    return (json.dumps(tree, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()

@@ -34,7 +34,32 @@ class FileReference:
 
 @dataclass(frozen=True)
 class Purpose:
-    """Who asked, for whom, under what, until when, and who approved it. Dates are ISO text."""
+    """Who asked, for whom, under what, until when, and who approved it. Dates are ISO text; all may be empty.
+
+    Parameters
+    ----------
+    title, request_number, recipient, agreement, expires, approver
+        What the release is called, who gets it under which agreement until when, who approved it.
+    organisation, contact
+        Who releases (the controller), and where questions go.
+    use
+        What the recipient may use it for.
+    setting
+        Where the recipient keeps it: published, under contract, in a secure room.
+    population, period, inclusion
+        About whom: which people, of which time, who was included.
+    legal_basis, assessment
+        The legal basis, and the number of an impact assessment or of an ethics vote.
+    attackers
+        Who might try to find a person, in the custodian's judgement.
+    review
+        When the release is looked at again.
+    states_total
+        ``"yes"`` where the total of ε over all releases may be told outside.
+    reason, threshold, retention
+        Why it was released, which threshold was chosen and why, how long the internal folder is kept: these
+        stay inside.
+    """
 
     title: str = ""
     request_number: str = ""
@@ -43,6 +68,24 @@ class Purpose:
     expires: str = ""
     approver: str = ""
     reason: str = ""
+    organisation: str = ""
+    contact: str = ""
+    use: str = ""
+    setting: str = ""
+    population: str = ""
+    period: str = ""
+    inclusion: str = ""
+    legal_basis: str = ""
+    assessment: str = ""
+    attackers: str = ""
+    review: str = ""
+    states_total: str = ""
+    threshold: str = ""
+    retention: str = ""
+
+
+STAYS = ("reason", "threshold", "retention")
+"""What of the purpose is for the custodian alone."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from engine.pricing.posterior import posterior
 from engine.privacy.events import Mechanism
 from engine.privacy.mechanisms import DiscreteLaplace, Laplace
-from engine.privacy.promise import Loss, Promise
+from engine.privacy.promise import Loss, Neighbours, Promise
 from engine.table.schema import written
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ def privacy_statement(
     epsilon = float(loss.epsilon)
     presence = posterior(PRIOR, epsilon)
     value = posterior(PRIOR, epsilon, known_in_table=True, neighbours=loss.neighbours)
+    exceed = exceeding(loss)
+    form = "_delta" if exceed else "_slack" if loss.delta else ""
     tree = {
         "kind": promise.kind,
         "epsilon": str(loss.epsilon),
@@ -70,18 +72,38 @@ def privacy_statement(
         "odds_factor": odds_factor(epsilon),
         "posterior": {"prior": PRIOR, "presence": presence, "value": value},
         "sentence": {
-            "id": f"statement.{loss.neighbours.value}.{promise.unit.value}"
-            + ("_delta" if loss.delta else ""),
+            "id": f"statement.{loss.neighbours.value}.{promise.unit.value}{form}",
             "values": {
                 "epsilon": epsilon,
                 "factor": odds_factor(epsilon),
                 "presence": presence,
                 "value": value,
                 "delta": float(loss.delta),
+                "exceed": exceed,
             },
         },
     }
     return tree | {"at_risk": at_risk(promise, read_at=read_at)} if readings else tree
+
+
+def exceeding(bounded: Loss) -> float:
+    """Return how often the loss goes beyond what its factors say, at most; 0 where δ is 0.
+
+    Notes
+    -----
+    (ε, δ) bounds no probability of exceeding ε: that follows from the distribution of the loss alone. It is
+    read at ε for the declared neighbours, and at 2ε for twice their distance: a value of a person who is
+    known to be in the table. The larger of the two; 1 where only a theorem bounds the loss.
+    """
+    if not bounded.delta:
+        return 0.0
+    if not has_distribution(bounded):
+        return 1.0
+    within = [loss_of(bounded).confidence_two_sided(bounded.epsilon)]
+    if bounded.neighbours is Neighbours.ADD_REMOVE:
+        exchanged = replace(bounded, events=bounded.events.exchanged())
+        within.append(loss_of(exchanged).confidence_two_sided(2 * bounded.epsilon))
+    return 1 - min(within)
 
 
 def at_risk(promise: Promise, *, read_at: Fraction | None = None) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,12 @@ from engine import strict_json
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
 from engine.release.bundle import INTERNAL, RELEASE, SUMS
+from engine.release.readme import described, fingerprint
 
 AUDIENCES = {RELEASE: "public", INTERNAL: "internal"}
 OWN_FILES = {
     "public": frozenset(
-        [SUMS, "evidence.json", "data-dictionary.json", "README.txt"]
+        [SUMS, "evidence.json", "data-dictionary.json", "README.txt", "verify.html"]
         + [f"report-external.{ending}" for ending in ("pdf", "html")]
     ),
     "internal": frozenset((SUMS, "evidence.json", "report-internal.pdf", "report-internal.html")),
@@ -36,11 +37,26 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """Everything that was checked. ``chain_checked`` is false without a ledger, and says so in words."""
+    """Everything that was checked.
+
+    Parameters
+    ----------
+    folder, checks
+        Its name, and what was checked.
+    chain_checked
+        False without a ledger: then the files agree with one another, and nothing more is known.
+    compared
+        Whether README, dictionary and reports were made again from the evidence; not where another version
+        of the program or of its libraries made them.
+    fingerprint
+        Of SHA256SUMS of the release, to be compared with the custodian's over another way.
+    """
 
     folder: str
     checks: tuple[Check, ...]
     chain_checked: bool
+    compared: bool = False
+    fingerprint: str = ""
 
     @property
     def problems(self) -> tuple[EngineError, ...]:
@@ -79,8 +95,7 @@ def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
     write fitting sums: only the custodian's ledger shows that this is the release that was paid for.
     """
     parts = _parts(folder)
-    beside = tuple(_check_beside(folder, parts))
-    checks = [Check("sums", beside)] if beside else []
+    checks, compared = [], False
     for name, part in parts.items():
         odd = tuple(_odd_entries(name, part))
         if odd:  # nothing below opens what is no plain file: it may lead elsewhere, or never end
@@ -92,11 +107,15 @@ def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
         found = (problem for problem in _check_evidence(name, part) if problem.values["file"] not in said)
         checks.append(Check("evidence", tuple(found)))
         checks.append(Check("reports", tuple(_check_reports(name, part))))
-    if len(parts) == 2 and not any(_is_odd(check) for check in checks):
-        checks.append(Check("evidence", tuple(_check_parts(parts))))
+        again = _made_again(part)
+        if again is not None:
+            said |= {problem.values.get("file") for check in checks for problem in check.problems}
+            compared = True
+            checks.append(Check("words", tuple(_check_words(name, part, again, said))))
     if ledger is not None and all(check.id != "sums" or not _is_odd(check) for check in checks):
         checks.append(Check("ledger", tuple(_check_ledger(parts, ledger))))
-    return Verification(folder.name, tuple(checks), ledger is not None)
+    first = b"" if any(map(_is_odd, checks)) else (next(iter(parts.values())) / SUMS).read_bytes()
+    return Verification(folder.name, tuple(checks), ledger is not None, compared, fingerprint(first))
 
 
 def _parts(folder: Path) -> dict[str, Path]:
@@ -106,31 +125,6 @@ def _parts(folder: Path) -> dict[str, Path]:
     if (folder / SUMS).is_file():
         return {folder.name: folder}
     raise InputRefused("bundle.no_bundle", folder=folder.name, file=f"{RELEASE}/{SUMS}")
-
-
-def _check_beside(folder: Path, parts: Mapping[str, Path]) -> list[EngineError]:
-    """Name what a bundle has beside its two folders, and a folder that is a link to another place."""
-    if RELEASE not in parts:
-        return []
-    problems: list[EngineError] = []
-    for entry in sorted(folder.iterdir()):
-        if entry.name not in parts:
-            problems.append(VerificationFailed("bundle.not_recorded", file=entry.name))
-        elif entry.is_symlink():
-            problems.append(VerificationFailed("bundle.not_a_file", file=entry.name))
-    return problems
-
-
-def _check_parts(parts: Mapping[str, Path]) -> list[EngineError]:
-    """Compare what both folders say of the release: the one inside has all of the other, and more."""
-    public, internal = (_evidence(parts[name]) for name in (RELEASE, INTERNAL))
-    if public is None or internal is None:  # said already
-        return []
-    own = {"audience", "internal"}
-    kept, left = ({name: tree[name] for name in tree.keys() - own} for tree in (internal, public))
-    if kept == left:
-        return []
-    return [VerificationFailed("bundle.parts_differ", file=f"{INTERNAL}/evidence.json")]
 
 
 def _odd_entries(name: str, part: Path) -> list[EngineError]:
@@ -178,11 +172,7 @@ def _check_evidence(name: str, part: Path) -> list[EngineError]:
     if tree is None:
         return [VerificationFailed("bundle.bad_evidence", file=f"{name}/evidence.json")]
     audience = tree.get("audience")
-    if (
-        not isinstance(audience, str)
-        or audience not in OWN_FILES
-        or (name in AUDIENCES and audience != AUDIENCES[name])
-    ):
+    if audience not in OWN_FILES or (name in AUDIENCES and audience != AUDIENCES[name]):
         return [VerificationFailed("bundle.wrong_audience", file=f"{name}/evidence.json")]
     listed = {} if audience == "internal" else {str(one["file"]): one["sha256"] for one in tree["artefacts"]}
     present = {path.name for path in part.iterdir()}
@@ -205,6 +195,30 @@ def _check_reports(name: str, part: Path) -> list[EngineError]:
         VerificationFailed("bundle.evidence_differs", file=f"{name}/{report.name}")
         for report in sorted(part.glob("*.pdf"))
         if report.stat().st_size > LARGEST_REPORT or embedded_evidence(report.read_bytes()) != wanted
+    ]
+
+
+def _made_again(part: Path) -> Mapping[str, bytes] | None:
+    """Return what the evidence of a folder says in words; None where this version would say it otherwise."""
+    from engine.release.describe import program
+
+    tree = _evidence(part)
+    if tree is None or tree.get("program") != program():
+        return None
+    try:
+        return described((part / "evidence.json").read_bytes())
+    except Exception:  # evidence from anywhere: whatever is wrong with it, it is not ours
+        return {}
+
+
+def _check_words(name: str, part: Path, again: Mapping[str, bytes], said: Set[object]) -> list[EngineError]:
+    """Name what is not what the evidence says: the words that people read must be those of the evidence."""
+    if not again:
+        return [VerificationFailed("bundle.bad_evidence", file=f"{name}/evidence.json")]
+    return [
+        VerificationFailed("bundle.words_differ", file=f"{name}/{file}")
+        for file, content in again.items()
+        if f"{name}/{file}" not in said and (part / file).is_file() and (part / file).read_bytes() != content
     ]
 
 
@@ -234,10 +248,12 @@ def _check_ledger(parts: Mapping[str, Path], ledger: Ledger) -> list[EngineError
 def _evidence(part: Path) -> dict[str, Any] | None:
     try:
         tree = strict_json.loads((part / "evidence.json").read_bytes())
-        lines = tree["artefacts"]
-        fits = isinstance(lines, list) and isinstance(tree["ledger"], dict)
-        named = fits and all(isinstance(line[name], str) for line in lines for name in ("file", "sha256"))
-        return dict(tree) if named else None
+        fits = (
+            isinstance(tree, dict)
+            and isinstance(tree["artefacts"], list)
+            and isinstance(tree["ledger"], dict)
+        )
+        return tree if fits and all({"file", "sha256"} <= set(line) for line in tree["artefacts"]) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

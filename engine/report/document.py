@@ -75,12 +75,16 @@ class Signatures:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A number with what it is, how it was computed and what would change it."""
+    """A number with what it is, how it was computed and what would change it.
+
+    ``told`` says that what it is stands beside it already.
+    """
 
     label: Label
     value: Cell
     three: Text
     unit: str = ""
+    told: bool = False
 
 
 @dataclass(frozen=True)
@@ -149,10 +153,10 @@ def explanations(parts: Iterator[Part] | tuple[Part, ...]) -> tuple[Explanation,
 
 def _numbers(part: Part) -> Iterator[Explanation]:
     if isinstance(part, NumberView):
-        yield Explanation(part.title, part.value, part.three, part.unit)
+        yield Explanation(part.title, part.value, part.three, part.unit, told=True)
     elif isinstance(part, Numbers):
         for number in part.numbers:
-            yield Explanation(number.title, number.value, number.three, number.unit)
+            yield Explanation(number.title, number.value, number.three, number.unit, told=True)
     elif isinstance(part, KeyValues):
         for row in part.rows:
             if row.three is not None:

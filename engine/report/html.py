@@ -68,7 +68,7 @@ class _Writer:
             Statement: self._statement,
             Bullets: lambda part: _list(self._word(item) for item in part.items),
             Signatures: self._signatures,
-            Explanations: lambda part: self._table(explained(part, self._language)),
+            Explanations: self._explanations,
             NumberView: lambda part: self._numbers(Numbers((part,))),
             TableView: self._table,
             TextView: self._text_view,
@@ -160,8 +160,14 @@ class _Writer:
             f'<p class="key">{escape(value)}</p><p class="note">{what}</p></div>'
         )
 
+    def _explanations(self, part: Explanations) -> str:
+        found = explained(part, self._language)
+        rows = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(words)}</dd></div>" for name, words in found)
+        return f'<dl class="pairs explained">{rows}</dl>'
+
     def _statement(self, part: Statement) -> str:
-        return f'<p class="statement{" care" if part.care else ""}">{self._word(part.text)}</p>'
+        looks = ("statement", *(("care",) if part.care else ()), *(("large",) if part.large else ()))
+        return f'<p class="{" ".join(looks)}">{self._word(part.text)}</p>'
 
     def _signatures(self, part: Signatures) -> str:
         return f'<div class="signatures">{"".join(f"<p>{self._word(line)}</p>" for line in part.lines)}</div>'

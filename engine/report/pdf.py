@@ -46,6 +46,7 @@ LONGEST_WORD = 26
 LONGEST_CODE = 64
 BREAK = "\u200b"  # a place where a line may end, without width
 MOST_COLUMNS = 12
+SHORT = 17
 _INCHES = 6.69  # between the margins
 
 
@@ -120,7 +121,7 @@ class _Parts:
                 "kind": "signatures",
                 "items": [self._word(line) for line in part.lines],
             },
-            Explanations: lambda part: self._table(explained(part, self._language)),
+            Explanations: self._explanations,
             NumberView: lambda part: self._numbers(Numbers((part,))),
             TableView: self._table,
         }
@@ -186,6 +187,11 @@ class _Parts:
         ]
         return {"kind": "numbers", "items": items}
 
+    def _explanations(self, part: Explanations) -> dict[str, Any]:
+        found = explained(part, self._language)
+        items = [{"name": self._said(name), "words": self._said(words)} for name, words in found]
+        return {"kind": "explanations", "items": items}
+
     def _table(self, table: TableView) -> dict[str, Any]:
         table, cut = shortened(table)
         numeric = number_columns(table)
@@ -233,9 +239,10 @@ def _widths(headings: list[str], rows: list[list[str]], numeric: tuple[bool, ...
         return [1] * len(headings)
     if sum(longest) <= 88:
         return [0 if at or len(headings) > 1 else 1 for at in range(len(headings))]
-    return [
-        0 if numeric[at] and longest[at] < 20 else min(max(size, 8), 60) for at, size in enumerate(longest)
-    ]
+    short = [size <= SHORT for size in longest]
+    if sum(size for size, is_short in zip(longest, short, strict=True) if is_short) > 60:
+        return [min(max(size, SHORT), 60) for size in longest]
+    return [0 if is_short else min(size, 60) for size, is_short in zip(longest, short, strict=True)]
 
 
 def breakable(words: str, longest: int) -> str:

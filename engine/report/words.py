@@ -60,15 +60,21 @@ def is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def plainly(value: float, *, digits: int = 4) -> float:
+def plainly(value: float, *, digits: int = 4, up: bool = False, down: bool = False) -> float:
     """Return a number with few significant digits: what a reader compares; the evidence has the rest.
+
+    ``up`` rounds an upper bound up, so that it stays one; ``down`` what must not be exceeded.
 
     Examples
     --------
     >>> plainly(0.22119921)
     0.2212
     """
-    return float(f"{value:.{digits}g}")
+    if not (up or down) or value <= 0:
+        return float(f"{value:.{digits}g}")
+    step = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+    steps = math.ceil(value / step - 1e-9) if up else math.floor(value / step + 1e-9)
+    return float(f"{steps * step:.12g}")
 
 
 def axis_value(value: float, language: str) -> str:
@@ -164,11 +170,15 @@ def alternative(view: View, language: str) -> str:
     return f"{kind} {word(Text('report.kinds.numbers', {'count': len(table.rows)}), language)}"
 
 
-def explained(part: Explanations, language: str) -> TableView:
-    """Return every number with its three texts as a table."""
-    rows = tuple((_named(item, language), *three(item.three, language)) for item in part.items)
-    names = ("number", "what", "how", "change")
-    return TableView("", tuple(Text(f"report.explained.{name}") for name in names), rows)
+def explained(part: Explanations, language: str) -> tuple[tuple[str, str], ...]:
+    """Return every number with what it is, how it was computed and what would change it, as sentences."""
+    found = []
+    for item in part.items:
+        what, how, change = three(item.three, language)
+        name = "told" if item.told else "line"
+        line = Text(f"report.explained.{name}", {"what": what, "how": how, "change": change})
+        found.append((_named(item, language), word(line, language)))
+    return tuple(found)
 
 
 def _named(item: Explanation, language: str) -> str:

@@ -73,7 +73,9 @@ def test_numbers_are_written_for_people() -> None:
     assert texts.number(float("inf")) == "∞"
     assert texts.number(float("-inf")) == "−∞"
     assert texts.number(float("nan")) == "not a number"
-    assert texts.number(0.00001234) == "1.23e-05"
+    assert texts.number(0.00001234) == "0.0000123"
+    assert texts.number(1e-6) == "0.000001"
+    assert texts.number(1e-15) == "1e-15"
 
 
 def test_an_error_shows_no_value_in_its_own_text() -> None:

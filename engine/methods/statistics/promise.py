@@ -8,10 +8,8 @@ from engine.privacy.events import Event
 from engine.privacy.promise import Loss, Promise, Unit
 
 
-def promise(
-    request: Request, events: Event, *, kind: str = "pure_dp", further: tuple[str, ...] = ()
-) -> Promise:
-    """Return the promise that costs exactly the budget of the request, ``further`` assumptions included."""
+def promise(request: Request, events: Event, *, kind: str = "pure_dp") -> Promise:
+    """Return the promise that costs exactly the budget of the request."""
     budget = required(request)
     person = request.unit is Unit.PERSON
     assumptions = (
@@ -19,7 +17,6 @@ def promise(
         "replace_one" if is_replace_one(request) else "add_remove",
         "rows_capped" if person else "row_is_person",
         "declared_domains",
-        *further,
         "exact_integer_noise",
         "trusted_machine",
     )

@@ -1,4 +1,4 @@
-"""The last chapters: what a report does not say, what every number is, hashes, versions, how to verify."""
+"""The last chapters: what a report does not say, how to check it, and the details for auditors."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine import texts
-from engine.release.evidence import PublicEvidence
-from engine.report.content.chapters import say, three
+from engine.release.evidence import InternalEvidence, PublicEvidence
+from engine.report.content import promise
+from engine.report.content.cover import guesses
+from engine.report.content.shared import say, stated, three, unit_word
 from engine.report.document import (
     Bullets,
     Explanation,
@@ -18,76 +20,114 @@ from engine.report.document import (
     Row,
     explanations,
 )
-from engine.views import BarsView, IntervalsView, Label, TableView, Text
+from engine.views import BarsView, IntervalsView, NumberView, TableView, Text
 
 
 def limits(evidence: PublicEvidence) -> tuple[Part, ...]:
-    """Return what nobody may read into the report."""
-    formal = evidence.promise.loss is not None
-    names = ["no_verdict", "correctness", *(("formal",) if formal else ("no_guarantee",))]
-    names += ["other_releases", "small_groups", "machine", "chosen", "certified"]
-    return (Bullets(tuple(say(f"limits.{name}") for name in names)),)
+    """Return what nobody may read into the report, and what nobody can check from its files."""
+    bounded = evidence.promise.loss is not None
+    items = [say("limits.no_verdict"), say("limits.stays_personal"), say("limits.correctness")]
+    if bounded:
+        items.append(say("limits.formal", unit=unit_word(evidence.promise)))
+        items += [say("limits.chosen"), say("limits.margins")]
+    else:
+        items.append(say("limits.no_guarantee"))
+    counted = guesses(evidence)
+    if bounded and counted is not None and counted[1] > 10:
+        items.append(say("limits.each_alone", count=counted[1], outside=max(1, round(counted[1] / 20))))
+    items += [say("limits.other_releases"), *((say("limits.adaptive"),) if bounded else ())]
+    items += [say("limits.machine"), say("limits.not_for")]
+    first = ("noise", "bounds", "key", "cap") if bounded else ("key",)
+    unchecked = (*first, "ledger", "program", "input")
+    return (
+        Bullets(tuple(items)),
+        Heading(say("unchecked.title")),
+        say("unchecked.intro"),
+        Bullets(tuple(say(f"unchecked.{name}") for name in unchecked)),
+    )
+
+
+def verify(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Part, ...]:
+    """Say how to check the files, with and without the program, and what a check cannot show."""
+    ways = [
+        Row(say(f"verify.{name}"), say(f"verify.{name}_how"))
+        for name in ("browser", "custos", "tools", "ledger", "withdrawn")
+    ]
+    if kept is not None:
+        plan = kept.plan.get("purpose", {})
+        ways.append(
+            Row(say("verify.retention"), say("verify.retention_how", retention=stated(plan, "retention")))
+        )
+    hashes = tuple(
+        Row(str(artefact["file"]), str(artefact["sha256"]), code=True) for artefact in evidence.artefacts
+    )
+    parts: tuple[Part, ...] = (say("verify.intro"), say("verify.fingerprint"), KeyValues("", tuple(ways)))
+    return (*parts, KeyValues(say("verify.files"), hashes))
 
 
 def annex(evidence: PublicEvidence, before: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Return what every number is, hashes, versions and how to verify.
+    """Return mechanisms, privacy at risk, what every number is, identifiers and versions.
 
     ``before`` are the parts of the chapters above: the numbers in them are explained here.
     """
-    told = (*explanations(before), *_numbers_of_method(evidence, before), *_numbers_of_mechanisms(evidence))
-    parts: list[Part] = []
+    own = (*promise.mechanisms(evidence), *promise.at_risk(evidence))
+    told = list(explanations((*before, *own, *_elsewhere(evidence))))
+    told += _numbers_of_views(before)
+    told += [
+        Explanation(say(f"guarantee.{name}"), None, three(name))
+        for name in promise.numbers_of_mechanisms(evidence.promise)
+    ]
+    parts: list[Part] = [*own]
     if told:
-        parts += [Heading(say("annex.numbers")), Explanations(told)]
-    return (*parts, _hashes(evidence), _identity(evidence), _versions(evidence), *_verify())
+        parts += [Heading(say("annex.numbers")), Explanations(tuple(told))]
+    return (*parts, _identity(evidence), _versions(evidence))
 
 
-def _numbers_of_method(evidence: PublicEvidence, before: tuple[Part, ...]) -> Iterator[Explanation]:
-    """Give the three texts of the numbers that the views of the method and of the measures name."""
-    prefixes = (f"methods.{evidence.method['id']}.numbers.", "measures.")
+def _elsewhere(evidence: PublicEvidence) -> tuple[Part, ...]:
+    """Return the key numbers that the first page says in a sentence: they are explained too."""
+    views = tuple(view for view in evidence.views if isinstance(view, NumberView))
+    return (KeyValues("", tuple(Row(view.title, view.value, view.three) for view in views)),)
+
+
+def _numbers_of_views(before: tuple[Part, ...]) -> Iterator[Explanation]:
+    """Give the three texts of the numbers that views of methods and measures name."""
     told = {item.three.id for item in explanations(before)}
     seen: dict[str, None] = {}
     for part in before:
         for label in _labels(part):
-            if isinstance(label, Text) and label.id.startswith(prefixes) and label.id.endswith(".label"):
+            if label.id.startswith(("methods.", "measures.")) and label.id.endswith(".label"):
                 seen.setdefault(label.id.removesuffix(".label"))
     for name in seen:
         if name not in told and all(texts.has(f"{name}.{one}") for one in ("what", "how", "change")):
             yield Explanation(Text(f"{name}.label"), None, Text(name))
 
 
-def _labels(part: Part) -> Iterator[Label]:
+def _labels(part: Part) -> Iterator[Text]:
     if isinstance(part, TableView):
-        yield from part.headings
-        for row in part.rows:
-            yield from (cell for cell in row if isinstance(cell, Text))
+        yield from _within(part.headings)
+        yield from _within(cell for row in part.rows for cell in row)
+        yield from _within((part.note,))
     elif isinstance(part, BarsView | IntervalsView):
-        yield part.axis
+        yield from _within((part.axis,))
 
 
-def _numbers_of_mechanisms(evidence: PublicEvidence) -> Iterator[Explanation]:
-    if evidence.promise.loss is not None:
-        for name in ("scale", "sensitivity", "grid", "count"):
-            yield Explanation(say(f"guarantee.{name}"), None, three(name))
-
-
-def _hashes(evidence: PublicEvidence) -> KeyValues:
-    rows = tuple(
-        Row(str(artefact["file"]), str(artefact["sha256"]), code=True) for artefact in evidence.artefacts
-    )
-    return KeyValues(say("annex.hashes"), rows)
+def _within(labels: Any) -> Iterator[Text]:
+    """Give every text, and the texts among its values."""
+    for label in labels:
+        if isinstance(label, Text):
+            yield label
+            for value in label.values.values():
+                yield from _within(value if isinstance(value, list | tuple) else (value,))
 
 
 def _identity(evidence: PublicEvidence) -> KeyValues:
     head = evidence.ledger.get("head", {})
-    return KeyValues(
-        say("annex.identity"),
-        (
-            Row(say("annex.bundle"), evidence.bundle_id, code=True),
-            Row(say("annex.input"), evidence.input_name, code=True, note=say("annex.input_note")),
-            Row(say("annex.entry"), str(evidence.ledger.get("entry", "")), code=True),
-            Row(say("annex.head"), str(head.get("hash", "")), code=True, note=_sequence(head)),
-        ),
-    )
+    rows = [Row(say("annex.bundle"), evidence.bundle_id, code=True)]
+    if evidence.input_name:
+        rows.append(Row(say("annex.input"), evidence.input_name, code=True, note=say("annex.input_note")))
+    rows.append(Row(say("annex.entry"), str(evidence.ledger.get("entry", "")), code=True))
+    rows.append(Row(say("annex.head"), str(head.get("hash", "")), code=True, note=_sequence(head)))
+    return KeyValues(say("annex.identity"), tuple(rows))
 
 
 def _sequence(head: Mapping[str, Any]) -> Text | None:
@@ -95,19 +135,14 @@ def _sequence(head: Mapping[str, Any]) -> Text | None:
 
 
 def _versions(evidence: PublicEvidence) -> KeyValues:
-    program = evidence.program
+    program, side = evidence.program, "unbounded" if evidence.promise.loss is None else "bounded"
     libraries = ", ".join(f"{name} {version}" for name, version in program.get("libraries", {}).items())
-    rows = [Row(say("annex.program"), f"{program['name']} {program['version']}")]
+    rows: list[Row] = [Row(say("annex.program"), f"{program['name']} {program['version']}")]
     if program.get("python"):
         rows.append(Row(say("annex.python"), str(program["python"])))
-    rows.append(Row(say("annex.libraries"), libraries))
+    rows += [
+        Row(say("annex.libraries"), libraries),
+        Row(say("annex.tested"), say(f"annex.tested_{side}")),
+        Row(say("annex.certified"), say("annex.certified_value")),
+    ]
     return KeyValues(say("annex.versions"), tuple(rows))
-
-
-def _verify() -> tuple[Part, ...]:
-    command = Row(say("annex.command"), "python -m engine verify FOLDER", code=True)
-    return (
-        Heading(say("annex.verify")),
-        say("annex.verify_intro"),
-        KeyValues("", (command,)),
-    )

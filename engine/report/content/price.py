@@ -8,18 +8,18 @@ from fractions import Fraction
 from typing import Any
 
 from engine.release.evidence import InternalEvidence
-from engine.report.content.chapters import exactly, say, three
+from engine.report.content.shared import exactly, say, three
 from engine.report.document import Heading, KeyValues, Numbers, Part, Row
 from engine.report.words import plainly
 from engine.views import Cell, CurveView, Mark, NumberView, Series, TableView, Text
 
-READINGS = ("published", "exact", "exact_two_sided")
+READINGS = ("exact", "exact_two_sided", "published")
 
 
 def money(private: InternalEvidence, amount: float) -> Text:
     """Return an amount in the custodian's currency."""
     currency = str(private.price.get("constants", {}).get("currency", ""))
-    return say("words.money", currency=currency, amount=round(float(amount), 2))
+    return say("words.money", currency=currency, amount=round(float(amount)))
 
 
 def chapter(private: InternalEvidence) -> tuple[Part, ...]:
@@ -31,15 +31,17 @@ def chapter(private: InternalEvidence) -> tuple[Part, ...]:
     numbers = [
         NumberView(say(f"price.{name}"), round(found[name]), three(name, **values), currency)
         for name in ("budget", "liability", "expected")
+        if found.get(name) is not None
     ]
     if found.get("affordable") is not None:
-        level = plainly(found["affordable"])
+        level = plainly(found["affordable"], down=True)
         numbers.append(NumberView(say("price.affordable"), level, three("affordable", **values)))
     parts: list[Part] = [say("price.intro"), Numbers(tuple(numbers)), *_window(found), _constants(private)]
     parts += [Heading(say("price.formula")), say("price.formula_text", **values)]
     if found.get("printed") is not None:
         parts.append(say("price.printed", amount=money(private, found["printed"])))
-    parts += [say("price.assumption"), _readings(private), say("price.reading_is_no_gain")]
+    if any(found.get(name) for name in READINGS):
+        parts += [say("price.assumption"), _readings(private)]
     parts += [_sensitivity(private), *_doubt(private), _curve(private), *_second_model(private)]
     return (*parts, *_apart(private, constants))
 
@@ -73,7 +75,8 @@ def _doubt(private: InternalEvidence) -> tuple[Part, ...]:
         "lower": money(private, band["lower"]),
         "upper": money(private, band["upper"]),
     }
-    return (say("price.band", **values),)
+    alone = values["people_low"] == values["people_high"] and amounts[0] == amounts[1]
+    return (say("price.band_c" if alone else "price.band", **values),)
 
 
 def _ends(constants: Mapping[str, Any], name: str, *, factor: float = 1.0) -> tuple[float, float]:
@@ -96,7 +99,7 @@ def _second_model(private: InternalEvidence) -> tuple[Part, ...]:
     prices = {name: money(private, found[name]) for name in ("price_presence", "price_value")}
     parts: list[Part] = [
         Heading(say("price.second_model")),
-        say(f"price.second_model_{found['neighbours']}", prior=found["prior"], **prices),
+        say(f"price.second_model_{found['neighbours']}", prior=f"{found['prior']:.0%}", **prices),
     ]
     end = found.get("conclusion")
     if end is not None:
@@ -106,8 +109,10 @@ def _second_model(private: InternalEvidence) -> tuple[Part, ...]:
             say(
                 f"price.{name}",
                 budget=money(private, end["budget"]),
-                first=say("price.any_level") if first is None else plainly(first),
-                second=say("price.any_level") if second is None else plainly(second),
+                first=say("price.any_level") if first is None else plainly(first, down=True),
+                second=say("price.any_level") if second is None else plainly(second, down=True),
+                epsilon=private.price["epsilon"],
+                verdict=say("price.within" if end["allowed"] else "price.above"),
             )
         )
     return tuple(parts)
@@ -174,13 +179,13 @@ def _readings(private: InternalEvidence) -> TableView:
     rows: list[tuple[Cell, ...]] = []
     for name in READINGS:
         found = private.price.get(name)
-        figures: tuple[Cell, ...] = (None, None, None, None)
+        figures: tuple[Cell, ...] = (None, None, None)
         if found is not None:
             levels = (plainly(found["epsilon"]), plainly(found["confidence"]))
-            figures = (*levels, round(found["budget"]), round(found["saving"]))
+            figures = (*levels, round(found["budget"]))
         rows.append((say(f"price.reading_{name}"), *figures))
     currency = str(private.price["constants"]["currency"])
-    names = ("reading", "epsilon", "confidence", "amount", "saving")
+    names = ("reading", "epsilon", "confidence", "amount")
     headings = tuple(say(f"price.heading_{name}", currency=currency) for name in names)
     return TableView(say("price.readings"), headings, tuple(rows), say("price.readings_note"))
 

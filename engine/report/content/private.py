@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 from engine import texts
 from engine.release.evidence import InternalEvidence
-from engine.report.content.chapters import exactly, say, three
 from engine.report.content.price import money, price_values
-from engine.report.document import Bullets, Heading, KeyValues, Part, Row, Statement
-from engine.views import BarsView, TableView, Text
+from engine.report.content.results import shown
+from engine.report.content.shared import exactly, moment, say, stated, three
+from engine.report.document import Bullets, Heading, KeyValues, Numbers, Part, Row, Statement
+from engine.report.words import plainly
+from engine.views import BarsView, Cell, NumberView, TableView, Text
 
 # The label
 
 
-def left(private: InternalEvidence) -> tuple[Row, ...]:
-    """Return what the register of people has spent and has left, for the label."""
+def left(private: InternalEvidence, *, bounded: bool) -> tuple[Row, ...]:
+    """Return the register and, for a release that pays, what it has spent and has left."""
     holding = private.holding
     if not holding:
         return ()
-    named = Row(say("cover.holding"), str(holding["name"]))
-    if holding["epsilon"] is None:  # a register without a budget
-        return (named,)
-    total, spent = Fraction(str(holding["epsilon"])), Fraction(str(holding["epsilon_spent"]))
+    rows = [Row(say("cover.holding"), str(holding["name"]))]
+    if not bounded or holding.get("epsilon") is None:
+        return tuple(rows)
+    total, spent = exactly(holding["epsilon"]) or 0, exactly(holding["epsilon_spent"]) or 0
     values = {
-        "spent": exactly(spent),
-        "total": exactly(total),
-        "left": exactly(max(total - spent, Fraction(0))),
+        "spent": plainly(float(spent), up=True),
+        "total": total,
+        "left": plainly(max(float(total) - float(spent), 0.0), down=True),
+        "delta": exactly(holding["delta"]),
         "releases": int(holding.get("releases", 1)),
     }
-    return (
-        named,
-        Row(say("cover.left"), say("cover.left_value", **values), three("left", **values)),
-    )
+    line = say("cover.left_delta" if values["delta"] else "cover.left_value", **values)
+    return (*rows, Row(say("cover.left"), line, three("left", **values)))
 
 
 def assumption(private: InternalEvidence) -> tuple[Row, ...]:
@@ -59,7 +59,7 @@ def threshold(private: InternalEvidence) -> tuple[Row, ...]:
     if not sizes or "alone" not in sizes:
         return ()
     values = {"alone": int(sizes["alone"]), "people": int(sizes["people"])}
-    return (Row(say("cover.groups"), say("cover.groups_value", **values), three("alone", **values)),)
+    return (Row(say("cover.groups"), say("cover.groups_value", **values)),)
 
 
 def warnings(private: InternalEvidence) -> tuple[Part, ...]:
@@ -67,6 +67,16 @@ def warnings(private: InternalEvidence) -> tuple[Part, ...]:
     if private.holding and not private.holding.get("bounds_all", True):
         return (Statement(say("cover.unbounded"), care=True),)
     return ()
+
+
+def measured(private: InternalEvidence) -> tuple[Part, ...]:
+    """Return what measures computed from private rows: how far the release is from the truth."""
+    numbers = tuple(view for view in private.views if isinstance(view, NumberView))
+    parts: list[Part] = [Heading(say("results.inside"))] if private.views else []
+    parts += [Numbers(numbers)] if numbers else []
+    for view in private.views:
+        parts += shown(view)
+    return tuple(parts)
 
 
 # The table before the release
@@ -80,16 +90,13 @@ def table_before(private: InternalEvidence) -> tuple[Part, ...]:
             rows.append(Row(say(f"table.{name}"), int(private.input[name]), three(name)))
     if private.input.get("sha256"):
         rows.append(Row(say("table.sha256"), str(private.input["sha256"]), code=True))
-    parts: list[Part] = [Heading(say("table.title")), KeyValues("", tuple(rows))]
-    return (*parts, *_findings(private), *_group_sizes(private.group_sizes))
+    return (KeyValues("", tuple(rows)), *_findings(private), *_group_sizes(private))
 
 
 def _findings(private: InternalEvidence) -> tuple[Part, ...]:
-    sentences = tuple(
-        text
-        for finding in private.findings
-        if (text := _finding(finding, str(private.input.get("file", ""))))
-    )
+    file = str(private.input.get("file", ""))
+    found = (_finding(finding, file) for finding in private.findings)
+    sentences = tuple(text for text in found if text is not None)
     return (Heading(say("table.findings")), Bullets(sentences)) if sentences else ()
 
 
@@ -101,17 +108,16 @@ def _finding(finding: Mapping[str, Any], file: str) -> Text | None:
     return Text(text_id, {"file": file, "column": "", **finding, "rows": rows})
 
 
-def _group_sizes(sizes: Mapping[str, Any]) -> tuple[Part, ...]:
+def _group_sizes(private: InternalEvidence) -> tuple[Part, ...]:
+    sizes = private.group_sizes
     if not sizes or "alone" not in sizes:
         return ()
-    people = int(sizes["people"])
-    rows: list[Row] = [
-        Row(
-            say("groups.alone"), int(sizes["alone"]), three("alone", alone=int(sizes["alone"]), people=people)
-        )
-    ]
+    values = {"alone": int(sizes["alone"]), "people": int(sizes["people"])}
+    rows: list[Row] = [Row(say("groups.alone"), values["alone"], three("alone", **values))]
     for size, count in sizes.get("under", {}).items():
         rows.append(Row(say("groups.under", size=int(size)), int(count), three("under")))
+    chosen = stated(private.plan.get("purpose", {}), "threshold")
+    rows.append(Row(say("groups.threshold"), chosen, note=say("groups.thresholds")))
     parts: list[Part] = [
         Heading(say("groups.title")),
         say("groups.intro", columns=list(sizes.get("columns", ()))),
@@ -119,12 +125,9 @@ def _group_sizes(sizes: Mapping[str, Any]) -> tuple[Part, ...]:
     ]
     causes = {str(name): float(count) for name, count in sizes.get("because_of", {}).items()}
     if any(causes.values()):
-        labels, values = tuple(causes), tuple(causes.values())
-        parts.append(
-            BarsView(
-                say("groups.causes"), labels, values, say("groups.people"), note=say("groups.causes_note")
-            )
-        )
+        note = say("groups.causes_note")
+        labels, counts = tuple(causes), tuple(causes.values())
+        parts.append(BarsView(say("groups.causes"), labels, counts, say("groups.people"), note=note))
     return tuple(parts)
 
 
@@ -132,24 +135,52 @@ def _group_sizes(sizes: Mapping[str, Any]) -> tuple[Part, ...]:
 
 
 def decisions(private: InternalEvidence) -> tuple[Part, ...]:
-    """Return what the custodian decided against a warning or a default, with the reasons."""
-    rows = tuple(
-        (
-            _decision(str(one.get("decision", ""))),
-            str(one.get("reason", "")) or None,
-            str(one.get("at", one.get("time", ""))) or None,
-        )
-        for one in private.plan.get("decisions", ())
-    )
-    reason = str(private.plan.get("purpose", {}).get("reason", ""))
+    """Return why the release was made, and what was decided against a warning, recorded or not."""
+    recorded = {str(one.get("decision", "")): one for one in private.plan.get("decisions", ())}
+    rows: list[tuple[Cell, ...]] = []
+    for name, found in against(private).items():
+        reason = str(recorded.pop(name, {}).get("reason", ""))
+        rows.append((found, reason or say("decisions.no_reason"), None))
+    for name, one in recorded.items():
+        at = str(one.get("at", one.get("time", "")))
+        rows.append((_decision(name), str(one.get("reason", "")) or None, moment(at) if at else None))
     parts: list[Part] = []
+    reason = str(private.plan.get("purpose", {}).get("reason", ""))
     if reason:
         parts.append(KeyValues("", (Row(say("decisions.purpose"), reason),)))
-    if not rows:
-        return (*parts, say("decisions.none"))
-    names = ("decision", "reason", "when")
-    table = TableView("", tuple(say(f"decisions.{name}") for name in names), rows)
-    return (*parts, say("decisions.intro"), table)
+    if private.price and not against(private) and private.price["constants"].get("budget") is not None:
+        parts.append(say("decisions.within"))
+    if not recorded:
+        parts.append(say("decisions.none"))
+    if rows:
+        names = ("decision", "reason", "when")
+        parts.append(TableView("", tuple(say(f"decisions.{name}") for name in names), tuple(rows)))
+    return tuple(parts)
+
+
+def against(private: InternalEvidence) -> dict[str, Text]:
+    """Return what the release goes beyond, of what the custodian had stated: money, error, second model."""
+    price = private.price
+    if not price:
+        return {}
+    constants, epsilon = price["constants"], float(price["epsilon"])
+    found: dict[str, Text] = {}
+    stated_money = exactly(constants.get("budget"))
+    if stated_money is not None and price["budget"] > stated_money:
+        amounts = {"price": money(private, price["budget"]), "budget": money(private, stated_money)}
+        found["over_money"] = say("decisions.over_money", epsilon=epsilon, **amounts)
+    lower = exactly((price.get("window") or {}).get("lower"))
+    if lower is not None and epsilon < lower:
+        error = exactly(constants["largest_error"])
+        found["over_error"] = say(
+            "decisions.over_error", epsilon=epsilon, error=error, lower=plainly(lower, up=True)
+        )
+    second = ((price.get("posterior") or {}).get("conclusion") or {}).get("epsilon_by_posterior")
+    if second is not None and epsilon > second:
+        found["second_model"] = say(
+            "decisions.second_model", epsilon=epsilon, second=plainly(second, down=True)
+        )
+    return found
 
 
 def _decision(name: str) -> Text | str:

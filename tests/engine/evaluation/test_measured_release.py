@@ -17,7 +17,7 @@ from engine.ledger import Ledger
 from engine.methods.protocol import Budget
 from engine.privacy.noise import Noise
 from engine.release import reading
-from engine.report.content import external, internal
+from engine.report import external_document, internal_document
 from engine.report.document import Explanations
 from tests.noise_source import seeded_bytes, seeded_noise
 
@@ -27,8 +27,8 @@ ERROR, GUESSES, SIZES = "utility.released_error", "utility.small_groups", "risk.
 @pytest.fixture
 def without_reports(monkeypatch):
     """Writing the reports takes seconds, and most tests here look at the evidence."""
-    for name in ("write_external", "write_internal"):
-        monkeypatch.setattr(f"engine.report.{name}", lambda *_, **__: None)
+    for name in ("pdf", "html"):
+        monkeypatch.setattr(f"engine.report.{name}.render", lambda *_, **__: b"")
 
 
 def evidence(bundle, side):
@@ -148,18 +148,11 @@ def test_nothing_but_the_door_itself_makes_a_release(door, run, folder, ledger: 
     assert type(seeded_noise(1)) is Noise  # what every other test releases with
 
 
-def test_the_reports_print_each_on_its_side_with_three_texts(run, monkeypatch):
+def test_the_reports_print_each_on_its_side_with_three_texts(run, without_reports):
     """The external report knows no internal number; every number of a measure is explained once."""
-    kept = {}
-    monkeypatch.setattr(
-        "engine.report.write_external", lambda folder, public, *_, **__: kept.update(public=public)
-    )
-    monkeypatch.setattr(
-        "engine.report.write_internal",
-        lambda folder, public, private, *_, **__: kept.update(private=private),
-    )
-    run()
-    outside, inside = external(kept["public"]), internal(kept["public"], kept["private"])
+    made = run()
+    outside = external_document((made.folder / "release" / "evidence.json").read_bytes())
+    inside = internal_document((made.folder / "internal" / "evidence.json").read_bytes())
     assert explained(outside) >= {f"measures.{GUESSES}.numbers.{name}" for name in ("guesses", "cells")}
     assert not [
         name for name in explained(outside) if name.startswith((f"measures.{ERROR}", f"measures.{SIZES}"))
@@ -196,7 +189,7 @@ def test_the_pages_print_the_error_inside_only(run, monkeypatch):
 
 
 def test_a_sum_over_everybody_is_one_cell(run, without_reports):
-    made = run(method="statistics.means", method_version=2, parameters={"statistic": "sum", "value": "stay"})
+    made = run(method="statistics.means", parameters={"statistic": "sum", "value": "stay"})
     found = evidence(made, "internal")["internal"]["measures"][ERROR]["sums.sum"]
     assert found["cells"] == 1
     assert found["median"] == found["largest"]

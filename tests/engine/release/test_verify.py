@@ -12,7 +12,9 @@ from engine import texts
 from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Ledger
-from engine.release.bundle import Bundle
+from engine.release.bundle import Bundle, write_sums
+from engine.release.evidence import dumps
+from engine.release.readme import described, fingerprint
 from engine.release.verify import verify
 from tests.engine.release.conftest import Runner
 
@@ -23,6 +25,7 @@ FILES = (
     "release/report-external.pdf",
     "release/report-external.html",
     "release/README.txt",
+    "release/verify.html",
     "release/SHA256SUMS",
     "internal/evidence.json",
     "internal/report-internal.pdf",
@@ -75,14 +78,77 @@ def test_a_file_added_or_taken_away_is_named(made: Bundle) -> None:
     assert [problem.values["file"] for problem in verify(made.folder).problems] == ["release/README.txt"]
 
 
-def test_fitting_sums_do_not_help_against_the_ledger(made: Bundle, ledger: Ledger) -> None:
-    from engine.release.bundle import write_sums
+def forged(bundle: Bundle, file: str, old: str, new: str) -> None:
+    """Change a file on purpose, and the sums with it."""
+    path = bundle.folder / "release" / file
+    content = path.read_text(encoding="utf-8")
+    assert old in content
+    path.write_text(content.replace(old, new), encoding="utf-8")
+    write_sums(bundle.folder / "release")
 
-    (made.folder / "release" / "README.txt").write_text("another text\n")
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("README.txt", "University", "Somebody else"),
+        ("report-external.html", "62.3", "51.2"),
+        ("data-dictionary.json", "with noise added once", "exactly"),
+        ("verify.html", "as recorded", "fine"),
+    ],
+)
+def test_words_that_differ_from_the_evidence_are_found_without_the_ledger(
+    made: Bundle, file: str, old: str, new: str
+) -> None:
+    forged(made, file, old, new)
+    problems = verify(made.folder).problems
+    assert [(one.code, one.values["file"]) for one in problems] == [
+        ("bundle.words_differ", f"release/{file}")
+    ]
+
+
+def test_fitting_sums_do_not_help_against_the_ledger(made: Bundle, ledger: Ledger) -> None:
+    evidence = made.folder / "release" / "evidence.json"
+    tree = json.loads(evidence.read_bytes())
+    tree["purpose"]["recipient"] = "Somebody else"
+    evidence.write_bytes(dumps(tree))
+    for name, content in described(evidence.read_bytes()).items():
+        (made.folder / "release" / name).write_bytes(content)
     write_sums(made.folder / "release")
-    assert verify(made.folder).passed
+    found = verify(made.folder / "release")
+    assert found.passed and not found.chain_checked
     problems = verify(made.folder, ledger=ledger).problems
     assert [problem.code for problem in problems] == ["bundle.entry_differs"]
+
+
+def test_without_the_ledger_it_says_no_more_than_it_can_know(
+    made: Bundle, ledger: Ledger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", str(made.folder)]) == 0
+    said = capsys.readouterr().out
+    assert texts.text("commands.verify_agrees") in said
+    assert texts.text("commands.verify_passed") not in said
+    assert fingerprint((made.folder / "release" / "SHA256SUMS").read_bytes()) in said
+    assert main(["verify", str(made.folder), "--ledger", str(ledger.path)]) == 0
+    assert texts.text("commands.verify_passed") in capsys.readouterr().out
+
+
+def test_what_another_version_made_is_not_compared_and_that_is_said(
+    made: Bundle, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("engine.release.describe.program", lambda: {"name": "Custos", "version": "9"})
+    found = verify(made.folder)
+    assert found.passed and not found.compared
+    assert main(["verify", str(made.folder)]) == 0
+    assert texts.text("commands.verify_not_compared") in capsys.readouterr().out
+
+
+def test_evidence_that_makes_no_report_is_named(made: Bundle) -> None:
+    evidence = made.folder / "release" / "evidence.json"
+    tree = json.loads(evidence.read_bytes())
+    tree["views"] = [{"kind": "nonsense"}]
+    evidence.write_bytes(dumps(tree))
+    write_sums(made.folder / "release")
+    assert "bundle.bad_evidence" in {problem.code for problem in verify(made.folder).problems}
 
 
 def test_another_ledger_does_not_know_it(made: Bundle, tmp_path: Path) -> None:
@@ -98,56 +164,3 @@ def test_a_folder_without_a_bundle_is_said_in_words(tmp_path: Path) -> None:
     what, do = texts.explain(refusal.value)
     assert tmp_path.name in what
     assert do
-
-
-def test_two_folders_of_different_releases_are_found_out(run: Runner, made: Bundle, tmp_path: Path) -> None:
-    """Each passes for itself; without a ledger only what both say of the release can tell."""
-    other = run("other", seed=2)
-    shutil.rmtree(made.folder / "internal")
-    shutil.copytree(other.folder / "internal", made.folder / "internal")
-    (problem,) = verify(made.folder).problems
-    assert (problem.code, problem.values["file"]) == ("bundle.parts_differ", "internal/evidence.json")
-    assert all(texts.explain(problem))
-
-
-@pytest.mark.parametrize("name", ["patients.csv", ".hidden", "release2"])
-def test_what_stands_beside_the_two_folders_is_named(made: Bundle, name: str) -> None:
-    (made.folder / name).mkdir() if name == "release2" else (made.folder / name).write_text("a,b\n")
-    assert [problem.values["file"] for problem in verify(made.folder).problems] == [name]
-
-
-@pytest.mark.parametrize("part", ["release", "internal"])
-def test_a_folder_that_is_a_link_does_not_pass(made: Bundle, tmp_path: Path, part: str) -> None:
-    (made.folder / part).rename(tmp_path / "elsewhere")
-    (made.folder / part).symlink_to(tmp_path / "elsewhere", target_is_directory=True)
-    assert "bundle.not_a_file" in [problem.code for problem in verify(made.folder).problems]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        '{"audience": []}',
-        '{"audience": {}}',
-        '{"artefacts": {}}',
-        '{"artefacts": [1]}',
-        '{"artefacts": [null]}',
-        '{"artefacts": ["file sha256"]}',
-        '{"artefacts": [["file", "sha256"]]}',
-        '{"artefacts": [{"file": 1, "sha256": []}]}',
-        '{"artefacts": [{"file": [], "sha256": "a"}]}',
-        '{"artefacts": [{"file": {}, "sha256": {}}]}',
-        '{"ledger": []}',
-        '{"ledger": {"entry": [], "head": 3}}',
-        '{"ledger": {"entry": {}, "head": {"sequence": "1", "hash": []}}}',
-        '{"ledger": {"entry": "a", "head": {"sequence": 1e300}}}',
-    ],
-)
-def test_evidence_of_any_form_gets_an_answer(made: Bundle, ledger: Ledger, change: str) -> None:
-    from engine.release.bundle import write_sums
-
-    for part in ("release", "internal"):
-        file = made.folder / part / "evidence.json"
-        file.write_text(json.dumps(json.loads(file.read_text()) | json.loads(change)))
-        write_sums(made.folder / part)
-    for found in (verify(made.folder), verify(made.folder, ledger=ledger)):
-        assert found.problems and all(all(texts.explain(problem)) for problem in found.problems)

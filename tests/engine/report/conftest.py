@@ -197,6 +197,18 @@ def _public() -> PublicEvidence:
             },
         },
         noise={"source": "operating_system", "sampler": "canonne_kamath_steinke_2020"},
+        expected=tuple(
+            {
+                "quantity": f"{METHOD}.numbers.count.label",
+                "of": "group",
+                "size": size,
+                "median": 3.0,
+                "limit": 12.0,
+                "unit": "rows",
+            }
+            for size in (5, 20)
+        ),
+        measures={"utility.small_groups": {"counts.count": {"cells": 54, "guesses": 3}}},
         forecast=(_sizes(),),
         views=(_bars(), _counts()),
         notes=(Text("statistics.notes.extra_separate"),),
@@ -261,7 +273,7 @@ def curve() -> CurveView:
 
 
 def _every_kind() -> tuple[object, ...]:
-    number = Text("report.numbers.epsilon")
+    number = Text("report.numbers.epsilon", {"unit": "person"})
     return (
         NumberView("Level", 0.5, number, "nats"),
         TableView("A table", ("name", "figure"), (("one", 1), ("two", None))),

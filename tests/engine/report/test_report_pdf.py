@@ -176,7 +176,7 @@ def test_every_kind_of_view_is_written(sample):
 
 def test_no_cell_is_read_as_markup():
     hostile = '#panic() $x$ *bold* _it_ `code` <label> @ref \\ #read("/etc/passwd") = head // no "q"'
-    number = NumberView(hostile, hostile, Text("report.numbers.epsilon"), hostile)
+    number = NumberView(hostile, hostile, Text("report.numbers.epsilon", {"unit": hostile}), hostile)
     parts = (
         Heading(hostile),
         KeyValues(hostile, (Row(hostile, hostile, code=True), Row(hostile, hostile))),

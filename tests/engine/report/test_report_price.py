@@ -67,7 +67,7 @@ def test_a_defended_point_is_named_and_used():
 
 def test_what_is_uncertain_is_a_band():
     said = words(kept())
-    assert "With c between 0.5 and 2, between 100 and 100 people" in said
+    assert "With c between 0.5 and 2, the price lies between" in said
     private = kept(people_low=Fraction(50), people_high=Fraction(200), compensation_high=Fraction(6000))
     band = private.price["band"]
     assert band["upper"] == pytest.approx(200 * 6000 * 2.718281828 ** (-0.5 / 0.5))
@@ -84,7 +84,7 @@ def test_what_is_uncertain_is_a_band():
         ({"lower": 0.2, "upper": None, "reason": None}, "needs ε of at least 0.2"),
         ({"lower": None, "upper": 0.7, "reason": None}, "allows ε up to 0.7"),
         ({"lower": None, "upper": None, "reason": "error"}, "the error has to give"),
-        ({"lower": None, "upper": None, "reason": "money"}, "the budget has to give"),
+        ({"lower": None, "upper": None, "reason": "money"}, "the money has to give"),
         ({"lower": 0.9, "upper": 0.7, "reason": "both"}, "one of the two has to give"),
     ],
 )
@@ -94,10 +94,10 @@ def test_the_window_says_which_has_to_give(window, said):
 
 def test_the_second_model_and_whether_it_decides_otherwise():
     changes = words(kept(budget=Fraction(80_000)))
-    assert "the decision depends on the model" in changes and "no constant c" in changes
+    assert "The models disagree" in changes and "no constant c" in changes
     stays = words(kept(budget=Fraction(1000), neighbours=Neighbours.REPLACE_ONE))
-    assert "both models lead to the same decision" in stays
-    assert "the largest ε is ∞ by the curve and ∞" in words(kept(budget=Fraction(550_000)))
+    assert "Both models agree: ε = 0.5 is above what" in stays
+    assert "The curve allows at most ∞, the second model ∞" in words(kept(budget=Fraction(550_000)))
 
 
 def test_the_curve_as_printed_stands_beside_the_corrected_one():

@@ -1,0 +1,112 @@
+"""What a recipient reads first, and the page that checks the folder: from public evidence and texts alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import partial
+from importlib.resources import files
+
+from engine import texts
+from engine.release.evidence import PublicEvidence
+from engine.report.content.shared import day, moment
+from engine.report.words import word
+from engine.views import Cell, Text
+
+PAGE = ("report", "verify.html")
+GROUPS, LETTERS = 8, 4
+
+
+def readme(evidence: PublicEvidence, *, language: str = "en") -> str:
+    """Return README.txt: what is in the folder, for whom, what it promises, how to check it."""
+    sentence = partial(texts.text, language=language)
+    unsaid = sentence("bundle.not_stated")
+
+    def said(name: str) -> str:
+        return " ".join(str(evidence.purpose.get(name, "")).split()) or unsaid
+
+    def plain(value: Cell) -> str:
+        return word(value, language) if isinstance(value, str | Text) else str(value)
+
+    expires = said("expires")
+    lines = [
+        evidence.title or sentence("bundle.untitled"),
+        "",
+        sentence("bundle.made", made_at=plain(moment(evidence.made_at)), program=evidence.program["name"]),
+        sentence("bundle.by", organisation=said("organisation")),
+        sentence("bundle.for_recipient", recipient=said("recipient")),
+        sentence("bundle.use", use=said("use")),
+        sentence("bundle.until", expires=plain(day(expires))),
+        "",
+        sentence("bundle.files"),
+        *(f"  {artefact['file']}" for artefact in evidence.artefacts),
+        sentence("bundle.other_files"),
+        "",
+        sentence(f"promises.{evidence.promise.kind}.recipient"),
+        "",
+        sentence("bundle.verify"),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def verify_page(*, language: str = "en") -> bytes:
+    """Return verify.html: it checks a folder in any browser, offline, and is the same in every release."""
+    page = files("resources").joinpath(*PAGE).read_text(encoding="utf-8")
+    prefix = "verify_page."
+    words = {
+        name.removeprefix(prefix): sentence
+        for name, sentence in texts.catalogue(language).items()
+        if name.startswith(prefix)
+    }
+    inside = json.dumps(words, ensure_ascii=False).replace("<", "\\u003c")
+    return page.replace("LANGUAGE", language).replace("{/*words*/}", inside).encode()
+
+
+def described(written: bytes, *, language: str = "en") -> dict[str, bytes]:
+    """Return every file of a folder that is made from its evidence alone, by its name.
+
+    Parameters
+    ----------
+    written
+        The bytes of ``evidence.json``.
+    language
+        Of the words.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError, InputRefused
+        The evidence is none that this version wrote.
+    """
+    from engine import strict_json
+    from engine.release.bundle import json_bytes
+    from engine.release.evidence import read_public
+    from engine.report import external_document, html, internal_document, pdf
+
+    tree = strict_json.loads(written)
+    public = tree["audience"] == "public"
+    document = external_document(written) if public else internal_document(written)
+    name = f"report-{'external' if public else 'internal'}"
+    found = {
+        f"{name}.pdf": pdf.render(document, evidence=written, language=language),
+        f"{name}.html": html.render(document, evidence=written, language=language),
+    }
+    if public:
+        evidence = read_public(tree)
+        found |= {
+            "data-dictionary.json": json_bytes(list(evidence.dictionary)),
+            "README.txt": readme(evidence, language=language).encode(),
+            "verify.html": verify_page(language=language),
+        }
+    return found
+
+
+def fingerprint(sums: bytes) -> str:
+    """Return a short form of the hash of SHA256SUMS, for reading out over another way.
+
+    Examples
+    --------
+    >>> fingerprint(b"")
+    'e3b0 c442 98fc 1c14 9afb f4c8 996f b924'
+    """
+    found = hashlib.sha256(sums).hexdigest()
+    return " ".join(found[at : at + LETTERS] for at in range(0, GROUPS * LETTERS, LETTERS))

@@ -1,0 +1,121 @@
+"""The first page: the one sentence, how exact, who, what, why, until when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.release.evidence import InternalEvidence, PublicEvidence
+from engine.report.content import private
+from engine.report.content.shared import day, exactly, method_name, moment, say, stated, unit_of
+from engine.report.document import KeyValues, Part, Row, Signatures, Statement
+from engine.views import Label, Text
+
+
+def cover(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Part, ...]:
+    """Return the first page of a report."""
+    parts: list[Part] = [sentence(evidence)]
+    exact = accuracy(evidence)
+    if exact:
+        parts.append(
+            KeyValues(
+                "", tuple(Row(say("cover.accuracy") if n == 0 else "", text) for n, text in enumerate(exact))
+            )
+        )
+    parts.append(KeyValues("", (*_who(evidence), *_what(evidence, kept))))
+    if kept is not None:
+        parts += private.warnings(kept)
+    signed = ("custodian", "checker", "protection_officer") if kept is not None else ("custodian", "approver")
+    return (*parts, Signatures(tuple(say(f"cover.signature_{who}") for who in signed)))
+
+
+def sentence(evidence: PublicEvidence) -> Statement:
+    """Return the one sentence about what is promised."""
+    found = evidence.statement["sentence"]
+    care = evidence.promise.loss is None
+    return Statement(Text(found["id"], found["values"]), care=care, large=True)
+
+
+def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:
+    """Say how exact the released numbers are, as far as the method forecast it and a measure counted it."""
+    said = []
+    for expected in by_quantity(evidence.expected).values():
+        first, last = expected[0], expected[-1]
+        unit = f" {first['unit']}" if first.get("unit") else ""
+        values: dict[str, Any] = {"limit": f"{first['limit']:.3g}", "unit": unit}
+        if len(expected) > 1 and first["limit"] != last["limit"] and first.get("size"):
+            ends = {"size": first["size"], "largest": last["size"], "last": f"{last['limit']:.3g}"}
+            said.append(say("cover.exact_range", **values, **ends))
+        else:
+            said.append(say("cover.exact_one", **values))
+        break
+    counted = guesses(evidence)
+    if counted is not None:
+        said.append(say("cover.guesses", n=counted[0], all=counted[1]))
+    return tuple(said)
+
+
+def by_quantity(expected: tuple[Mapping[str, Any], ...]) -> dict[str, list[Mapping[str, Any]]]:
+    """Return forecast errors by what they are of, in their order."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for one in expected:
+        found.setdefault(str(one["quantity"]), []).append(one)
+    return found
+
+
+def guesses(evidence: PublicEvidence) -> tuple[int, int] | None:
+    """Return how many of how many numbers are no better than a guess, of the kind that fares worst."""
+    figures = evidence.measures.get("utility.small_groups", {}).values()
+    counted = [(int(one["guesses"]), int(one["cells"])) for one in figures]
+    return max(counted, key=lambda pair: pair[0] / max(pair[1], 1)) if counted else None
+
+
+def _who(evidence: PublicEvidence) -> list[Row]:
+    purpose = evidence.purpose
+    rows = [Row(say(f"cover.{name}"), stated(purpose, name)) for name in ("organisation", "recipient", "use")]
+    about = [str(purpose.get(name, "")) for name in ("population", "period", "inclusion")]
+    rows.append(Row(say("cover.about"), "; ".join(filter(None, about)) or say("words.not_stated")))
+    rows.append(Row(say("cover.agreement"), stated(purpose, "agreement")))
+    expires = str(purpose.get("expires", ""))
+    rows.append(Row(say("cover.expires"), day(expires) if expires else say("words.not_stated")))
+    rows.append(Row(say("cover.approver"), stated(purpose, "approver")))
+    further = (("setting", stated), ("contact", stated), ("request_number", stated))
+    rows += [Row(say(f"cover.{name}"), read(purpose, name)) for name, read in further if purpose.get(name)]
+    if purpose.get("review"):
+        rows.append(Row(say("cover.review"), day(str(purpose["review"]))))
+    return rows
+
+
+def _what(evidence: PublicEvidence, kept: InternalEvidence | None) -> list[Row]:
+    files = ", ".join(str(artefact["file"]) for artefact in evidence.artefacts)
+    rows = [
+        Row(say("cover.release_kind"), method_name(evidence), note=say("cover.files", files=files)),
+        Row(say("cover.guarantee"), _kind(evidence)),
+    ]
+    bounded = evidence.promise.loss is not None
+    if bounded:
+        rows.append(Row(say("cover.unit"), unit_of(evidence.promise)))
+    if kept is None and bounded:
+        rows.append(Row(say("cover.total"), total(evidence.register)))
+    elif kept is not None:
+        rows += private.left(kept, bounded=bounded)
+        rows += [*private.threshold(kept), *private.assumption(kept)]
+    made = Row(say("cover.made"), moment(evidence.made_at))
+    return [*rows, made, Row(say("cover.bundle"), evidence.bundle_id, code=True)]
+
+
+def _kind(evidence: PublicEvidence) -> Label:
+    return Text(f"promises.{evidence.promise.kind}.name")
+
+
+def total(register: Mapping[str, Any]) -> Text:
+    """Say what all releases about these people have spent, where the custodian lets it be said."""
+    if "epsilon_spent" not in register:
+        return say("cover.total_silent")
+    values = {
+        "spent": exactly(register["epsilon_spent"]),
+        "total": exactly(register["epsilon"]),
+        "delta": exactly(register["delta"]),
+        "releases": int(register["releases"]),
+    }
+    return say("cover.total_delta" if values["delta"] else "cover.total_value", **values)

@@ -1,0 +1,169 @@
+"""How a release was made: law and purpose, method and settings, columns, preparation, what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from engine import texts
+from engine.release.evidence import PublicEvidence
+from engine.report.content.results import compact
+from engine.report.content.shared import exactly, method_name, of_method, say, stated
+from engine.report.document import Bullets, Heading, KeyValues, Part, Row
+from engine.views import Cell, TableView
+
+MOST_VALUES = 12
+
+
+def made(evidence: PublicEvidence) -> tuple[Part, ...]:
+    """Say how the release was made."""
+    summary = of_method(evidence, "summary")
+    parts: list[Part] = [summary] if summary else []
+    parts += [_settings(evidence), *_columns(evidence), *_preparation(evidence)]
+    if evidence.notes:
+        parts += [Heading(say("done.notes")), Bullets(tuple(evidence.notes))]
+    parts += [part for entry in evidence.dictionary for part in _dictionary(entry, evidence)]
+    return (*parts, *_forecast(evidence), _law(evidence))
+
+
+def _law(evidence: PublicEvidence) -> KeyValues:
+    names = ("legal_basis", "assessment")
+    rows = tuple(Row(say(f"done.{name}"), stated(evidence.purpose, name)) for name in names)
+    return KeyValues(say("done.legal"), rows)
+
+
+def _settings(evidence: PublicEvidence) -> KeyValues:
+    """Return the parameters of the method as they were set."""
+    rows = [
+        Row(of_method(evidence, f"parameters.{name}.label") or name, _setting(evidence, name, value))
+        for name, value in evidence.decided.get("parameters", {}).items()
+    ]
+    source = evidence.method.get("published", {})
+    cited = " · ".join(str(source[name]) for name in ("document", "place", "identifier") if source.get(name))
+    version = say("done.version", version=str(evidence.method["version"]))
+    head = Row(say("done.method"), method_name(evidence), note=version)
+    tail = (Row(say("done.source"), cited),) if cited else ()
+    return KeyValues(say("done.settings"), (head, *rows, *tail))
+
+
+def _setting(evidence: PublicEvidence, name: str, value: Any) -> Cell:
+    if isinstance(value, bool):
+        return say(f"words.{'yes' if value else 'no'}")
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return of_method(evidence, f"parameters.{name}.choices.{value}") or value
+    if isinstance(value, list | tuple):
+        return ", ".join(_flat(item) for item in value)
+    return _flat(value)
+
+
+def _flat(value: Any) -> str:
+    """Write a nested setting in one line: names and values of a record, items of a list."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_flat(item)}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return " · ".join(_flat(item) for item in value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return texts.number(value) if is_number else str(value)
+
+
+def _preparation(evidence: PublicEvidence) -> tuple[Part, ...]:
+    steps = evidence.decided.get("preparation", ())
+    if not steps:
+        return ()
+    rows = tuple((str(step.get("step", "")), step.get("column"), step.get("to")) for step in steps)
+    headings = (say("done.step"), say("done.column"), say("done.becomes"))
+    return (TableView(say("done.preparation"), headings, rows),)
+
+
+def _columns(evidence: PublicEvidence) -> tuple[Part, ...]:
+    """Say of each column that was used how it was marked, and what was declared."""
+    found = evidence.decided.get("columns", ())
+    if not found:
+        return ()
+    rows = tuple(
+        (
+            str(column["name"]),
+            say(f"roles.{column['role']}"),
+            say(f"kinds_of_column.{column['kind']}"),
+            _domain(column.get("domain")),
+            say(f"origins.{column.get('domain_origin') or 'none'}"),
+            _use(evidence, column),
+        )
+        for column in found
+        if column["role"] != "person_key"
+    )
+    names = ("column", "role", "kind", "declared", "origin", "treatment")
+    table = TableView("", tuple(say(f"columns.{name}") for name in names), rows)
+    intro: list[Part] = [Heading(say("columns.title")), say("columns.intro")]
+    if evidence.promise.unit.value == "person":
+        intro.append(say("columns.key"))
+    return (*intro, table)
+
+
+def _domain(domain: Mapping[str, Any] | None) -> Cell:
+    if not domain:
+        return None
+    if domain.get("values") is not None:
+        values = [str(value) for value in domain["values"]]
+        shown = " · ".join(values[:MOST_VALUES])
+        many = len(values) > MOST_VALUES
+        return say("columns.more_values", values=shown, count=len(values)) if many else shown
+    if domain.get("code_list"):
+        return say("columns.code_list", name=str(domain["code_list"]))
+    low, high = (_bound(domain.get(name)) for name in ("minimum", "maximum"))
+    if domain.get("step") is not None:
+        return say("columns.range_step", low=low, high=high, step=_bound(domain["step"]))
+    return say("columns.range", low=low, high=high)
+
+
+def _bound(value: Any) -> str:
+    """Return a bound; years and other short whole numbers stand without a separator."""
+    try:
+        found = exactly(value)
+    except ValueError:
+        return str(value)
+    if found is None:
+        return "–"
+    return str(found) if isinstance(found, int) and abs(found) < 10_000 else texts.number(found)
+
+
+def _use(evidence: PublicEvidence, column: Mapping[str, Any]) -> Cell:
+    """Say in which settings of the method a column is named."""
+    labels = [
+        of_method(evidence, f"parameters.{name}.label") or name
+        for name, value in evidence.decided.get("parameters", {}).items()
+        if column["name"] in _mentioned(value)
+    ]
+    if not labels:
+        return say("columns.described")
+    return say("words.list", all=labels)
+
+
+def _mentioned(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    for item in inner:
+        yield from _mentioned(item)
+
+
+def _dictionary(entry: Mapping[str, Any], evidence: PublicEvidence) -> tuple[Part, ...]:
+    title = say("done.dictionary", file=str(entry["file"]))
+    if "columns" not in entry:
+        return (KeyValues("", (Row(str(entry["file"]), str(entry.get("meaning", ""))),)),)
+    rows = tuple(
+        (str(line["name"]), str(line.get("meaning", "")), str(line.get("unit", "")) or None)
+        for line in entry["columns"]
+    )
+    return (TableView(title, tuple(say(f"done.{name}") for name in ("column", "meaning", "unit")), rows),)
+
+
+def _forecast(evidence: PublicEvidence) -> tuple[Part, ...]:
+    """Return the forecast tables whose rows differ; drawings of them say nothing more."""
+    tables = [view for view in evidence.forecast if isinstance(view, TableView)]
+    differ = [table for table in tables if len({row[2:] for row in table.rows}) > 1]
+    if not differ:
+        return ()
+    return (Heading(say("done.forecast")), say("done.forecast_intro"), *(compact(table) for table in differ))

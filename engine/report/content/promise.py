@@ -1,0 +1,184 @@
+"""What is promised, about whom, and what that means: chapters by the kind of promise."""
+
+from __future__ import annotations
+
+from engine import texts
+from engine.privacy.events import Event
+from engine.privacy.promise import Loss, Promise
+from engine.release.evidence import PublicEvidence
+from engine.report.content.shared import (
+    exactly,
+    of_method,
+    of_promise,
+    say,
+    three,
+    unit_word,
+)
+from engine.report.document import Bullets, Heading, KeyValues, Numbers, Part, Row, Statement
+from engine.report.words import plainly
+from engine.texts import percent_up, significant_up
+from engine.views import Label, NumberView, TableView, Text
+
+FIXED = "choices_made_with_sight"
+
+
+def promise(evidence: PublicEvidence) -> tuple[Part, ...]:
+    """Say what is promised, what the recipient can and cannot do, and what that rests on."""
+    promised = evidence.promise
+    parts: list[Part] = []
+    if promised.loss is not None:
+        parts += [Statement(Text(f"assumptions.{FIXED}")), *key_numbers(evidence)]
+    parts.append(KeyValues("", tuple(_rows(evidence))))
+    others = tuple(Text(f"assumptions.{name}") for name in promised.assumptions if name != FIXED)
+    if others:
+        bias = (say("guarantee.bias"),) if promised.loss is not None else ()
+        parts += [Heading(say("guarantee.assumptions")), Bullets((*others, *bias))]
+    return tuple(parts)
+
+
+def key_numbers(evidence: PublicEvidence) -> tuple[Part, ...]:
+    """Return ε in the forms that people can judge, each rounded to the safe side."""
+    statement, loss = evidence.statement, evidence.promise.loss
+    if loss is None or "posterior" not in statement:
+        return ()
+    epsilon, posterior, unit = exactly(loss.epsilon), statement["posterior"], unit_word(evidence.promise)
+    known = ("presence", "value") if loss.neighbours.value == "add_remove" else ("value",)
+    found = [
+        NumberView(say("guarantee.epsilon"), epsilon or 0, three("epsilon", unit=unit)),
+        NumberView(say("guarantee.odds"), significant_up(statement["odds_factor"]), three("odds", unit=unit)),
+    ]
+    found += [
+        NumberView(
+            say(f"guarantee.posterior_{name}"),
+            percent_up(posterior[name]),
+            three(f"posterior_{name}", unit=unit),
+        )
+        for name in known
+    ]
+    return (Numbers(tuple(found)),)
+
+
+def _rows(evidence: PublicEvidence) -> list[Row]:
+    promised = evidence.promise
+    rows = []
+    if promised.loss is not None:
+        about = f"neighbours.{promised.loss.neighbours.value}.{promised.unit.value}"
+        rows.append(Row(say("guarantee.neighbours"), say(about)))
+        if promised.loss.delta:
+            rows.append(Row(say("guarantee.delta"), exactly(promised.loss.delta), three("delta")))
+    rows += [
+        Row(
+            Text(f"promises.{promised.kind}.terms.{name}.label"),
+            term if isinstance(term, str) else exactly(term),
+            note=Text(f"promises.{promised.kind}.terms.{name}.what"),
+        )
+        for name, term in promised.terms.items()
+    ]
+    for name, own in (("can", "recipient_can"), ("cannot", "recipient_cannot")):
+        text = of_method(evidence, own) or of_promise(promised, name)
+        if text is not None:
+            rows.append(Row(say(f"guarantee.{name}"), text))
+    return rows
+
+
+def criteria(evidence: PublicEvidence) -> tuple[Part, ...]:
+    """Answer the three questions of the Article 29 Working Party, and who might try."""
+    promised = evidence.promise
+    side = "bounded" if promised.loss is not None else "unbounded"
+    posterior = evidence.statement.get("posterior", {})
+    known = posterior.get("presence" if _hides_presence(promised.loss) else "value", 1.0)
+    values = {"unit": unit_word(promised), "presence": percent_up(known)}
+    rows = []
+    for name in ("singling_out", "linking", "inferring"):
+        answer = of_promise(promised, name) or say(f"criteria.{side}.{name}", **values)
+        rows.append(Row(say(f"criteria.{name}"), answer))
+    names = "attacker_any" if promised.loss is not None else "attacker_none"
+    written = str(evidence.purpose.get("attackers", ""))
+    rows.append(Row(say("criteria.attacker"), written or say(f"criteria.{names}")))
+    if written:
+        rows.append(Row("", say(f"criteria.{names}")))
+    return (say("criteria.intro"), KeyValues("", tuple(rows)))
+
+
+def _hides_presence(loss: Loss | None) -> bool:
+    return loss is not None and loss.neighbours.value == "add_remove"
+
+
+def mechanisms(evidence: PublicEvidence) -> tuple[Part, ...]:
+    """Return what ran, and what its proof rests on; nothing where nothing bounds the loss."""
+    loss = evidence.promise.loss
+    if loss is None:
+        return ()
+    return (_ran(loss.events), _origin(evidence))
+
+
+def _ran(events: Event) -> TableView:
+    rows = tuple(
+        (
+            say(f"mechanisms.{leaf.word}"),
+            *(exactly(getattr(leaf, name, None)) for name in ("scale", "sensitivity", "grid")),
+            leaf.count,
+            say(f"composition.{'disjoint' if disjoint else 'same'}"),
+        )
+        for leaf, disjoint in events.leaves()
+    )
+    names = ("mechanism", "scale", "sensitivity", "grid", "count", "people")
+    headings = tuple(say(f"guarantee.{name}") for name in names)
+    return TableView(say("guarantee.mechanisms"), headings, rows, say("guarantee.mechanisms_note"))
+
+
+def _origin(evidence: PublicEvidence) -> KeyValues:
+    noise = evidence.noise
+    rows = [
+        Row(say("guarantee.bounds"), say(f"bounds.{evidence.decided.get('bounds', 'declared')}")),
+        Row(say("guarantee.accountant"), Text(f"promises.{evidence.promise.kind}.accounting")),
+    ]
+    if noise:
+        rows += [
+            Row(say("guarantee.noise_source"), _known("noise", noise.get("source", ""))),
+            Row(say("guarantee.sampler"), _known("noise", noise.get("sampler", ""))),
+        ]
+    rows.append(
+        Row(say("guarantee.rows_per_person"), evidence.promise.rows_per_person, three("rows_per_person"))
+    )
+    return KeyValues(say("guarantee.made_of"), tuple(rows))
+
+
+def _known(group: str, name: str) -> Label:
+    return say(f"{group}.{name}") if texts.has(f"report.{group}.{name}") else name
+
+
+AT_RISK = ("exact", "two_sided", "certified", "published")
+
+
+def at_risk(evidence: PublicEvidence) -> tuple[Part, ...]:
+    """Return privacy at risk: exact and certified first, the published figure last."""
+    found = evidence.statement.get("at_risk")
+    if not found:
+        return ()
+    values = {"epsilon": exactly(found["epsilon"]), "epsilon0": exactly(found["epsilon0"])}
+    published = found.get("published")
+    figures = {
+        "exact": plainly(found["exact"]["confidence"]),
+        "two_sided": plainly(found["exact"]["confidence_two_sided"]),
+        "certified": plainly(found["certified"]["delta"], up=True),
+        "published": None if published is None else plainly(published["confidence"]),
+    }
+    rows = tuple(
+        Row(
+            say(f"at_risk.{name}"),
+            figures[name],
+            three("not_published" if figures[name] is None else name, **values),
+        )
+        for name in AT_RISK
+    )
+    parts: list[Part] = [Heading(say("at_risk.title", **values)), say("at_risk.intro", **values)]
+    parts.append(KeyValues("", rows))
+    if found.get("above_ln3"):
+        parts.append(Statement(say("at_risk.above_ln3"), care=True))
+    return tuple(parts)
+
+
+def numbers_of_mechanisms(promised: Promise) -> tuple[str, ...]:
+    """Return the names of the numbers in the table of mechanisms."""
+    return () if promised.loss is None else ("scale", "sensitivity", "grid", "count")

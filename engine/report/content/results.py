@@ -1,0 +1,132 @@
+"""What was released: tables made compact, bars where they can be taken in at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from engine.release.evidence import PublicEvidence
+from engine.report.content.shared import say
+from engine.report.document import Part
+from engine.report.words import is_number, with_margin, word
+from engine.views import BarsView, Cell, IntervalsView, Label, NumberView, TableView, Text, View
+
+MOST_BARS = 25
+MOST_ACROSS = 8
+FEWEST_ROWS = 7
+MARGIN = ".within_95.label"
+
+
+def results(evidence: PublicEvidence) -> tuple[Part, ...]:
+    """Return what was released. Key numbers stand on the first page and are not repeated."""
+    private = evidence.promise.loss is not None
+    parts: list[Part] = [say("results.intro" if private else "results.intro_plain")]
+    for view in evidence.views:
+        parts += shown(view)
+    return tuple(parts)
+
+
+def shown(view: View) -> tuple[Part, ...]:
+    """Return a view as the report prints it; nothing for what stands elsewhere or would take pages."""
+    if isinstance(view, NumberView):
+        return ()
+    if isinstance(view, BarsView | IntervalsView) and len(view.labels) > MOST_BARS:
+        return ()
+    return (compact(view),) if isinstance(view, TableView) else (view,)
+
+
+def compact(table: TableView) -> TableView:
+    """Return a table with less ink and the same numbers.
+
+    A margin stands with its number; a column that says the same in every row becomes one sentence; the last
+    of several label columns goes across. Short tables stay as they are.
+    """
+    if len(table.rows) < FEWEST_ROWS:
+        return _beside(table)
+    table, same = _without_same(_beside(table))
+    found = _across(table) or table
+    return found if not same else replace(found, note=_joined(found.note, same))
+
+
+def _joined(note: Text | None, same: list[Text]) -> Text | None:
+    """Return the sentences that stand below a table as one text."""
+    sentences = [*same, *([note] if note is not None else [])]
+    joined = sentences[0]
+    for sentence in sentences[1:]:
+        joined = say("words.both", first=joined, second=sentence)
+    return joined
+
+
+def _margin_columns(table: TableView) -> list[int]:
+    return [
+        at
+        for at, heading in enumerate(table.headings)
+        if at and isinstance(heading, Text) and heading.id.endswith(("within_95.label", "_within_95.label"))
+    ]
+
+
+def _beside(table: TableView) -> TableView:
+    """Put each margin that differs from row to row beside its number, both with two digits of the margin."""
+    for at in reversed(_margin_columns(table)):
+        margins = {row[at] for row in table.rows}
+        if len(margins) < 2 or not all(is_number(row[at]) and is_number(row[at - 1]) for row in table.rows):
+            continue
+        rows = tuple((*row[: at - 1], _pair(row[at - 1], row[at]), *row[at + 1 :]) for row in table.rows)
+        note = _joined(table.note, [say("words.beside", label=table.headings[at])])
+        headings = (*table.headings[:at], *table.headings[at + 1 :])
+        table = replace(table, headings=headings, rows=rows, note=note)
+    return table
+
+
+def _pair(value: Cell, margin: Cell) -> str:
+    assert isinstance(value, int | float) and isinstance(margin, int | float)
+    return " ± ".join(with_margin(float(value), float(margin), "en"))
+
+
+def _without_same(table: TableView) -> tuple[TableView, list[Text]]:
+    """Take out the columns of numbers that say the same in every row; return them as sentences."""
+    same = [
+        at
+        for at in range(1, len(table.headings))
+        if len({row[at] for row in table.rows}) == 1 and is_number(table.rows[0][at])
+    ]
+    if not same or len(same) + 1 >= len(table.headings):
+        return table, []
+    said = []
+    for at in same:
+        before, value = table.headings[at - 1], table.rows[0][at]
+        margin = at in _margin_columns(table)
+        values = {"name": before, "margin": value, "label": table.headings[at]}
+        values = values if margin else {"name": table.headings[at], "value": value}
+        said.append(Text("report.words.margin" if margin else "report.words.same", values))
+    keep = [at for at in range(len(table.headings)) if at not in same]
+    rows = tuple(tuple(row[at] for at in keep) for row in table.rows)
+    return replace(table, headings=tuple(table.headings[at] for at in keep), rows=rows), said
+
+
+def _across(table: TableView) -> TableView | None:
+    """Set the last label column across; None where there are too few labels or too many values."""
+    labels = len(table.headings) - 1
+    if labels < 2 or any(is_number(row[at]) for row in table.rows for at in range(labels)):
+        return None
+    across = _levels(row[labels - 1] for row in table.rows)
+    down = _levels(row[: labels - 1] for row in table.rows)
+    cells = {(row[: labels - 1], row[labels - 1]): row[labels] for row in table.rows}
+    full = len(cells) == len(table.rows) == len(across) * len(down)
+    if not full or not 2 <= len(across) <= MOST_ACROSS:
+        return None
+    name = table.headings[labels - 1]
+    heads = tuple(_named(name, level) for level in across)
+    rows = tuple((*group, *(cells[group, level] for level in across)) for group in down)
+    return replace(table, headings=(*table.headings[: labels - 1], *heads), rows=rows)
+
+
+def _levels(values: Iterable[Any]) -> list[Any]:
+    """Return different values in the order of their first appearance."""
+    return list(dict.fromkeys(values))
+
+
+def _named(name: Label, level: Cell) -> str:
+    said = word(level, "en") if isinstance(level, str | Text) else str(level)
+    return f"{word(name, 'en')}: {said}"

@@ -1,0 +1,90 @@
+"""What every chapter uses: ids of texts, exact numbers, dates, words for who is protected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from engine import texts
+from engine.privacy.promise import Promise, Unit
+from engine.release.evidence import PublicEvidence
+from engine.views import Cell, Label, Text
+
+
+def say(name: str, /, **values: Any) -> Text:
+    """Return a text of the report by its short id."""
+    return Text(f"report.{name}", values)
+
+
+def three(name: str, /, **values: Any) -> Text:
+    """Return the id of the three texts of a number."""
+    return say(f"numbers.{name}", **values)
+
+
+def exactly(value: Any) -> int | float | None:
+    """Return a number from its exact written form ``"p/q"``; None stays None."""
+    if value is None:
+        return None
+    fraction = Fraction(str(value))
+    return int(fraction) if fraction.denominator == 1 else float(fraction)
+
+
+def of_method(evidence: PublicEvidence, name: str) -> Text | None:
+    """Return a text of the method by its short id, or None where the method has no such text."""
+    text_id = f"methods.{evidence.method['id']}.{name}"
+    return Text(text_id) if texts.has(text_id) else None
+
+
+def method_name(evidence: PublicEvidence) -> Label:
+    """Return what the method is called."""
+    return of_method(evidence, "title") or str(evidence.method["id"])
+
+
+def of_promise(promise: Promise, name: str) -> Text | None:
+    """Return a text of the kind of promise by its short id, or None where the kind has no such text."""
+    text_id = f"promises.{promise.kind}.{name}"
+    return Text(text_id, dict(promise.terms)) if texts.has(text_id) else None
+
+
+def stated(values: Mapping[str, Any], name: str) -> Cell:
+    """Return what the custodian said, or that nothing was said."""
+    return str(values.get(name, "")).strip() or say("words.not_stated")
+
+
+def unit_word(promise: Promise) -> Text:
+    """Return the word for who is protected: person or row."""
+    return say(f"words.{promise.unit.value}")
+
+
+def unit_of(promise: Promise) -> Text:
+    """Say who is protected, and up to how many rows."""
+    if promise.unit is Unit.PERSON and promise.rows_per_person == 1:
+        return say("units.person_one")
+    if promise.unit is Unit.PERSON:
+        return say("units.person", count=promise.rows_per_person)
+    return say("units.row")
+
+
+def day(written: str) -> Cell:
+    """Return an ISO date as people write it; anything else as it stands."""
+    try:
+        found = datetime.fromisoformat(written)
+    except ValueError:
+        return written
+    return say("words.day", **_day(found))
+
+
+def moment(written: str) -> Cell:
+    """Return an ISO date and time as people write it, with its zone."""
+    try:
+        found = datetime.fromisoformat(written)
+    except ValueError:
+        return written
+    zone = found.tzname() or "UTC"
+    return say("words.moment", **_day(found), hour=f"{found:%H}", minute=f"{found:%M}", zone=zone)
+
+
+def _day(found: datetime) -> dict[str, Any]:
+    return {"day": str(found.day), "month": say(f"months.m{found.month}"), "year": str(found.year)}

@@ -1,0 +1,236 @@
+"""The command line as an auditor uses it: exit status, JSON, one clear message, no traceback, no socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.__main__ import main
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "resources" / "sample"
+MUST_HAVE_TOOLS = os.environ.get("CI") == "true"
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict:
+    assert main([*arguments, "--json"]) == status, capsys.readouterr().err
+    return json.loads(capsys.readouterr().out)
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(list(arguments)) == 2
+    written = capsys.readouterr()
+    assert written.out == ""
+    assert "Traceback" not in written.err
+    assert len(written.err.strip().splitlines()) == 1
+    return written.err
+
+
+def test_at_risk_answers_as_published_exact_and_certified(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer(capsys, "at-risk", "--epsilon0", "1", "--epsilon", "0.6")
+    assert found["published"]["confidence"] == pytest.approx(0.713769, abs=1e-6)
+    assert found["exact"]["confidence"] == pytest.approx(0.409365, abs=1e-6)
+    assert found["exact"]["confidence_two_sided"] == pytest.approx(0.184701, abs=1e-6)
+    assert found["certified"]["delta"] == pytest.approx(0.181269, abs=1e-6)
+
+
+def test_at_risk_of_the_integer_mechanism(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer(
+        capsys, "at-risk", "--epsilon0", "1", "--epsilon", "0.6", "--mechanism", "discrete-laplace"
+    )
+    assert found["exact"]["confidence"] == pytest.approx(0.268941, abs=1e-6)
+    assert found["exact"]["confidence_two_sided"] == 0
+
+
+def test_at_risk_finds_the_missing_one(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer(capsys, "at-risk", "--epsilon", "0.4", "--confidence", "0.6")
+    assert found["published"]["epsilon0"] == pytest.approx(0.797323, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--epsilon0", "1"),
+        ("--epsilon0", "1", "--epsilon", "0.5", "--confidence", "0.5"),
+        ("--epsilon0", "nan", "--epsilon", "0.5"),
+        ("--epsilon0", "1", "--epsilon", "0"),
+        ("--epsilon0", "1", "--epsilon", "-1"),
+        ("--epsilon0", "inf", "--epsilon", "1"),
+        ("--epsilon0", "1", "--confidence", "1.5"),
+        ("--epsilon0", "1", "--epsilon", "0.5", "--dimensions", "0"),
+    ],
+)
+def test_at_risk_refuses_in_words(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
+    refusal(capsys, "at-risk", *arguments)
+
+
+def test_price_answers_in_every_form(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer(capsys, "price", "--people", "100", "--compensation", "5500", "--epsilon0", "0.5")
+    assert found["published"]["budget"] == pytest.approx(74_434.41, abs=0.01)
+    assert found["published"]["at_risk"]["epsilon"] == pytest.approx(0.274115, abs=1e-6)
+    assert found["published"]["at_risk"]["budget"] == pytest.approx(37_805.86, abs=0.01)
+    assert found["exact"]["at_risk"]["epsilon"] == pytest.approx(0.155622, abs=1e-6)
+    assert found["exact_two_sided"]["at_risk"]["epsilon"] == pytest.approx(0.285839, abs=1e-6)
+    assert found["expected"] == pytest.approx(63_894.00, abs=0.01)
+    assert found["window"] is None
+
+
+def test_price_gives_the_window_and_says_why_it_is_empty(capsys: pytest.CaptureFixture[str]) -> None:
+    common = ("price", "--people", "100", "--compensation", "5500", "--epsilon0", "1")
+    found = answer(capsys, *common, "--budget", "150000", "--max-error", "2")["window"]
+    assert (found["lower"], found["upper"]) == (
+        pytest.approx(0.180647, abs=1e-6),
+        pytest.approx(0.723616, abs=1e-6),
+    )
+    assert not found["empty"]
+    empty = answer(capsys, *common, "--budget", "100", "--max-error", "2")["window"]
+    assert empty["empty"]
+    assert empty["reason"] == "budget"
+
+
+def test_the_catalogue_and_one_declaration(capsys: pytest.CaptureFixture[str]) -> None:
+    ids = [one["id"] for one in answer(capsys, "methods")["methods"]]
+    assert "statistics.counts" in ids
+    for method_id in ids:
+        declaration = answer(capsys, "methods", method_id)
+        assert declaration["parameters"]
+        assert all(parameter["label"] and parameter["help"] for parameter in declaration["parameters"])
+    assert "statistics.counts" in refusal(capsys, "methods", "statistics.nothing")
+
+
+def test_from_a_file_to_a_verified_bundle(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    table, ledger = SAMPLE / "diabetes_encounters.csv", str(tmp_path / "ledger.sqlite")
+    schema = tmp_path / "schema.json"
+    answer(capsys, "inspect", str(table), "--out", str(schema))
+    written = json.loads(schema.read_text())
+    assert {"name", "role", "kind"} <= set(written["columns"][0])
+    for column in written["columns"]:
+        if column["name"] in ("gender", "readmitted"):
+            column["domain_origin"] = "declared"
+    schema.write_text(json.dumps(written))
+    answer(
+        capsys, "plan", "new", str(table), "--schema", str(schema), "--method", "statistics.counts",
+        "--set", 'columns=["gender", "readmitted"]', "--epsilon", "1/2", "--holding", "Diabetes",
+        "--holding-epsilon", "2", "--purpose", "title=By gender", "--out", str(tmp_path / "plan.json"),
+    )  # fmt: skip
+    checked = answer(capsys, "plan", "check", str(tmp_path / "plan.json"), "--ledger", ledger)
+    assert checked["problems"] == []
+    assert checked["promise"]["epsilon"] == "1/2"
+    assert checked["promise"]["unit"] == "person"
+    done = answer(
+        capsys, "run", str(tmp_path / "plan.json"), "--out", str(tmp_path / "out"), "--ledger", ledger
+    )
+    assert (tmp_path / "out" / "release" / "counts.csv").is_file()
+    assert answer(capsys, "verify", str(tmp_path / "out"), "--ledger", ledger)["passed"]
+    listed = answer(capsys, "ledger", "--ledger", ledger)
+    assert listed["holdings"][0]["spent"]["epsilon"] == "1/2"
+    assert done["entry"] in json.dumps(listed)
+    group_sizes = answer(capsys, "risk", str(table), "--schema", str(schema))["group_sizes"]
+    assert group_sizes["people"] == 4259
+
+
+def test_a_copied_domain_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    table, schema = SAMPLE / "diabetes_encounters.csv", tmp_path / "schema.json"
+    answer(capsys, "inspect", str(table), "--out", str(schema))
+    written = json.loads(schema.read_text())
+    for column in written["columns"]:
+        if column["name"] == "race":
+            column |= {"domain": {"values": ["Caucasian"]}, "domain_origin": "copied", "kind": "category"}
+    schema.write_text(json.dumps(written))
+    answer(
+        capsys, "plan", "new", str(table), "--schema", str(schema), "--method", "statistics.counts",
+        "--set", 'columns=["race"]', "--epsilon", "1", "--holding", "D", "--holding-epsilon", "2",
+        "--out", str(tmp_path / "plan.json"),
+    )  # fmt: skip
+    said = refusal(
+        capsys, "run", str(tmp_path / "plan.json"), "--out", str(tmp_path / "out"),
+        "--ledger", str(tmp_path / "ledger.sqlite"),
+    )  # fmt: skip
+    assert "race" in said
+    assert "copied" in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("inspect", "nothing.csv"),
+        ("risk", "nothing.csv", "--schema", "nothing.json"),
+        ("run", "nothing.json", "--out", "out"),
+        ("plan", "check", "nothing.json"),
+        ("verify", "nowhere"),
+        ("ledger", "--ledger", "nothing.sqlite"),
+        ("verify", "nowhere", "--ledger", "nothing.sqlite"),
+    ],
+)
+def test_what_is_not_there_is_said_in_one_line(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = list(tmp_path.iterdir())
+    refusal(capsys, *arguments)
+    assert list(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", "1/0", "many"])
+def test_a_budget_of_nothing_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, epsilon: str
+) -> None:
+    plan = json.loads((SAMPLE / "plan.json").read_text())
+    plan["budget"]["epsilon"] = epsilon
+    plan["files"]["people"]["path"] = str(SAMPLE / "diabetes_encounters.csv")
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    ledger = tmp_path / "ledger.sqlite"
+    refusal(
+        capsys, "run", str(tmp_path / "plan.json"), "--out", str(tmp_path / "out"), "--ledger", str(ledger)
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def sample(tmp_path: Path, *before: str) -> subprocess.CompletedProcess[str]:
+    command = [
+        *before, sys.executable, "-m", "engine", "run", str(SAMPLE / "plan.json"),
+        "--out", str(tmp_path / "bundle"), "--ledger", str(tmp_path / "ledger.sqlite"),
+    ]  # fmt: skip
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_the_sample_runs_without_any_network_interface(tmp_path: Path) -> None:
+    if subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode != 0:
+        assert not MUST_HAVE_TOOLS, "this machine cannot make a network namespace"
+        pytest.skip("this machine cannot make a network namespace")
+    done = sample(tmp_path, "unshare", "-rn")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "bundle" / "release" / "SHA256SUMS").is_file()
+
+
+def test_a_whole_run_opens_no_internet_socket(tmp_path: Path) -> None:
+    if shutil.which("strace") is None:
+        assert not MUST_HAVE_TOOLS, "strace is missing"
+        pytest.skip("strace is missing")
+    log = tmp_path / "trace"
+    done = sample(tmp_path, "strace", "-f", "-qq", "-e", "trace=network", "-o", str(log))
+    assert done.returncode == 0, done.stderr
+    calls = log.read_text()
+    assert "AF_INET" not in calls
+    assert "connect(" not in calls
+
+
+def test_the_trace_would_show_a_socket(tmp_path: Path) -> None:
+    """The check above can fail: the same trace of a program that opens one does show it."""
+    if shutil.which("strace") is None:
+        assert not MUST_HAVE_TOOLS, "strace is missing"
+        pytest.skip("strace is missing")
+    log = tmp_path / "trace"
+    code = "import socket; socket.socket(socket.AF_INET, socket.SOCK_STREAM).close()"
+    command = ["strace", "-f", "-qq", "-e", "trace=network", "-o", str(log), sys.executable, "-c", code]
+    subprocess.run(command, check=True)
+    assert "AF_INET" in log.read_text()
