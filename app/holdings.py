@@ -32,9 +32,8 @@ def look_up(
     path = ledger_path if ledger_path is not None else default_path()
     if not path.exists():
         return Holdings((), ())
-    from engine.release.charge import composer
-    from engine.release.reading import person_keys
-    from engine.table.fingerprint import fingerprint
+    from engine.release.charge import composer, shown
+    from engine.table.fingerprint import marks
     from engine.table.preparation import prepare, split
 
     ledger = Ledger(path)
@@ -45,7 +44,6 @@ def look_up(
     # As a release charges the table: as it was read, with the people who are left after the steps.
     changes, _ = split(plan.preparation)
     table, schema = prepare(raw, changes, plan.schema) if changes else (raw, plan.schema)
-    people = ledger.person_digests(person_keys(table, schema))
+    found = shown(ledger, table, schema, marks(raw), raw.names)
     progress.step(0.7, "table.digests")
-    matches = ledger.match(fingerprint(raw), people, list(raw.names))
-    return Holdings(statuses, tuple(matches))
+    return Holdings(statuses, tuple(found.matches(ledger)))

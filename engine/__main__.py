@@ -6,7 +6,6 @@ error. JSON on standard output with ``--json``.
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import os
@@ -15,25 +14,18 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from engine import __version__, texts
+from engine import texts
+from engine.commands.parser import REFUSED, make_parser
 from engine.errors import EngineError, InputRefused, VerificationFailed
 
-DONE, FAILED, REFUSED = 0, 1, 2
-
-
-class _Parser(argparse.ArgumentParser):
-    """An argument parser whose refusals are one line for people."""
-
-    def error(self, message: str) -> NoReturn:
-        sys.stderr.write(f"{message}\n{self.format_usage()}")
-        sys.exit(REFUSED)
+FAILED = 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    options = _parser().parse_args(arguments)
+    options = make_parser().parse_args(arguments)
     # What libraries warn of and log would go to standard error, and may quote a cell
     warnings.simplefilter("ignore")
     logging.getLogger().addHandler(logging.NullHandler())
@@ -85,22 +77,6 @@ def _print(answer: dict[str, Any], *, as_json: bool, lines: Any, language: str) 
 def _plainly(words: str) -> str:
     """Keep names of files and columns from steering the terminal, and what no encoding can write out."""
     return "".join(sign if sign.isprintable() or sign == "\n" else "\ufffd" for sign in words)
-
-
-def _parser() -> _Parser:
-    from engine import commands, commands_risk
-
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--json", action="store_true", help="JSON on standard output")
-    common.add_argument("--language", default="en", choices=texts.languages(), help="language of messages")
-    parser = _Parser(prog="python -m engine", description="Custos, the engine.")
-    parser.add_argument("--version", action="version", version=f"Custos {__version__}")
-    subparsers = parser.add_subparsers(
-        title="commands", metavar="COMMAND", required=True, parser_class=_Parser
-    )
-    commands.add_commands(subparsers, common)
-    commands_risk.add_commands(subparsers, common)
-    return parser
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from engine.errors import Cancelled, EngineError
@@ -73,9 +73,7 @@ def evaluate(measures: Sequence[PublicMeasure | InternalMeasure], context: Priva
             released = Released(context.subject, context.release, progress)
             public[one.id] = _asked(one.evaluate, released, PublicMeasured)
         else:
-            private = Private(
-                context.subject, context.table, context.schema, context.used, context.release, progress
-            )
+            private = replace(context, progress=progress)
             internal[one.id] = _asked(one.evaluate, private, InternalMeasured)
     return Evaluation(public, internal)
 

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, ClassVar
 
 from engine.methods.protocol import Family, Method, Release, Request
@@ -66,6 +67,8 @@ class Private:
         The very rows that the release was made from.
     release
         What was released.
+    work_folder
+        An empty folder that goes with the run; None where there is none, then a temporary one is made.
     """
 
     subject: Subject
@@ -74,6 +77,7 @@ class Private:
     used: Table
     release: Release
     progress: Progress = SILENT
+    work_folder: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -45,10 +45,18 @@ class ReleasedError(InternalMeasure):
 
     def evaluate(self, context: Private) -> InternalMeasured:
         halves = (context.progress.part(0.0, 0.5), context.progress.part(0.5, 1.0))
-        first = exact_tables(context.subject, context.used, progress=halves[0])
+        first = exact_tables(
+            context.subject, context.used, work_folder=context.work_folder, progress=halves[0]
+        )
         last = first
         if is_choice(context.subject.promise):
-            last = exact_tables(context.subject, context.used, last=True, progress=halves[1])
+            last = exact_tables(
+                context.subject,
+                context.used,
+                last=True,
+                work_folder=context.work_folder,
+                progress=halves[1],
+            )
         compared = [
             _compared(number, first[number.artefact.name], last[number.artefact.name])
             for number in released_numbers(context.release)

@@ -102,7 +102,12 @@ def is_choice(promise: Promise) -> bool:
 
 
 def exact_tables(
-    subject: Subject, used: Table, *, last: bool = False, progress: Progress = SILENT
+    subject: Subject,
+    used: Table,
+    *,
+    last: bool = False,
+    work_folder: Path | None = None,
+    progress: Progress = SILENT,
 ) -> dict[str, pandas.DataFrame]:
     """Return what the same method gives on the same rows without noise: private tables, by artefact.
 
@@ -114,6 +119,8 @@ def exact_tables(
         The rows that the release was made from, capped already: no lot is drawn again.
     last
         As in `WithoutNoise`.
+    work_folder
+        Where the method may leave what it needs meanwhile: that of the run, so that it goes with the run.
 
     Returns
     -------
@@ -125,7 +132,7 @@ def exact_tables(
     What a method does after the noise (clamping, setting negatives to zero, ordering) happens here too, so
     that only the noise makes the difference.
     """
-    with tempfile.TemporaryDirectory(prefix="custos-") as folder:
+    with tempfile.TemporaryDirectory(prefix="custos-", dir=work_folder) as folder:
         # The cast is the only place where the stand-in passes as the door, and the door is not left open:
         # what the method returns is taken apart below.
         context = Context(cast("Noise", WithoutNoise(last=last)), None, Path(folder), progress)

@@ -12,28 +12,19 @@ from typing import Any
 
 from engine.errors import InputRefused
 from engine.ledger import entries, holdings, journal, services
+from engine.ledger.fields import day, hexadecimal, words, written
 from engine.ledger.listing import holding_to_json
 from engine.ledger.process import this_process
-from engine.ledger.register import Register, default_path
-from engine.ledger.values import (
-    Compose,
-    Entry,
-    Holding,
-    Preview,
-    Service,
-    Status,
-    day,
-    hexadecimal,
-    words,
-    written,
-)
+from engine.ledger.recognition import Recognition
+from engine.ledger.register import default_path
+from engine.ledger.values import Compose, Entry, Holding, Preview, Service, Status
 
 __all__ = ["Ledger", "default_path"]
 
 Exact = Fraction | int | str
 
 
-class Ledger(Register):
+class Ledger(Recognition):
     """What has left about whom, what it spent, and what is left. It refuses what goes beyond.
 
     Parameters
@@ -52,7 +43,7 @@ class Ledger(Register):
         ``ledger.disk_error``, ``ledger.cannot_open``, ``ledger.missing``.
     VerificationFailed
         ``ledger.corrupted``, ``ledger.empty_file``, ``ledger.not_a_ledger``, ``ledger.removed``, and what
-        `Register.verify_chain` says about a ledger that was altered. Every call checks the chain first.
+        `verify_chain` says about a ledger that was altered. Every call checks the chain first.
 
     Notes
     -----

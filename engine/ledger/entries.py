@@ -16,18 +16,9 @@ from typing import Any
 
 from engine.errors import InputRefused
 from engine.ledger import journal
+from engine.ledger.fields import at_least, at_most, exact
 from engine.ledger.process import Process, is_running
-from engine.ledger.values import (
-    LOSSES,
-    Compose,
-    Entry,
-    Holding,
-    Preview,
-    Status,
-    at_least,
-    at_most,
-    exact,
-)
+from engine.ledger.values import LOSSES, Compose, Entry, Holding, Preview, Status
 
 
 @dataclass(frozen=True)

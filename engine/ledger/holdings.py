@@ -10,7 +10,8 @@ from typing import Any
 
 from engine.errors import InputRefused
 from engine.ledger import entries
-from engine.ledger.values import Compose, Holding, Match, at_least, at_most, words
+from engine.ledger.fields import at_least, at_most, words
+from engine.ledger.values import Compose, Holding, Match
 
 
 def refuse_other(target: Holding, matches: Sequence[Match], reason: str) -> bool:
@@ -19,17 +20,26 @@ def refuse_other(target: Holding, matches: Sequence[Match], reason: str) -> bool
         match.holding.id == target.id and match.strength == matches[0].strength for match in matches
     ):
         return False
-    best = matches[0]
     if not reason:
-        code = "ledger.known_people" if best.same_table or best.people_shared else "ledger.known_columns"
-        raise InputRefused(
-            code,
-            holding=target.name,
-            known=best.holding.name,
-            shared=best.people_shared,
-            people=best.people,
-        )
+        raise matches[0].refusal(target.name)
     return True
+
+
+def refuse_other_key(db: sqlite3.Connection, target: Holding, key: str, reason: str) -> bool:
+    """Return whether another column than before names the people of a holding, which needs a reason."""
+    before = person_key(db, target.id)
+    if target.unit != "person" or not before or before.casefold() == key.casefold():
+        return False
+    if not reason:
+        raise InputRefused("ledger.key_changed", holding=target.name, before=before, found=key)
+    return True
+
+
+def person_key(db: sqlite3.Connection, holding: str) -> str:
+    """Return the name of the column that last named the people of a holding, or nothing."""
+    query = "SELECT key FROM attached WHERE holding = ? AND key != '' ORDER BY number DESC LIMIT 1"
+    row = db.execute(query, (holding,)).fetchone()
+    return "" if row is None else str(row["key"])
 
 
 def refuse_unpaid(
@@ -89,6 +99,7 @@ def tables(db: sqlite3.Connection, holding: str) -> list[dict[str, Any]]:
         {
             "fingerprint": row["fingerprint"],
             "columns": json.loads(row["columns"]),
+            "key": row["key"],
             "people": row["people"],
             "reason": row["reason"],
             "created": row["created"],

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from engine.ledger.values import Entry, Status, written
+from engine.ledger.fields import written
+from engine.ledger.values import Entry, Status
 
 
 def holding_to_json(status: Status, entries: list[Entry], tables: list[dict[str, Any]]) -> dict[str, Any]:

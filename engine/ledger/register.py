@@ -6,26 +6,16 @@ import hashlib
 import hmac
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from engine.errors import InputRefused, VerificationFailed
-from engine.ledger import holdings, journal, people, store
-from engine.ledger.values import (
-    NEIGHBOURS,
-    UNITS,
-    Compose,
-    Head,
-    Holding,
-    Match,
-    exact,
-    hexadecimal,
-    words,
-    written,
-)
+from engine.ledger import holdings, journal, store, traces
+from engine.ledger.fields import exact, hexadecimal, words, written
+from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
 
 
 def default_path() -> Path:
@@ -198,103 +188,7 @@ class Register:
         with self._transaction() as db:
             return holdings.find(db, holding)
 
-    # Tables
-
-    def person_digests(self, keys: Iterable[str | bytes]) -> list[bytes]:
-        """Return what the ledger keeps instead of person keys: sorted, distinct digests of 16 bytes.
-
-        Parameters
-        ----------
-        keys
-            One person key per row or per person, always written the same way by the caller (``"7"`` and
-            ``"7.0"`` are two people). Where no person key is marked: none.
-
-        Notes
-        -----
-        HMAC-SHA-256 under the ledger's random key, cut to 16 bytes. Whoever has the ledger's file has the
-        key and can try out person keys: the file stays where the data are.
-        """
-        return people.digests(self._key(), keys)
-
-    def match(self, fingerprint: str, person_digests: Iterable[bytes], columns: Sequence[str]) -> list[Match]:
-        """Return the holdings to which a table seems to belong, the strongest relation first.
-
-        Parameters
-        ----------
-        fingerprint
-            Order-free fingerprint of the table's content.
-        person_digests
-            From `person_digests`.
-        columns
-            Names of the columns, in any order.
-
-        Returns
-        -------
-        list of Match
-            Only holdings with the same table, shared people or the same columns. The first is charged
-            unless the custodian says with a reason that these are other people.
-        """
-        found = people.clean(person_digests)
-        with self._transaction() as db:
-            return people.matches(db, holdings.every(db), words(fingerprint, "fingerprint"), found, columns)
-
-    def attach(
-        self,
-        holding: str,
-        fingerprint: str,
-        person_digests: Iterable[bytes],
-        columns: Sequence[str],
-        *,
-        reason: str = "",
-    ) -> list[Match]:
-        """Charge a table to a holding from now on, and remember its people there.
-
-        Parameters
-        ----------
-        holding
-            Id or name.
-        fingerprint, person_digests, columns
-            As for `match`.
-        reason
-            Why the table is not charged to the holding that it matches best; needed only then, journalled.
-
-        Returns
-        -------
-        list of Match
-            What the table matched before it was attached.
-
-        Raises
-        ------
-        InputRefused
-            ``ledger.known_people`` or ``ledger.known_columns``: the table belongs to another holding by
-            its content, its people or its columns, and no reason was given.
-        """
-        found = people.clean(person_digests)
-        identity = words(fingerprint, "fingerprint", required=True)
-        names = sorted({words(column, "column") for column in columns})
-        why = words(reason, "reason")
-        with self._transaction(write=True) as db:
-            target = holdings.find(db, holding)
-            matches = people.matches(db, holdings.every(db), identity, found, names)
-            declared_new = holdings.refuse_other(target, matches, why)
-            own = next((match for match in matches if match.holding.id == target.id), None)
-            if own is None or not own.same_table or own.people_shared < len(found):
-                row = {
-                    "number": journal.head(db).sequence + 1,
-                    "holding": target.id,
-                    "fingerprint": identity,
-                    "columns": journal.listed(names),
-                    "people": len(found),
-                    "people_hash": people.keep(db, target.id, found),
-                    "reason": why,
-                    "created": journal.now(),
-                }
-                kind = "declared_new" if declared_new else "table_attached"
-                journal.change(db, kind, "attached", f"t{secrets.token_hex(8)}", row)
-            else:
-                # One event either way: the head's number, named outside, must not say whether rows changed
-                journal.note(db, "table_seen", holding=target.id)
-            return matches
+    # Names and the journal
 
     def input_name(self, digest: str, *, entry: str = "") -> str:
         """Return the name under which an input may be mentioned outside.
@@ -315,8 +209,6 @@ class Register:
         """
         text = hexadecimal(digest, "digest")
         return hmac.new(self._key(), f"input\0{text}\0{entry}".encode(), hashlib.sha256).hexdigest()
-
-    # Journal
 
     def decide(
         self, decision: str, reason: str, *, holding: str | None = None, entry: str | None = None
@@ -365,14 +257,7 @@ class Register:
         with self._transaction() as db:  # the transaction itself follows the chain
             if [row[0] for row in db.execute("PRAGMA quick_check")] != ["ok"]:
                 raise VerificationFailed("ledger.corrupted", file=self.path.name)
-            for one in holdings.every(db):
-                last = db.execute(
-                    "SELECT people_hash FROM attached WHERE holding = ? ORDER BY number DESC LIMIT 1",
-                    (one.id,),
-                ).fetchone()
-                known = hashlib.sha256().hexdigest() if last is None else last["people_hash"]
-                if people.set_hash(db, one.id) != known:
-                    raise VerificationFailed("ledger.people_differ", file=self.path.name, holding=one.name)
+            traces.known(db, self.path)
             return journal.head(db)
 
     def _key(self) -> bytes:

@@ -14,7 +14,8 @@ from fractions import Fraction
 from engine.errors import InputRefused
 from engine.ledger import entries
 from engine.ledger.entries import Asked
-from engine.ledger.values import Compose, Holding, Service, at_least, at_most
+from engine.ledger.fields import at_least, at_most
+from engine.ledger.values import Compose, Holding, Service
 
 
 def service(db: sqlite3.Connection, opening: str, compose: Compose | None = None) -> Service:

@@ -38,8 +38,8 @@ CREATE TABLE holding (
 ) WITHOUT ROWID;
 CREATE TABLE attached (
     id TEXT PRIMARY KEY, number INTEGER NOT NULL, holding TEXT NOT NULL REFERENCES holding (id),
-    fingerprint TEXT NOT NULL, columns TEXT NOT NULL, people INTEGER NOT NULL, people_hash TEXT NOT NULL,
-    reason TEXT NOT NULL, created TEXT NOT NULL
+    fingerprint TEXT NOT NULL, columns TEXT NOT NULL, key TEXT NOT NULL, people INTEGER NOT NULL,
+    traces_hash TEXT NOT NULL, reason TEXT NOT NULL, created TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE entry (
     id TEXT PRIMARY KEY, number INTEGER NOT NULL, holding TEXT NOT NULL REFERENCES holding (id),
@@ -50,9 +50,10 @@ CREATE TABLE entry (
     process TEXT NOT NULL, reserved_at TEXT NOT NULL, spent_at TEXT, closed_at TEXT, withdrawn_at TEXT,
     reason TEXT NOT NULL, release_sums TEXT, internal_sums TEXT, state_hash TEXT
 ) WITHOUT ROWID;
-CREATE TABLE person (
-    holding TEXT NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (holding, digest)
-) WITHOUT ROWID;
+CREATE TABLE trace (
+    attached TEXT PRIMARY KEY REFERENCES attached (id), people BLOB NOT NULL, sampled INTEGER NOT NULL,
+    rows BLOB NOT NULL, contents BLOB NOT NULL
+);
 """
 
 _REFUSED = {

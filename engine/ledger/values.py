@@ -1,12 +1,10 @@
-"""The values that the ledger hands out, and exact numbers: fractions in, fractions out, never a float."""
+"""The values that the ledger hands out."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -16,14 +14,12 @@ UNITS = ("row", "person")
 NEIGHBOURS = ("add_remove", "replace_one")
 STATES = ("reserved", "spent", "complete", "failed", "freed", "withdrawn")
 LOSSES = ("bounded", "unbounded", "none")
+GROUNDS = ("table", "people", "rows", "contents", "columns", "coincidence")
+COINCIDENCE = 1e-3  # shared people are taken as no coincidence where it is less probable than this
+FEWEST_ROWS, SMALLEST_SHARE, FEWEST_CONTENTS = 10, 0.02, 2
 
 Compose = Callable[[list[dict[str, Any]]], tuple[Fraction, Fraction]]
 """Guarantees (as their JSON) of releases about the same people → their total (ε, δ), both exact."""
-
-_NUMBER = re.compile(r"\+?(\d{1,1000}/\d{1,1000}|(\d{1,300}(\.\d{0,300})?|\.\d{1,300})([eE][+-]?\d{1,3})?)")
-_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
-_LONGEST_TEXT = 4000
-_LONGEST = 3000  # bits of a numerator or denominator: far below what Python refuses to write as text
 
 
 @dataclass(frozen=True)
@@ -235,14 +231,30 @@ class Match:
         A table with the same order-free fingerprint is attached to the holding.
     people, people_shared
         People in the table, and how many of them the holding knows.
-    same_columns
-        A table with the same column names (in any order) is attached to the holding.
+    chance
+        At most how probable it is that as many would be shared by coincidence, short numbers being what they
+        are; 0 where it is no coincidence, 1 where nothing is shared or all of it is to be expected.
+    rows, rows_shared
+        Parts of rows that were compared, and how many an attached table has too.
+    contents, contents_shared
+        Columns that are not constant, and how many an attached table has with the very same content, under
+        whatever name.
+    columns, columns_shared, same_columns
+        Column names, and how many an attached table has too: counted where all names of one table are among
+        those of the other, or half of all are shared. ``same_columns``: all of them, and no others.
     """
 
     holding: Holding
     same_table: bool
     people: int
     people_shared: int
+    chance: float
+    rows: int
+    rows_shared: int
+    contents: int
+    contents_shared: int
+    columns: int
+    columns_shared: int
     same_columns: bool
 
     @property
@@ -251,9 +263,47 @@ class Match:
         return Fraction(self.people_shared, self.people) if self.people else Fraction(0)
 
     @property
-    def strength(self) -> tuple[bool, int, bool]:
-        """Sort key: same table first, then people shared, then same columns."""
-        return (self.same_table, self.people_shared, self.same_columns)
+    def coincidence(self) -> bool:
+        """Whether people are shared who could as well be shared by coincidence."""
+        return self.people_shared > 0 and self.chance > COINCIDENCE
+
+    @property
+    def grounds(self) -> tuple[str, ...]:
+        """Why the table seems to belong to the holding: those of `GROUNDS` that hold, the strongest first."""
+        rows_alike = self.rows_shared >= FEWEST_ROWS and self.rows_shared >= SMALLEST_SHARE * self.rows
+        holds = {
+            "table": self.same_table,
+            "people": self.people_shared > 0 and not self.coincidence,
+            "rows": rows_alike,
+            "contents": self.contents_shared >= FEWEST_CONTENTS,
+            "columns": self.columns_shared > 0,
+            "coincidence": self.coincidence,
+        }
+        return tuple(ground for ground in GROUNDS if holds[ground])
+
+    def refusal(self, holding: str) -> InputRefused:
+        """Return the question that the match raises where another holding is to be charged, as a refusal."""
+        shared = {
+            name: getattr(self, name)
+            for part in ("rows", "contents", "columns")
+            for name in (part, f"{part}_shared")
+        }
+        return InputRefused(
+            f"ledger.known_{self.grounds[0]}",
+            holding=holding,
+            known=self.holding.name,
+            shared=self.people_shared,
+            people=self.people,
+            chance=f"{self.chance:.2g}",
+            **shared,
+        )
+
+    @property
+    def strength(self) -> tuple[int, int, int, int, int]:
+        """Sort key: the strongest ground first, then how much is shared."""
+        strongest = len(GROUNDS) - GROUNDS.index(self.grounds[0]) if self.grounds else 0
+        people = 0 if self.coincidence else self.people_shared
+        return (strongest, people, self.rows_shared, self.contents_shared, self.columns_shared)
 
 
 @dataclass(frozen=True)
@@ -262,106 +312,3 @@ class Head:
 
     sequence: int
     hash: str
-
-
-def exact(value: object, code: str, *, zero: bool = False, below_one: bool = False) -> Fraction:
-    """Return a budget as an exact fraction.
-
-    Parameters
-    ----------
-    value
-        Fraction, whole number, Decimal, or text such as ``"1/3"``, ``"0.25"``, ``"1e-6"``. Never a float:
-        0.1 as a float is not one tenth.
-    code
-        Code of the refusal, ``"ledger.bad_epsilon"`` for instance.
-    zero, below_one
-        Whether zero is allowed, whether one and above are refused.
-
-    Raises
-    ------
-    InputRefused
-        A float, not a number, infinite, negative, zero unless allowed, or with absurdly many digits.
-
-    Examples
-    --------
-    >>> exact("0.1", "ledger.bad_epsilon") + exact("1/5", "ledger.bad_epsilon")
-    Fraction(3, 10)
-    """
-    found = _fraction(value)
-    fits = found is not None and (found > 0 or (zero and found == 0)) and not (below_one and found >= 1)
-    if found is None or not fits or max(found.numerator, found.denominator).bit_length() > _LONGEST:
-        raise InputRefused(code, found=str(value)[:40])
-    return found
-
-
-def _fraction(value: object) -> Fraction | None:
-    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
-        return Fraction(value)
-    if isinstance(value, Decimal):
-        value = str(value)
-    if not isinstance(value, str) or _NUMBER.fullmatch(value.strip()) is None:
-        return None
-    try:
-        return Fraction(value.strip())
-    except ZeroDivisionError:
-        return None
-
-
-def written(value: Fraction | None) -> str | None:
-    """Return ``"p/q"``, the form in which a fraction is stored."""
-    return None if value is None else f"{value.numerator}/{value.denominator}"
-
-
-def at_most(value: Fraction) -> str:
-    """Write a fraction in at most nine digits, never more than it is (for what is left).
-
-    Examples
-    --------
-    >>> at_most(Fraction(1, 3)), at_least(Fraction(1, 3))
-    ('0.333333333', '0.333333334')
-    """
-    return _decimal(value, ROUND_FLOOR)
-
-
-def at_least(value: Fraction) -> str:
-    """Write a fraction in at most nine digits, never less than it is (for what is asked)."""
-    return _decimal(value, ROUND_CEILING)
-
-
-def _decimal(value: Fraction, rounding: str) -> str:
-    # One rounding only: the integers of a fraction are exact as decimals. Floor for what is left and ceiling
-    # for what is asked, so that a refusal never shows two numbers that seem to fit.
-    context = Context(prec=9, rounding=rounding)
-    found = context.divide(Decimal(value.numerator), Decimal(value.denominator))
-    return f"{found:f}" if found == 0 or abs(found) >= Decimal("1e-4") else f"{found:g}"
-
-
-def words(value: object, field: str, *, required: bool = False) -> str:
-    """Return what a person wrote, without blanks around it; refuse what cannot be stored."""
-    text = str(value).strip() if isinstance(value, str) else ""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = "\0"
-    if not isinstance(value, str) or "\0" in text or len(text) > _LONGEST_TEXT:
-        raise InputRefused("ledger.bad_text", field=field, longest=_LONGEST_TEXT)
-    if required and not text:
-        raise InputRefused(f"ledger.no_{field}")
-    return text
-
-
-def day(value: str | None) -> str | None:
-    """Return a day as ISO text, or None for none."""
-    if value is None or value == "":
-        return None
-    try:
-        return date.fromisoformat(value).isoformat()
-    except (TypeError, ValueError) as error:
-        raise InputRefused("ledger.bad_day") from error
-
-
-def hexadecimal(value: object, field: str) -> str:
-    """Return a SHA-256 in lower-case hexadecimal."""
-    if not isinstance(value, str) or _SHA256.fullmatch(value) is None:
-        raise InputRefused("ledger.bad_hash", field=field)
-    return value.lower()

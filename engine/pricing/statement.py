@@ -36,6 +36,8 @@ class Priced:
         By confidence: the levels that a budget and an accuracy allow; empty when neither was given.
     c_halved, c_doubled
         ε of the leading reading (published where there is one) when c is half or twice as large.
+    loss, curves
+        What was read, and by confidence how.
     """
 
     cost: Cost
@@ -48,6 +50,8 @@ class Priced:
     windows: dict[str, Window]
     c_halved: Reading
     c_doubled: Reading
+    loss: PrivacyLoss
+    curves: dict[str, Curve]
 
     def to_json(self) -> dict[str, Any]:
         """Return the price as JSON values; an infinite level as null."""
@@ -150,6 +154,8 @@ def priced(
         windows,
         cheapest(replace(cost, c=cost.c / 2), leading),
         cheapest(replace(cost, c=cost.c * 2), leading),
+        loss,
+        curves,
     )
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from collections.abc import Mapping
 from typing import Any
 
 from engine.pricing.cost import Cost, Liability, band
 from engine.pricing.posterior import PosteriorCost, compare, posterior
-from engine.pricing.releases import Shares, Together
 from engine.privacy.at_risk.inputs import SMALLEST_LEVEL, Number, share
 
 
@@ -100,14 +99,9 @@ def posterior_to_json(
     return tree
 
 
-def together_to_json(joint: Together) -> dict[str, float | None]:
-    """Return the joint price as JSON values; an infinite level as null."""
-    return {name: None if value is None else _finite(value) for name, value in asdict(joint).items()}
-
-
-def shares_to_json(shares: Shares) -> dict[str, float | None]:
-    """Return the division of a budget as JSON values; infinite levels as null."""
-    return {name: _finite(value) for name, value in asdict(shares).items()}
+def without_infinities(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Return numbers by name as JSON values; an infinite one as null."""
+    return {name: None if value is None else _finite(value) for name, value in tree.items()}
 
 
 def _finite(value: float) -> float | None:

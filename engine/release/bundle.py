@@ -1,4 +1,4 @@
-"""The folder that a release is handed over in: written aside, then renamed, so that no half bundle stays."""
+"""The folder that a release is handed over in: made aside, then renamed, so that no half bundle stays."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import os
 import re
 import shutil
 import tempfile
+import unicodedata
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     import pandas
 
 SUMS = "SHA256SUMS"
-_FORMULA = re.compile(r"\s*([=@]|[+-].*[|!(])|[\t\r]", re.DOTALL)
+_NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_PLAIN = re.compile(rf"[+-]|{_NUMBER}( to <?{_NUMBER})?")
 RELEASE = "release"
 INTERNAL = "internal"
 
@@ -62,12 +64,14 @@ def check_target(folder: Path) -> None:
     """
     place = folder.absolute()
     try:
+        with suppress(FileNotFoundError):
+            os.lstat(place)  # refuses a name that no file can have
         if place.is_symlink():
             raise InputRefused("bundle.link", folder=folder.name[:100])
         if place.exists() and (not place.is_dir() or any(place.iterdir()) or os.path.ismount(place)):
             raise InputRefused("bundle.exists", folder=folder.name[:100])
         place.parent.mkdir(parents=True, exist_ok=True)
-        if not place.exists():  # a name that is too long, or that this system does not allow
+        if os.name == "nt" and not place.exists():  # other systems have told by now what name they allow
             place.mkdir()
             place.rmdir()
         with tempfile.TemporaryFile(dir=place.parent):
@@ -77,28 +81,45 @@ def check_target(folder: Path) -> None:
         raise InputRefused("bundle.not_writable", folder=folder.name[:100], reason=reason) from error
 
 
-@contextmanager
-def building(folder: Path) -> Iterator[Path]:
-    """Give a folder beside the target that becomes the target at the end, and vanishes on any failure.
+def begin(folder: Path) -> None:
+    """Make the two parts of a bundle in a working folder: what stays is for whoever made it alone."""
+    (folder / RELEASE).mkdir()
+    (folder / INTERNAL).mkdir(mode=0o700)
+
+
+def give_name(made: Path, folder: Path) -> None:
+    """Give a finished bundle its name, all at once. What else the working folder holds is taken away first.
 
     Raises
     ------
     InputRefused
-        ``bundle.not_writable``: the disk is full or the folder went away.
+        ``bundle.not_writable``: the target went away, or something came in between.
     """
-    aside = Path(tempfile.mkdtemp(prefix=".custos-", dir=folder.absolute().parent))
     try:
-        (aside / RELEASE).mkdir()
-        (aside / INTERNAL).mkdir(mode=0o700)  # what stays is for whoever made it
-        yield aside
+        for entry in made.iterdir():
+            if entry.name not in (RELEASE, INTERNAL):
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        made.chmod(0o755)
         if folder.exists():
             folder.rmdir()
-        aside.chmod(0o755)
-        aside.rename(folder)
+        made.rename(folder)
     except OSError as error:
         raise InputRefused("bundle.not_writable", folder=folder.name, reason=error.strerror or "") from error
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+
+
+@contextmanager
+def written(folder: Path) -> Iterator[None]:
+    """Turn what the disk says while a bundle is written into words.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.not_writable``.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise InputRefused("bundle.not_writable", folder=folder.name, reason=error.strerror or "") from error
 
 
 def remove(folder: Path) -> None:
@@ -143,19 +164,29 @@ def _shape(frame: pandas.DataFrame) -> dict[str, Any]:
 
 
 def harmless(cell: Any) -> Any:
-    """Return a cell of a released table with an apostrophe before what a spreadsheet would run as a formula.
+    """Return a cell of a released table with an apostrophe before what a spreadsheet could run as a formula.
 
     Notes
     -----
-    Levels and headings come from declarations, and these from files that anybody may have made. Signs and
-    numbers (``+``, ``-5 to <0``) stay as they are.
+    Levels and headings come from declarations, and these from files that anybody may have made. Spreadsheets
+    look past blanks and characters without width, and take wide forms of the signs as the signs themselves;
+    ``+`` and ``-`` begin a formula too. Signs alone, numbers and intervals (``-5 to <0``) stay as they are.
 
     Examples
     --------
-    >>> [harmless(cell) for cell in ("=1+1", "@SUM(A1)", "-2+3+cmd|' /C calc'!A0", "-5 to <0", "+")]
-    ["'=1+1", "'@SUM(A1)", "'-2+3+cmd|' /C calc'!A0", '-5 to <0', '+']
+    >>> [harmless(cell) for cell in ("=1+1", "@SUM(A1)", "-1+1", "-5 to <0", "+", "-0.5")]
+    ["'=1+1", "'@SUM(A1)", "'-1+1", '-5 to <0', '+', '-0.5']
     """
-    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+    if not isinstance(cell, str) or not cell:
+        return cell
+    seen = unicodedata.normalize("NFKC", cell)
+    begin = next(
+        (place for place, sign in enumerate(seen) if unicodedata.category(sign)[0] not in "CZ"), None
+    )
+    if begin is None:
+        return f"'{cell}" if cell[0] in "\t\r\n" else cell
+    is_formula = seen[begin] in "=@" or (seen[begin] in "+-−" and not _PLAIN.fullmatch(seen[begin:]))
+    return f"'{cell}" if is_formula or cell[0] in "\t\r\n" else cell
 
 
 def dictionary_json(artefact: Artefact, sentence: Callable[..., str]) -> dict[str, Any]:

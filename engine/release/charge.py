@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
-from engine.ledger.values import at_least, at_most, day, exact, words
+from engine.ledger.fields import at_least, at_most, day, exact, words
+from engine.ledger.people import Digests
 from engine.privacy import accounting
 from engine.privacy.promise import Neighbours, Promise
 from engine.release.plan import Plan
+from engine.release.reading import person_keys
+from engine.table.fingerprint import Marks
+from engine.table.schema import Schema
+from engine.table.table import Table
 
-NEW_HOLDING = "new_holding"
+# Decisions of a plan that need a reason: a table that seems to belong to one register is charged to another;
+# another column than before names the people of a register.
+NEW_HOLDING, OTHER_KEY = "new_holding", "other_key"
 
 
 def composer(payer: Holding | Entry) -> Compose:
@@ -113,23 +120,68 @@ def refuse_too_much(plan: Plan, promise: Promise) -> None:
             raise InputRefused(code, **named, asked=at_least(asked), total=at_least(asked))
 
 
-def refuse_known(plan: Plan, ledger: Ledger, matches: Sequence[Match]) -> None:
-    """Refuse to make a new register for people whom another one already knows, unless a reason was given.
+@dataclass(frozen=True)
+class Shown:
+    """What the ledger gets to know of a table: digests, hashes and the names of its columns."""
+
+    marks: Marks
+    people: Digests
+    columns: tuple[str, ...]
+    key: str
+
+    def matches(self, ledger: Ledger) -> list[Match]:
+        """Return the registers to which the table seems to belong, the strongest relation first."""
+        rows, contents = self.marks.rows, self.marks.contents
+        return ledger.match(self.marks.fingerprint, self.people, self.columns, rows=rows, contents=contents)
+
+
+def shown(ledger: Ledger, table: Table, schema: Schema, marks: Marks, columns: tuple[str, ...]) -> Shown:
+    """Return what the ledger gets to know of a table.
+
+    Parameters
+    ----------
+    table, schema
+        As prepared: the people who are left.
+    marks, columns
+        Of the table as it was read.
+    """
+    key = schema.person_key
+    people = ledger.person_digests(person_keys(table, schema))
+    return Shown(marks, people, columns, "" if key is None else key.name)
+
+
+def refuse_known(plan: Plan, ledger: Ledger, table: Shown) -> None:
+    """Refuse to make a new register for people whom another one seems to know, unless a reason was given.
 
     Raises
     ------
     InputRefused
-        ``charge.known``: names the register and what the table shares with it.
+        ``ledger.known_…``: names the register and what the table shares with it.
     """
-    if known_holding(plan, ledger) is not None or new_holding_reason(plan) or not matches:
+    if known_holding(plan, ledger) is not None or reason_of(plan, NEW_HOLDING):
         return
-    first = matches[0]
-    raise InputRefused("charge.known", holding=first.holding.name, shared=first.people_shared)
+    for match in table.matches(ledger):
+        raise match.refusal(plan.holding.strip())
 
 
-def new_holding_reason(plan: Plan) -> str:
-    """Return the reason that the custodian gave for charging a known table to another register."""
-    reasons = (entry.get("reason", "") for entry in plan.decisions if entry.get("decision") == NEW_HOLDING)
+def attach(plan: Plan, ledger: Ledger, holding: Holding, table: Shown) -> None:
+    """Charge a table to a register from now on, unless that needs a reason that the plan does not give."""
+    ledger.attach(
+        holding.id,
+        table.marks.fingerprint,
+        table.people,
+        table.columns,
+        rows=table.marks.rows,
+        contents=table.marks.contents,
+        key=table.key,
+        reason=reason_of(plan, NEW_HOLDING),
+        key_reason=reason_of(plan, OTHER_KEY),
+    )
+
+
+def reason_of(plan: Plan, decision: str) -> str:
+    """Return the reason that the custodian gave for a decision, or nothing."""
+    reasons = (entry.get("reason", "") for entry in plan.decisions if entry.get("decision") == decision)
     return str(next(reasons, ""))
 
 
@@ -145,8 +197,10 @@ def preview(plan: Plan, ledger: Ledger, promise: Promise) -> Preview | None:
     return ledger.preview(holding.id, compose=composer(holding), **_terms(paid))
 
 
-def reserve(plan: Plan, ledger: Ledger, promise: Promise, holding: Holding, fingerprint: str) -> str:
-    """Reserve what the promise costs and return the id of the entry."""
+def reserve(
+    plan: Plan, ledger: Ledger, promise: Promise, holding: Holding, fingerprint: str, folder: Path
+) -> str:
+    """Reserve what the promise costs and return the id of the entry, which names the working folder."""
     paid = charged(promise, holding)
     purpose = plan.purpose
     return ledger.reserve(
@@ -160,6 +214,7 @@ def reserve(plan: Plan, ledger: Ledger, promise: Promise, holding: Holding, fing
         approver=purpose.approver,
         compose=composer(holding),
         tables=(fingerprint,),
+        folder=str(folder),
         **_terms(paid),
     )
 
@@ -190,7 +245,8 @@ def refuse_unfit(plan: Plan) -> None:
     for part in ("title", "recipient", "agreement", "approver"):
         words(getattr(plan.purpose, part), part)
     words(plan.purpose.request_number, "request")
-    words(new_holding_reason(plan), "reason")
+    for decision in (NEW_HOLDING, OTHER_KEY):
+        words(reason_of(plan, decision), "reason")
     day(plan.purpose.expires)
     budget = plan.holding_budget
     if budget is not None:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -167,6 +168,27 @@ def _read(name: str, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def dumps(tree: Mapping[str, Any]) -> bytes:
-    """Return evidence as the bytes that are written and embedded: one form, so that hashes agree."""
-    return (json.dumps(tree, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+def dumps(tree: Any) -> bytes:
+    """Return evidence as the bytes that are written and embedded: one form, so that hashes agree.
+
+    A number that is none, or infinite, is null: no release that has been paid for is lost over it.
+    """
+    try:
+        written = json.dumps(tree, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
+    except ValueError:
+        written = json.dumps(_finite(tree), indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
+    return (written + "\n").encode(errors="backslashreplace")
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of another library as one of Python's; of anything else its kind."""
+    value = value.item() if hasattr(value, "item") else type(value).__name__
+    return value if not isinstance(value, float) or math.isfinite(value) else None
+
+
+def _finite(tree: Any) -> Any:
+    if isinstance(tree, Mapping):
+        return {name: _finite(value) for name, value in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [_finite(value) for value in tree]
+    return None if isinstance(tree, float) and not math.isfinite(tree) else tree

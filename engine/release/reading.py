@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN, Request
@@ -22,8 +24,8 @@ from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 from engine.table import preparation
-from engine.table.declared import as_declared, key_texts
-from engine.table.fingerprint import fingerprint
+from engine.table.declared import as_declared, key_column, key_texts
+from engine.table.fingerprint import Marks, marks
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import Finding, ReadOptions
 from engine.table.reading.readers import SUFFIXES, detect, read_table
@@ -46,7 +48,7 @@ class Held:
     """The custodian's table as the plan prepares it, before anything is drawn. Internal.
 
     ``table`` has every row, ``schema`` declares it after the steps, ``options`` say how it was read;
-    ``filters`` are the recorded conditions that are applied after the cap. ``mark`` and ``columns`` are the
+    ``filters`` are the recorded conditions that are applied after the cap. ``marks`` and ``columns`` are the
     fingerprint and the names of the table as it was read: by them the ledger knows it again, whatever was
     prepared.
     """
@@ -57,7 +59,7 @@ class Held:
     file: str
     sha256: str
     rows_read: int
-    mark: str
+    marks: Marks
     columns: tuple[str, ...]
     options: ReadOptions = field(default_factory=ReadOptions)
 
@@ -104,7 +106,7 @@ def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Hel
         path.name,
         digest,
         rows_read=raw.n_rows,
-        mark=fingerprint(raw),
+        marks=marks(raw),
         columns=raw.names,
         options=raw.options,
     )
@@ -235,13 +237,11 @@ def capped(held: Held, request: Request, noise: Noise) -> Table:
 
 def person_codes(keys: pd.Series, missing: tuple[str, ...] = ()) -> npt.NDArray[np.int64]:
     """Return a number for each row's person, −1 where the key is missing; see `key_text` for who is one."""
-    codes, uniques = pd.factorize(keys)
-    absent = {*key_texts(missing), ""}
-    numbers: dict[str, int] = {}
-    persons = [
-        -1 if text in absent else numbers.setdefault(text, len(numbers)) for text in key_texts(uniques)
-    ]
-    return np.asarray([*persons, -1], dtype=np.int64)[codes]
+    cells = key_column(keys)
+    absent = pc.is_in(cells, value_set=pa.array(key_texts(missing), cells.type))
+    encoded = pc.if_else(absent, pa.scalar(None, cells.type), cells).combine_chunks().dictionary_encode()
+    codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+    return np.asarray(codes, dtype=np.int64)
 
 
 def person_keys(table: Table, schema: Schema) -> list[str]:
@@ -249,9 +249,9 @@ def person_keys(table: Table, schema: Schema) -> list[str]:
     key = schema.person_key
     if key is None:
         return []
-    absent = {*key_texts(key.missing), ""}
-    keys = key_texts(table.rows()[key.name].dropna().unique())
-    return [person for person in dict.fromkeys(keys) if person not in absent]
+    absent = {*key_texts(key.missing), None}
+    keys = pc.unique(key_column(table.rows()[key.name])).to_pylist()
+    return [person for person in keys if person not in absent]
 
 
 def _needed(plan: Plan) -> list[str]:

@@ -11,7 +11,7 @@ from engine import texts
 from engine.release.evidence import PublicEvidence
 from engine.report.content.shared import day, moment
 from engine.report.words import word
-from engine.views import Cell, Text
+from engine.views import Cell, Text, to_json
 
 PAGE = ("report", "verify.html")
 GROUPS, LETTERS = 8, 4
@@ -78,22 +78,24 @@ def described(written: bytes, *, language: str = "en") -> dict[str, bytes]:
         The evidence is none that this version wrote.
     """
     from engine import strict_json
-    from engine.release.bundle import json_bytes
-    from engine.release.evidence import read_public
-    from engine.report import external_document, html, internal_document, pdf
+    from engine.release.evidence import dumps, read_public
+    from engine.report import content, external_document, html, internal_document, pdf
 
     tree = strict_json.loads(written)
     public = tree["audience"] == "public"
-    document = external_document(written) if public else internal_document(written)
     name = f"report-{'external' if public else 'internal'}"
-    found = {
-        f"{name}.pdf": pdf.render(document, evidence=written, language=language),
-        f"{name}.html": html.render(document, evidence=written, language=language),
-    }
+    found = {}
+    for ending, render in (("pdf", pdf.render), ("html", html.render)):
+        try:
+            document = external_document(written) if public else internal_document(written)
+            found[f"{name}.{ending}"] = render(document, evidence=written, language=language)
+        except Exception as error:  # the release has been paid for, and is not lost over its report
+            document = content.bare(tree, type(error).__name__)
+            found[f"{name}.{ending}"] = render(document, evidence=written, language=language)
     if public:
         evidence = read_public(tree)
         found |= {
-            "data-dictionary.json": json_bytes(list(evidence.dictionary)),
+            "data-dictionary.json": dumps(to_json(list(evidence.dictionary))),
             "README.txt": readme(evidence, language=language).encode(),
             "verify.html": verify_page(language=language),
         }

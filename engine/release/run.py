@@ -6,7 +6,6 @@ marks the entry *spent*, and only then can a row decide anything that leaves.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +29,7 @@ from engine.release.foreseen import Foreseen, foresee, worked_out
 from engine.release.plan import Plan
 from engine.release.reading import Held
 from engine.release.statement import price_statement, refuse_amounts
+from engine.release.working import name_for, new_folder, sweep, working
 from engine.table.schema import Role
 from engine.table.table import Table
 
@@ -141,6 +141,7 @@ def run_through(
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
+    sweep(ledger)
     checked = check(plan)
     foreseen = ready(plan, checked)
     refuse_language(language)
@@ -148,22 +149,24 @@ def run_through(
     held = reading.read(plan, base=base, progress=progress.part(0.0, 0.3))
     promised.refuse_other(plan, checked.request, checked.promise, held)
     progress.step(0.3, "run.reserving")
-    holding, entry = _reserve(plan, ledger, checked.promise, held)
+    folder = name_for(out)
+    holding, entry = _reserve(plan, ledger, checked.promise, held, folder)
     try:
-        spend = _once(lambda: ledger.spend(entry))
-        noise = _door(door, spend)
-        if not checked.promise.drawn():
-            spend()  # no noise will do it: the entry is spent before the method sees a row
-        progress.step(0.35, "run.capping")
-        table = reading.capped(held, checked.request, noise)
-        promised.refuse_uncapped(checked.request, table)
-        release = _released(checked, table, noise, progress.part(0.4, 0.7))
-        evaluated = _evaluated(plan, checked, held, table, release, progress.part(0.7, 0.8))
-        with bundle.building(out) as aside:
+        with working(folder):
+            spend = _once(lambda: ledger.spend(entry))
+            noise = _door(door, spend)
+            if not checked.promise.drawn():
+                spend()  # no noise will do it: the entry is spent before the method sees a row
+            progress.step(0.35, "run.capping")
+            table = reading.capped(held, checked.request, noise)
+            promised.refuse_uncapped(checked.request, table)
+            release = _released(checked, table, noise, folder, progress.part(0.4, 0.7))
+            evaluated = _evaluated(plan, checked, held, table, release, folder, progress.part(0.7, 0.8))
             made = Made(
                 plan, checked, foreseen, held, table, release, ledger, holding, entry, language, evaluated
             )
-            sums = _write(aside, made, progress)
+            sums = _write(folder, made, progress)
+            bundle.give_name(folder, out)
         _complete(ledger, entry, out, sums)
         shown = (*release.views, *views(evaluated.public))
         return Bundle(out, entry, *sums, views=shown, internal_views=views(evaluated.internal))
@@ -172,20 +175,18 @@ def run_through(
         raise
 
 
-def _reserve(plan: Plan, ledger: Ledger, promise: Promise, held: Held) -> tuple[Holding, str]:
-    people = ledger.person_digests(reading.person_keys(held.table, held.schema))
+def _reserve(plan: Plan, ledger: Ledger, promise: Promise, held: Held, folder: Path) -> tuple[Holding, str]:
+    shown = charge.shown(ledger, held.table, held.schema, held.marks, held.columns)
     # A table that belongs to a known register is refused before a new one is made in vain.
-    columns = list(held.columns)
-    charge.refuse_known(plan, ledger, ledger.match(held.mark, people, columns))
+    charge.refuse_known(plan, ledger, shown)
     holding = charge.holding_of(plan, ledger, promise)
-    ledger.attach(holding.id, held.mark, people, columns, reason=charge.new_holding_reason(plan))
-    return holding, charge.reserve(plan, ledger, promise, holding, held.mark)
+    charge.attach(plan, ledger, holding, shown)
+    return holding, charge.reserve(plan, ledger, promise, holding, held.marks.fingerprint, folder)
 
 
-def _released(checked: Checked, table: Table, noise: Noise, progress: Progress) -> Release:
-    with tempfile.TemporaryDirectory(prefix="custos-") as folder:
-        context = Context(noise, _chance(checked.promise), Path(folder), progress)
-        release = checked.method.run({MAIN: table}, checked.request, context)
+def _released(checked: Checked, table: Table, noise: Noise, folder: Path, progress: Progress) -> Release:
+    context = Context(noise, _chance(checked.promise), new_folder(folder), progress)
+    release = checked.method.run({MAIN: table}, checked.request, context)
     if release.promise != checked.promise or noise.counted != checked.promise.drawn():
         raise InputRefused("run.promise_differs", method=checked.method.id)
     return release
@@ -221,21 +222,23 @@ def _subject(checked: Checked) -> Subject:
 
 
 def _evaluated(
-    plan: Plan, checked: Checked, held: Held, used: Table, release: Release, progress: Progress
+    plan: Plan, checked: Checked, held: Held, used: Table, release: Release, folder: Path, progress: Progress
 ) -> Evaluation:
     """Ask the measures of the plan about the finished release, which nothing changes any more."""
     subject = _subject(checked)
-    context = Private(subject, held.table, held.schema, used, release, progress)
+    context = Private(subject, held.table, held.schema, used, release, progress, new_folder(folder))
     return evaluate(measures.chosen(plan.measures, subject), context)
 
 
 def _write(aside: Path, made: Made, progress: Progress) -> tuple[str, str]:
     progress.step(0.8, "run.writing")
-    evidence = describe.write_release(aside / RELEASE, made)
-    progress.step(0.9, "run.reports")
-    describe.write_internal(aside / INTERNAL, evidence, made)
-    progress.step(1.0, "run.done")
-    return bundle.write_sums(aside / RELEASE), bundle.write_sums(aside / INTERNAL)
+    with bundle.written(aside):
+        bundle.begin(aside)
+        evidence = describe.write_release(aside / RELEASE, made)
+        progress.step(0.9, "run.reports")
+        describe.write_internal(aside / INTERNAL, evidence, made)
+        progress.step(1.0, "run.done")
+        return bundle.write_sums(aside / RELEASE), bundle.write_sums(aside / INTERNAL)
 
 
 def _complete(ledger: Ledger, entry: str, out: Path, sums: tuple[str, str]) -> None:

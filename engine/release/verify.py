@@ -95,7 +95,9 @@ def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
     write fitting sums: only the custodian's ledger shows that this is the release that was paid for.
     """
     parts = _parts(folder)
-    checks, compared = [], False
+    beside = tuple(_check_beside(folder, parts))
+    compared = False
+    checks = [Check("sums", beside)] if beside else []
     for name, part in parts.items():
         odd = tuple(_odd_entries(name, part))
         if odd:  # nothing below opens what is no plain file: it may lead elsewhere, or never end
@@ -112,6 +114,8 @@ def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
             said |= {problem.values.get("file") for check in checks for problem in check.problems}
             compared = True
             checks.append(Check("words", tuple(_check_words(name, part, again, said))))
+    if len(parts) == 2 and not any(_is_odd(check) for check in checks):
+        checks.append(Check("evidence", tuple(_check_parts(parts))))
     if ledger is not None and all(check.id != "sums" or not _is_odd(check) for check in checks):
         checks.append(Check("ledger", tuple(_check_ledger(parts, ledger))))
     first = b"" if any(map(_is_odd, checks)) else (next(iter(parts.values())) / SUMS).read_bytes()
@@ -125,6 +129,31 @@ def _parts(folder: Path) -> dict[str, Path]:
     if (folder / SUMS).is_file():
         return {folder.name: folder}
     raise InputRefused("bundle.no_bundle", folder=folder.name, file=f"{RELEASE}/{SUMS}")
+
+
+def _check_beside(folder: Path, parts: Mapping[str, Path]) -> list[EngineError]:
+    """Name what a bundle has beside its two folders, and a folder that is a link to another place."""
+    if parts.get(RELEASE) != folder / RELEASE:  # a release folder alone, whatever its name
+        return []
+    problems: list[EngineError] = []
+    for entry in sorted(folder.iterdir()):
+        if entry.name not in parts:
+            problems.append(VerificationFailed("bundle.not_recorded", file=entry.name))
+        elif entry.is_symlink():
+            problems.append(VerificationFailed("bundle.not_a_file", file=entry.name))
+    return problems
+
+
+def _check_parts(parts: Mapping[str, Path]) -> list[EngineError]:
+    """Compare what both folders say of the release: the one inside has all of the other, and more."""
+    public, internal = (_evidence(parts[name]) for name in (RELEASE, INTERNAL))
+    if public is None or internal is None:  # said already
+        return []
+    own = {"audience", "internal"}
+    kept, left = ({name: tree[name] for name in tree.keys() - own} for tree in (internal, public))
+    if kept == left:
+        return []
+    return [VerificationFailed("bundle.parts_differ", file=f"{INTERNAL}/evidence.json")]
 
 
 def _odd_entries(name: str, part: Path) -> list[EngineError]:
@@ -172,7 +201,11 @@ def _check_evidence(name: str, part: Path) -> list[EngineError]:
     if tree is None:
         return [VerificationFailed("bundle.bad_evidence", file=f"{name}/evidence.json")]
     audience = tree.get("audience")
-    if audience not in OWN_FILES or (name in AUDIENCES and audience != AUDIENCES[name]):
+    if (
+        not isinstance(audience, str)
+        or audience not in OWN_FILES
+        or (name in AUDIENCES and audience != AUDIENCES[name])
+    ):
         return [VerificationFailed("bundle.wrong_audience", file=f"{name}/evidence.json")]
     listed = {} if audience == "internal" else {str(one["file"]): one["sha256"] for one in tree["artefacts"]}
     present = {path.name for path in part.iterdir()}
@@ -248,12 +281,10 @@ def _check_ledger(parts: Mapping[str, Path], ledger: Ledger) -> list[EngineError
 def _evidence(part: Path) -> dict[str, Any] | None:
     try:
         tree = strict_json.loads((part / "evidence.json").read_bytes())
-        fits = (
-            isinstance(tree, dict)
-            and isinstance(tree["artefacts"], list)
-            and isinstance(tree["ledger"], dict)
-        )
-        return tree if fits and all({"file", "sha256"} <= set(line) for line in tree["artefacts"]) else None
+        lines = tree["artefacts"]
+        fits = isinstance(lines, list) and isinstance(tree["ledger"], dict)
+        named = fits and all(isinstance(line[name], str) for line in lines for name in ("file", "sha256"))
+        return dict(tree) if named else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

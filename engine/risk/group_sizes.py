@@ -14,6 +14,7 @@ from engine.table.schema import Role, Schema
 from engine.table.table import Table
 
 THRESHOLDS = (3, 5, 11, 20)
+_MOST_NUMBERS = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -142,16 +143,25 @@ def _sizes(
     combination = _combined(coded, n_rows)
     if person is not None:
         combination = _described(combination, person)
-    return np.bincount(combination) if len(combination) else np.zeros(0, dtype=np.int64)
+    sizes = np.bincount(combination) if len(combination) else np.zeros(0, dtype=np.int64)
+    return sizes[sizes > 0]
 
 
 def _combined(coded: list[npt.NDArray[np.int64]], n_rows: int) -> npt.NDArray[np.int64]:
-    """Number the different combinations of several codings."""
-    combination = np.zeros(n_rows, dtype=np.int64)
+    """Number the different combinations of several codings; not every number need occur."""
+    combination, numbers = np.zeros(n_rows, dtype=np.int64), 1
     for codes in coded:
-        combination = pd.factorize(combination)[0] * (int(codes.max(initial=0)) + 1) + codes
-        combination = np.asarray(pd.factorize(combination)[0], dtype=np.int64)  # dense again: never overflows
-    return combination
+        width = int(codes.max(initial=0)) + 1
+        if numbers * width > _MOST_NUMBERS:
+            combination = _dense(combination)
+            numbers = int(combination.max(initial=0)) + 1
+        combination = combination * width + codes
+        numbers *= width
+    return combination if numbers <= 4 * n_rows + 1024 else _dense(combination)
+
+
+def _dense(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.asarray(pd.factorize(numbers)[0], dtype=np.int64)
 
 
 def _described(combination: npt.NDArray[np.int64], person: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -159,21 +169,22 @@ def _described(combination: npt.NDArray[np.int64], person: npt.NDArray[np.int64]
     person, combination = _unique_pairs(person, combination)
     count = np.bincount(person)
     first = np.concatenate([[0], np.cumsum(count)[:-1]])
-    described = np.asarray(pd.factorize(count)[0], dtype=np.int64)
+    described = count.astype(np.int64)
     # Refine by the first, second, … combination of each person; the sorted lists agree when the sets do.
     # People with different numbers of combinations differ already: only those who have one more are refined.
     for place in range(int(count.max(initial=0))):
         active = np.flatnonzero(count > place)
         refined = _combined([described[active], combination[first[active] + place]], len(active))
         described[active] = refined + int(described.max()) + 1
-    return np.asarray(pd.factorize(described)[0], dtype=np.int64)
+    return _dense(described)
 
 
 def _unique_pairs(
     person: npt.NDArray[np.int64], combination: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     width = int(combination.max(initial=0)) + 1
-    joined = np.sort(pd.unique(person * width + combination))
+    joined = np.sort(person * width + combination)  # sorting is faster here than looking for repeats
+    joined = joined[np.append(True, joined[1:] != joined[:-1])] if len(joined) else joined
     return joined // width, joined % width
 
 

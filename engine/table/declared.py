@@ -80,10 +80,16 @@ def key_texts(values: Iterable[object]) -> list[str]:
     return [text or "" for text in key_cells(texts).to_pylist()]
 
 
+def key_column(values: pd.Series) -> pa.ChunkedArray:
+    """Return the person keys of a column in one form, null for a missing one; see `key_text`."""
+    is_text = values.dtype.kind not in "biufMm"
+    return key_cells(cells_of(values if is_text else _each(values)))
+
+
 def _stored(values: pd.Series, column: Column, options: ReadOptions) -> pd.Series:
     is_text = values.dtype.kind not in "biufMm"
     if column.role is Role.PERSON_KEY:
-        return series_of(key_cells(cells_of(values if is_text else _each(values))))
+        return series_of(key_column(values))
     if column.kind in (Kind.INTEGER, Kind.NUMBER):
         return pd.Series(_numbers(values, options))
     if column.kind is Kind.DATE:

@@ -1,10 +1,9 @@
-"""Fingerprints by which the ledger knows a table and its people again, without keeping a cell."""
+"""Marks by which the ledger knows a table again, without keeping a cell."""
 
 from __future__ import annotations
 
 import hashlib
-import hmac
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,36 +11,126 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
-from engine.table.coding import text_of, texts_of
-from engine.table.schema import Schema
+from engine.table.coding import texts_of
 from engine.table.table import Table
 
-_PIECE = 50_000
+Hashes = npt.NDArray[np.uint64]
+
 _NUMBER = r"^[+-]?(0|[1-9]\d{0,14})(\.\d{1,15})?$"
+_PIECE = 1 << 18  # rows at a time: their hashes stay in the processor's cache
+_PARTS = 4  # parts of each row
+_FEWEST_CELLS = 3  # in a part: fewer say too little
+_KEPT = 1 << 17  # parts of rows of a table, about
 
 
-def fingerprint(table: Table, *, progress: Progress = SILENT) -> str:
-    """Return a fingerprint of a table that does not depend on the order of its rows or columns.
+@dataclass(frozen=True)
+class Marks:
+    """What a table is known by. Internal: computed from private rows; it never leaves.
+
+    Attributes
+    ----------
+    fingerprint
+        64 hexadecimal digits, of the whole content with the names of the columns.
+    rows
+        Hashes of parts of rows that stand once in the table, sorted. They depend on no name, no order, and no
+        other row; of a large table on a sample that its own hash puts a part in.
+    contents
+        One hash of the content of every column that is not constant, whatever its name.
+    """
+
+    fingerprint: str
+    rows: Hashes
+    contents: Hashes
+
+
+def marks(table: Table, *, progress: Progress = SILENT) -> Marks:
+    """Return the marks of a table, which do not depend on the order of its rows or columns.
 
     Parameters
     ----------
     table
         The table.
     progress
-        Asked between columns whether to stop.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits. Internal: it is computed from private rows and never leaves.
+        Asked between pieces of the table whether to stop.
 
     Notes
     -----
-    Each cell is hashed with the name of its column, cells of a row are added, and of the hashes of the rows
-    the sum and the sum of squares (modulo 2⁶⁴) go into SHA-256 with names and size. It recognises the same
-    table again; it is no proof that two tables are the same.
+    Each cell is hashed by its content. For the fingerprint it is mixed with the name of its column, the
+    cells of a row are added, and of the hashes of the rows the sum and the sum of squares (modulo 2⁶⁴) go
+    into SHA-256 with names and size. The content of a column is its sum and sum of squares alike, without
+    the name.
+
+    A part of a row is the sum of about half of its cells: cell c belongs to part j if bit j of its own hash
+    is set. Which cells make a part is so told by the cells alone, and a column that is renamed or moved
+    changes none; one that is added, removed or filled anew leaves every part as it was that holds none of
+    its old and new cells: a half, a half, a quarter of them. Parts of fewer than three cells, and those that
+    several rows share, tell nobody apart and are left out.
+
+    It recognises the same table again; it is no proof that two tables are the same.
+    """
+    names = table.names
+    seeds = [
+        np.uint64(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")) for name in names
+    ]
+    total, columns = np.zeros(2, np.uint64), np.zeros((len(names), 2), np.uint64)
+    first, varies = [np.uint64(0)] * len(names), np.zeros(len(names), dtype=bool)
+    shift = max(0, (table.n_rows * _PARTS // _KEPT).bit_length())
+    kept: list[Hashes] = []
+    frame = table.rows()
+    for start in range(0, table.n_rows, _PIECE):
+        progress.step(start / table.n_rows, "table.fingerprint")
+        piece = frame.iloc[start : start + _PIECE]
+        rows, parts = np.zeros(len(piece), np.uint64), _Parts(len(piece))
+        for place, seed in enumerate(seeds):
+            values = piece.iloc[:, place]
+            cells = _hashed(values)
+            rows += _mixed(cells ^ seed)
+            plain = _mixed(cells)
+            parts.add(plain, values.notna().to_numpy())
+            columns[place] += _sums(plain)
+            first[place] = first[place] if start else plain[0]
+            varies[place] |= bool((plain != first[place]).any())
+        total += _sums(_mixed(rows))
+        kept.append(parts.below(shift))
+    about = "\0".join((*sorted(names), str(table.n_rows), *(str(int(one)) for one in total)))
+    contents = _mixed(columns[varies, 0]) + columns[varies, 1]
+    return Marks(hashlib.sha256(about.encode()).hexdigest(), _once(kept), np.sort(contents))
+
+
+class _Parts:
+    """Parts of the rows of one piece, cell by cell."""
+
+    def __init__(self, rows: int) -> None:
+        self.sums = np.zeros((_PARTS, rows), np.uint64)
+        self.cells = np.zeros((_PARTS, rows), np.uint8)
+
+    def add(self, hashes: Hashes, present: npt.NDArray[np.bool_]) -> None:
+        """Add a column's cells to the parts that they belong to."""
+        for part in range(_PARTS):
+            belongs = (hashes >> np.uint64(part) & np.uint64(1)).astype(bool) & present
+            self.sums[part] += hashes * belongs
+            self.cells[part] += belongs
+
+    def below(self, shift: int) -> Hashes:
+        """Return the hashes of all parts that are large enough and below 2^(64 − shift)."""
+        found = _mixed(self.sums[self.cells >= _FEWEST_CELLS])
+        return found[found <= np.uint64((1 << (64 - shift)) - 1)]
+
+
+def _once(pieces: list[Hashes]) -> Hashes:
+    """Return the hashes that occur once, sorted."""
+    found = np.sort(np.concatenate([np.zeros(0, np.uint64), *pieces]))
+    edges = np.append(True, found[1:] != found[:-1]) if found.size else np.zeros(0, dtype=bool)
+    return found[edges & np.append(edges[1:], True)] if found.size else found
+
+
+def _sums(hashes: Hashes) -> Hashes:
+    return np.array([hashes.sum(dtype=np.uint64), (hashes * hashes).sum(dtype=np.uint64)], np.uint64)
+
+
+def fingerprint(table: Table, *, progress: Progress = SILENT) -> str:
+    """Return the fingerprint among the `marks` of a table.
 
     Examples
     --------
@@ -50,17 +139,7 @@ def fingerprint(table: Table, *, progress: Progress = SILENT) -> str:
     >>> fingerprint(one) == fingerprint(two)
     True
     """
-    rows = np.zeros(table.n_rows, dtype=np.uint64)
-    frame = table.rows()
-    for place, name in enumerate(table.names):
-        progress.step(place / max(len(table.names), 1), "table.fingerprint")
-        seed = np.uint64(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little"))
-        rows += _mixed(_hashed(frame[name]) ^ seed)
-    mixed = _mixed(rows)
-    total = int(mixed.sum(dtype=np.uint64))
-    squares = int((mixed * mixed).sum(dtype=np.uint64))
-    about = "\0".join((*sorted(table.names), str(table.n_rows), str(total), str(squares)))
-    return hashlib.sha256(about.encode()).hexdigest()
+    return marks(table, progress=progress).fingerprint
 
 
 def schema_fingerprint(table: Table) -> str:
@@ -75,56 +154,6 @@ def schema_fingerprint(table: Table) -> str:
     return hashlib.sha256("\0".join(sorted(table.names)).encode()).hexdigest()
 
 
-def person_digests(
-    table: Table, schema: Schema, *, key: bytes, progress: Progress = SILENT
-) -> Iterator[bytes]:
-    """Give one keyed digest per person of a table.
-
-    Parameters
-    ----------
-    table
-        The table.
-    schema
-        Its person key says which column names a person. Without one there is nothing to digest.
-    key
-        The secret of the ledger, at least 16 bytes.
-
-    Yields
-    ------
-    bytes
-        HMAC-SHA-256 of the person key as text, 32 bytes, each person once; rows without a key give none.
-
-    Raises
-    ------
-    InputRefused
-        ``table.no_such_column``: the person key is not in the table.
-    ValueError
-        The key is too short.
-
-    Examples
-    --------
-    >>> from engine.table.schema import Column, Role
-    >>> table = Table(pd.DataFrame({"patient": [7, 7, 9]}))
-    >>> schema = Schema((Column("patient", Role.PERSON_KEY),))
-    >>> len(set(person_digests(table, schema, key=bytes(16))))
-    2
-    """
-    if len(key) < 16:
-        raise ValueError("the key has fewer than 16 bytes")
-    column = schema.person_key
-    if column is None:
-        return
-    if column.name not in table:
-        raise InputRefused("table.no_such_column", file=table.source, column=column.name)
-    absent = {text_of(code) for code in column.missing} | {""}
-    people = texts_of(table.rows()[column.name].dropna().unique())
-    for place, person in enumerate(people):
-        if place % _PIECE == 0:
-            progress.step(place / max(len(people), 1), "table.digests")
-        if person not in absent:
-            yield hmac.digest(key, person.encode(), "sha256")
-
-
 def _hashed(values: pd.Series) -> npt.NDArray[np.uint64]:
     """Hash cells so that 1, 1.0 and "1" agree, and a day and its ISO text, whatever the storage."""
     if pd.api.types.is_numeric_dtype(values.dtype):
@@ -132,13 +161,14 @@ def _hashed(values: pd.Series) -> npt.NDArray[np.uint64]:
     found, uniques = pd.factorize(values)
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         uniques = pd.Index(texts_of(uniques))
-    text = pa.array([*uniques, None], pa.large_string(), from_pandas=True)
+    text = pa.array(uniques, pa.large_string(), from_pandas=True)
     fits = pc.fill_null(pc.match_substring_regex(text, _NUMBER), False)
     numbers = pc.if_else(fits, text, pa.scalar(None, text.type)).cast(pa.float64())
-    as_numbers = _hashed_plainly(pd.Series(numbers.to_numpy(zero_copy_only=False) + 0.0))
-    as_text = _hashed_plainly(pd.Series(text.to_pandas(), dtype="str").fillna("\0"))
-    is_number = fits.to_numpy(zero_copy_only=False)
-    is_number[-1] = True  # a missing cell, in whatever storage
+    # One more at the end, a number that is none: a missing cell, in whatever storage.
+    as_numbers = _hashed_plainly(pd.Series(np.append(numbers.to_numpy(zero_copy_only=False), np.nan) + 0.0))
+    texts = pc.fill_null(text, "\0").to_numpy(zero_copy_only=False)
+    as_text = np.append(pd.util.hash_array(texts, categorize=False), np.uint64(0))
+    is_number = np.append(fits.to_numpy(zero_copy_only=False), True)
     return np.asarray(np.where(is_number, as_numbers, as_text)[found])
 
 

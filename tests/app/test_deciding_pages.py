@@ -194,7 +194,9 @@ def test_all_four_views_follow_within_fifty_milliseconds(
     at: Any, window: Window, qtbot: Any, method: str
 ) -> None:
     means = {"statistic": "mean", "value": "time_in_hospital", "by": ["medical_specialty"]}
-    changes = {"method": "statistics.means", "parameters": means} if method == "means" else {}
+    changes = (
+        {"method": "statistics.means", "method_version": 2, "parameters": means} if method == "means" else {}
+    )
     page = at("budget", **changes)
     settle(qtbot, window)
     rounds = []

@@ -44,7 +44,7 @@ def grades():
 
 def asked(*, by=(), shares=None, epsilon=EPSILON):
     parameters = {"statistic": "mean", "value": "grade", "by": list(by), "extra_cells": "left_out"}
-    parameters |= {"strategy": "compose"} if shares is None else {"shares": shares}
+    parameters |= {"strategy": "compose"} if shares is None else {"strategy": "perturb", "shares": shares}
     return request(parameters, columns=(GRADE, BUCKET), epsilon=epsilon)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,18 +23,26 @@ from engine.methods.protocol import (
 )
 from engine.methods.statistics.cells import Cells, Extra, LevelAxis, level_problems, size_problems
 from engine.methods.statistics.counts import EXTRA_CELLS, LEVEL_KINDS
+from engine.methods.statistics.mean_forms import (
+    VALUE,
+    WITHIN,
+    DeclaredNumber,
+    Form,
+    PlainSum,
+    Ratio,
+    SumAndCount,
+    TwoSums,
+    WholeMean,
+)
 from engine.methods.statistics.promise import counted_unit, promise
 from engine.methods.statistics.quantity import WIDEST, Quantity, grid_of
-from engine.methods.statistics.ratio import ratio_errors, ratio_interval
-from engine.methods.statistics.sensitivity import means_sensitivity
 from engine.methods.statistics.tables import forecast_views, number_entry, result_frame, result_views
 from engine.privacy.events import Sequential
-from engine.privacy.mechanisms import Integers, LaplaceCounts
 from engine.privacy.noise import LARGEST_SCALE
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 from engine.table import coding
-from engine.table.schema import Kind, Role, exact
+from engine.table.schema import Kind, Role
 from engine.views import Text
 
 if TYPE_CHECKING:
@@ -45,40 +51,23 @@ if TYPE_CHECKING:
     from engine.privacy.noise import Noise
     from engine.table.table import Table
 
-HALF_RANGE = 10**10  # steps of the grid of a finished mean in half the declared range
 SUM, MEAN, PROPORTION = "sum", "mean", "proportion"
-PERTURB, COMPOSE = "perturb", "compose"
 RATIOS = (MEAN, PROPORTION)
-
-
-@dataclass(frozen=True)
-class Noised:
-    """The mechanisms of one request: on the sum and the count, on the sum alone, or on the finished mean."""
-
-    main: LaplaceCounts
-    count: LaplaceCounts | None = None
-
-    @property
-    def parts(self) -> tuple[LaplaceCounts, ...]:
-        return (self.main,) if self.count is None else (self.main, self.count)
+TWO_SUMS, PERTURB, COMPOSE = "two_sums", "perturb", "compose"
+MOST_DECLARED = 10**12
 
 
 class Means(Method):
-    """Sums, means and proportions by group, a ratio noised before or after it is formed.
+    """Sums, means and proportions by group; the ways to noise them are in `mean_forms`.
 
     Notes
     -----
-    *Perturb, then compose*: Σ (value − middle of the range), in whole half-steps, and the count are noised
-    with shares of ε and divided afterwards. Sensitivities: rows moved × half the range, and rows moved.
-    *Compose, then perturb*: the finished means, rounded to 10^10 steps in half the range, are noised as one
-    vector; see `engine.methods.statistics.sensitivity.means_sensitivity`. A declared largest weight
-    multiplies the first two. Dividing, adding the middle and clamping read nothing private.
-
     E[noisy ratio] is not the ratio: a ratio of two Laplace-noised numbers has no mean. Medians and limits are
     given instead.
     """
 
     id = "statistics.means"
+    version = 2
     family = Family.STATISTICS
     promises = ("pure_dp",)
     published = Reference(
@@ -121,8 +110,8 @@ class Means(Method):
         Parameter(
             "strategy",
             ParameterKind.CHOICE,
-            default=PERTURB,
-            choices=(PERTURB, COMPOSE),
+            default=TWO_SUMS,
+            choices=(TWO_SUMS, PERTURB, COMPOSE),
             when=("statistic", RATIOS),
         ),
         Parameter("shares", ParameterKind.SHARES, default=["3/5", "2/5"], when=("strategy", (PERTURB,))),
@@ -134,6 +123,7 @@ class Means(Method):
             column_roles=(Role.WEIGHT,),
             needs_domain=True,
         ),
+        Parameter("declared_number", ParameterKind.INTEGER, optional=True, minimum=1, maximum=MOST_DECLARED),
         EXTRA_CELLS,
     )
 
@@ -142,13 +132,26 @@ class Means(Method):
     def further_problems(self, request: Request) -> list[Problem]:
         by = [request.schema.column(name) for name in self._get(request, "by") or []]
         found = level_problems(by, parameter="by") + self._quantity_problems(request)
-        if self._is_divided(request) and len(self._get(request, "shares")) != 2:
+        if self._get(request, "strategy") == PERTURB and len(self._get(request, "shares")) != 2:
             found.append(Problem(f"{self.id}.two_shares", {}, "shares"))
         found = found or size_problems(self.cells(request), method=self.id, parameter="by")
         found += budget_problems(request, uses_delta=False)
-        if not found and any(part.scale > LARGEST_SCALE for part in self.noised(request).parts):
+        found = found or self._number_problems(request)
+        if not found and any(part.scale > LARGEST_SCALE for part in self.form(request).parts):
             found.append(Problem(f"{self.id}.too_fine", {}, self._column(request)))
         return found
+
+    def _number_problems(self, request: Request) -> list[Problem]:
+        """Say when a declared number of rows contradicts what else was chosen."""
+        if self._get(request, "declared_number") is None:
+            return []
+        together = [name for name in ("by", "weight") if self._get(request, name)]
+        together += ["strategy"] if self._get(request, "strategy") not in (None, TWO_SUMS) else []
+        if together:
+            return [Problem(f"{self.id}.number_of_everyone", {}, together[0])]
+        if is_replace_one(request):
+            return []
+        return [Problem(f"{self.id}.number_is_protected", {}, "declared_number")]
 
     def _quantity_problems(self, request: Request) -> list[Problem]:
         found = []
@@ -181,9 +184,6 @@ class Means(Method):
     def _column(self, request: Request) -> str:
         return "answer" if self._get(request, "statistic") == PROPORTION else "value"
 
-    def _is_divided(self, request: Request) -> bool:
-        return self._get(request, "statistic") in RATIOS and self._get(request, "strategy") == PERTURB
-
     def _places(self, request: Request) -> list[int | None]:
         """Return where each counted value stands among the declared levels."""
         answer = request.schema.column(self._get(request, "answer"))
@@ -206,71 +206,47 @@ class Means(Method):
             return Quantity(answer=answer, counted=counted, weight=weight)
         return Quantity(value=grid_of(request.schema.column(self._get(request, "value"))), weight=weight)
 
-    def noised(self, request: Request) -> Noised:
-        """Return the noise that the budget buys; its epsilons add up to exactly the budget."""
-        epsilon, quantity = required(request).epsilon, self.quantity(request)
-        rows = request.units_moved * quantity.heaviest
-        grid = quantity.step * quantity.weight_step
-        if self._get(request, "statistic") == SUM:
-            return Noised(LaplaceCounts(rows * max(abs(quantity.low), abs(quantity.high)), epsilon, grid))
-        if self._get(request, "strategy") == COMPOSE:
-            sensitivity = means_sensitivity(
-                half_range=HALF_RANGE,
-                groups=self.cells(request).size,
-                rows=request.rows_per_person,
-                replace_one=is_replace_one(request),
-                weighted=quantity.weight is not None,
-            )
-            return Noised(LaplaceCounts(sensitivity, epsilon, self._mean_grid(quantity)))
-        to_sum, to_count = (exact(share) * epsilon for share in self._get(request, "shares"))
-        return Noised(
-            LaplaceCounts(rows * quantity.reach, to_sum, grid / 2),
-            LaplaceCounts(rows, to_count, quantity.weight_step),
-        )
-
-    def _mean_grid(self, quantity: Quantity) -> Fraction:
-        return quantity.reach * quantity.step / (2 * HALF_RANGE)
+    def form(self, request: Request) -> Form:
+        """Return the way in which the request is answered: its noise, its error and its numbers."""
+        common: dict[str, Any] = {
+            "quantity": self.quantity(request),
+            "epsilon": required(request).epsilon,
+            "rows": request.rows_per_person,
+            "replace_one": is_replace_one(request),
+            "groups": self.cells(request).size,
+        }
+        strategy, number = self._get(request, "strategy"), self._get(request, "declared_number")
+        if number is not None:
+            return DeclaredNumber(**common, number=number, is_sum=strategy is None)
+        if strategy is None:
+            return PlainSum(**common)
+        if strategy == COMPOSE:
+            return WholeMean(**common)
+        if strategy == PERTURB:
+            return SumAndCount(**common, shares=tuple(self._get(request, "shares")))
+        return TwoSums(**common)
 
     def cost(self, request: Request) -> Promise:
-        events = tuple(part.event for part in self.noised(request).parts)
-        return promise(request, events[0] if len(events) == 1 else Sequential(events))
+        form = self.form(request)
+        events = tuple(part.event for part in form.parts)
+        further = ("declared_number",) if isinstance(form, DeclaredNumber) else ()
+        return promise(request, events[0] if len(events) == 1 else Sequential(events), further=further)
 
     # --- forecast ----------------------------------------------------------------------------------
 
     def forecast(self, request: Request) -> Forecast:
-        noised, quantity = self.noised(request), self.quantity(request)
-        name = self._get(request, "statistic")
+        form, name, sizes = self.form(request), self._get(request, "statistic"), request.sizes
         label = Text(f"methods.{self.id}.numbers.{name}.label")
         errors = [
             Expected(label, "group", size, median, limit)
-            for size, (median, limit) in zip(
-                request.sizes, self._errors(noised, quantity, request), strict=True
-            )
+            for size, (median, limit) in zip(sizes, form.errors(sizes), strict=True)
         ]
-        if noised.count is not None:
-            step, one = float(noised.count.grid), noised.count.accuracy()
-            counted = Text(f"methods.{self.id}.numbers.{self._count_name(quantity)}.label")
-            unit = counted_unit(request) if quantity.weight is None else ""
-            errors.append(Expected(counted, "whole", None, one.median * step, one.limit * step, unit))
-        names = [] if name == SUM else ["positions"]
-        names += ["weights"] if quantity.weight is not None and noised.count is not None else []
-        notes = tuple(Text(f"methods.{self.id}.notes.{note}") for note in names)
-        return Forecast(tuple(errors), views=forecast_views(self.id, errors), notes=notes)
-
-    def _errors(self, noised: Noised, quantity: Quantity, request: Request) -> list[tuple[float, float]]:
-        sizes = request.sizes
-        step = float(noised.main.grid)
-        if self._get(request, "statistic") == SUM:
-            one = noised.main.accuracy()
-            return [(one.median * step, one.limit * step)] * len(sizes)
-        if noised.count is None:
-            found = ratio_errors(noised.main.scale, None, reach=HALF_RANGE, sizes=sizes)
-        else:
-            typical = (quantity.weight.low + quantity.weight.high) / 2 if quantity.weight else 1.0
-            totals = tuple(max(1, round(size * typical)) for size in sizes)
-            found = ratio_errors(noised.main.scale, noised.count.scale, reach=quantity.reach, sizes=totals)
-            step = float(quantity.step) / 2  # the steps of the weight cancel in the ratio
-        return [(error.median * step, error.limit * step) for error in found]
+        if form.count_error is not None:
+            counted = Text(f"methods.{self.id}.numbers.{form.count_name}.label")
+            unit = "" if form.quantity.weight is not None else counted_unit(request)
+            errors.append(Expected(counted, "whole", None, *form.count_error, unit))
+        views = forecast_views(self.id, errors)
+        return Forecast(tuple(errors), views=views, notes=tuple(self._errors_said(form)))
 
     # --- release -----------------------------------------------------------------------------------
 
@@ -278,111 +254,49 @@ class Means(Method):
         context.progress.step(0.0, "run.reading")
         numbers = self.numbers(tables[MAIN].rows(), request, context.noise, context.progress)
         context.progress.step(0.9, "run.writing")
-        return self._published(numbers, self.cells(request), self.quantity(request), request)
+        return self._published(numbers, request)
 
     def numbers(
         self, frame: pd.DataFrame, request: Request, noise: Noise, progress: Progress = SILENT
     ) -> dict[str, Any]:
         """Return the noisy numbers of every cell by name: the only part that sees rows."""
-        cells, quantity, noised = self.cells(request), self.quantity(request), self.noised(request)
-        sums, counts = quantity.sums(frame, cells)
+        sums, counts = self.quantity(request).sums(frame, self.cells(request))
         progress.step(0.6, "run.noise")
-        if self._get(request, "statistic") == SUM:
-            return self._sum(noised, sums, noise)
-        if noised.count is None:
-            return self._composed(noised, quantity, sums, counts, noise)
-        return self._perturbed(noised, quantity, sums, counts, noise)
+        return self.form(request).numbers(sums, counts, noise)
 
-    def _sum(self, noised: Noised, sums: Integers, noise: Noise) -> dict[str, Any]:
-        step = float(noised.main.grid)
-        noisy = noised.main.release(sums, noise)
-        return {SUM: noisy * step, "within_95": noised.main.accuracy().limit * step}
-
-    def _composed(
-        self, noised: Noised, quantity: Quantity, sums: Integers, counts: Integers, noise: Noise
-    ) -> dict[str, Any]:
-        finished = finished_means(sums, counts, low=quantity.low, reach=quantity.reach)
-        noisy = noised.main.release(finished, noise)
-        step = float(noised.main.grid)
-        low, high = float(quantity.low * quantity.step), float(quantity.high * quantity.step)
-        within = min(noised.main.accuracy().limit * step, high - low)
-        return {"value": np.clip(low + noisy * step, low, high), "within_95": within}
-
-    def _perturbed(
-        self, noised: Noised, quantity: Quantity, sums: Integers, counts: Integers, noise: Noise
-    ) -> dict[str, Any]:
-        assert noised.count is not None
-        centred = 2 * sums - (quantity.low + quantity.high) * counts
-        noisy_sums = noised.main.release(centred, noise).astype(np.float64)
-        noisy_counts = noised.count.release(counts, noise)
-        # From here on only noisy numbers: the division comes last.
-        reach, half = quantity.reach, float(quantity.step) / 2
-        ratio = np.clip(noisy_sums / np.maximum(noisy_counts, 1), -reach, reach)
-        low, high = ratio_interval(
-            noisy_sums,
-            noisy_counts.astype(np.float64),
-            sum_scale=noised.main.scale,
-            count_scale=noised.count.scale,
-            reach=reach,
-        )
-        step = quantity.weight_step
-        shown = noisy_counts if step == 1 else noisy_counts * float(step)
-        limit = noised.count.accuracy().limit
-        return {
-            "value": float(quantity.middle) + ratio * half,
-            "within_95": np.maximum(high - ratio, ratio - low) * half,
-            self._count_name(quantity): shown,
-            f"{self._count_name(quantity)}_within_95": limit if step == 1 else limit * float(step),
-        }
-
-    def _count_name(self, quantity: Quantity) -> str:
-        return "count" if quantity.weight is None else "weight_total"
-
-    def _published(
-        self, numbers: dict[str, Any], cells: Cells, quantity: Quantity, request: Request
-    ) -> Release:
-        name = self._get(request, "statistic")
-        frame = result_frame(cells, {name if key == "value" else key: numbers[key] for key in numbers})
+    def _published(self, numbers: dict[str, Any], request: Request) -> Release:
+        name, cells, form = self._get(request, "statistic"), self.cells(request), self.form(request)
+        shown = {name if key == VALUE else key: values for key, values in numbers.items()}
+        frame = result_frame(cells, shown)
         kinds = {True: "integer", False: "number"}
         entries = [
             number_entry(self.id, column, cells, kind=kinds[np.issubdtype(kind, np.integer)])
-            for column, kind in zip(
-                [name if key == "value" else key for key in numbers],
-                frame.dtypes.iloc[len(cells.names) :],
-                strict=True,
-            )
+            for column, kind in zip(shown, frame.dtypes.iloc[len(cells.names) :], strict=True)
         ]
-        bounds = (
-            None
-            if name == SUM
-            else (
-                float(quantity.low * quantity.step),
-                float(quantity.high * quantity.step),
-            )
-        )
-        views = result_views(self.id, frame, cells, value=name, within="within_95", bounds=bounds)
-        names = [f"statistics.notes.extra_{self._get(request, 'extra_cells')}"] if cells.axes else []
-        names.append(f"methods.{self.id}.notes.missing")
-        names += [f"methods.{self.id}.notes.clamped"] if name != SUM else []
-        notes = [Text(each) for each in names]
-        if quantity.value is not None:
-            values = {"step": float(quantity.step), "column": quantity.value.column.name}
+        bounds = form.ends if form.is_clamped else None
+        views = result_views(self.id, frame, cells, value=name, within=WITHIN, bounds=bounds)
+        notes = [Text(f"statistics.notes.extra_{self._get(request, 'extra_cells')}")] if cells.axes else []
+        notes += self._numbers_said(form)
+        if form.quantity.value is not None:
+            values = {"step": float(form.quantity.step), "column": form.quantity.value.column.name}
             notes.append(Text(f"methods.{self.id}.notes.grid", values))
         artefact = TableArtefact(f"{name}s", (frame,), (*cells.entries, *entries))
         return Release((artefact,), self.cost(request), views, tuple(notes))
 
+    # --- notes -------------------------------------------------------------------------------------
 
-def finished_means(sums: Integers, counts: Integers, *, low: int, reach: int) -> Integers:
-    """Return the exact means rounded to the grid 0 … 2 · HALF_RANGE; an empty group is in the middle.
+    def _errors_said(self, form: Form) -> list[Text]:
+        if isinstance(form, DeclaredNumber):
+            return [self._number_said(form)]
+        said = ["places"] if isinstance(form, Ratio) else []
+        said += ["weights"] if said and form.quantity.weight is not None else []
+        return [Text(f"methods.{self.id}.notes.{name}") for name in said]
 
-    Examples
-    --------
-    >>> finished_means(np.array([3, 0]), np.array([2, 0]), low=1, reach=2).tolist()
-    [5000000000, 10000000000]
-    """
-    found = np.full(len(counts), HALF_RANGE, dtype=np.int64)
-    for place in np.flatnonzero(counts):
-        above, count = int(sums[place]) - low * int(counts[place]), int(counts[place])
-        # round(2N · above / (reach · count)), halves up, in integers
-        found[place] = (4 * HALF_RANGE * above + reach * count) // (2 * reach * count)
-    return found
+    def _numbers_said(self, form: Form) -> list[Text]:
+        said = ["missing_middle" if isinstance(form, DeclaredNumber) else "missing"]
+        said += ["clamped"] if form.is_clamped else []
+        found = [Text(f"methods.{self.id}.notes.{name}") for name in said]
+        return [*found, self._number_said(form)] if isinstance(form, DeclaredNumber) else found
+
+    def _number_said(self, form: DeclaredNumber) -> Text:
+        return Text(f"methods.{self.id}.notes.number", {"number": form.number})

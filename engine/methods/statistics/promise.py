@@ -8,8 +8,10 @@ from engine.privacy.events import Event
 from engine.privacy.promise import Loss, Promise, Unit
 
 
-def promise(request: Request, events: Event, *, kind: str = "pure_dp") -> Promise:
-    """Return the promise that costs exactly the budget of the request."""
+def promise(
+    request: Request, events: Event, *, kind: str = "pure_dp", further: tuple[str, ...] = ()
+) -> Promise:
+    """Return the promise that costs exactly the budget of the request, ``further`` assumptions included."""
     budget = required(request)
     person = request.unit is Unit.PERSON
     assumptions = (
@@ -17,6 +19,7 @@ def promise(request: Request, events: Event, *, kind: str = "pure_dp") -> Promis
         "replace_one" if is_replace_one(request) else "add_remove",
         "rows_capped" if person else "row_is_person",
         "declared_domains",
+        *further,
         "exact_integer_noise",
         "trusted_machine",
     )

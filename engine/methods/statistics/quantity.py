@@ -91,11 +91,6 @@ class Quantity:
         return self.high - self.low
 
     @property
-    def middle(self) -> Fraction:
-        """The middle of the range, in the units of the value."""
-        return Fraction(self.low + self.high, 2) * self.step
-
-    @property
     def heaviest(self) -> int:
         """Largest weight in steps of the weight's grid, 1 without weights."""
         return self.weight.high if self.weight else 1
@@ -119,6 +114,10 @@ class Quantity:
         if weights is None:
             return grouped_sum(steps, codes, cells.size), cells.count(codes)
         return grouped_sum(steps * weights, codes, cells.size), grouped_sum(weights, codes, cells.size)
+
+    def centred(self, sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Return, from `sums`, Σ weight · (value − middle of the range) in whole half-steps, exact."""
+        return 2 * sums.astype(object) - (self.low + self.high) * counts.astype(object)
 
     def _steps(self, frame: pd.DataFrame) -> tuple[Codes, np.ndarray]:
         if self.value is not None:

@@ -1,12 +1,11 @@
-"""How far a noisy mean goes: the error of a noisy sum over a noisy count, and of a mean noised as a whole.
+"""How far a noisy mean goes: the error forecast for a declared size, and the margin of a released one.
 
-Everything is in half-steps of the value's grid, measured from the middle of the declared range, so that a
-value lies in [−K, K]. Nothing here reads a row.
+A mean at place p of the declared range (0 its lower end, 1 its upper) is A/(A + B), where A says how far the
+values stand above the lower end and B how far below the upper end, both added up. Nothing here reads a row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -18,121 +17,220 @@ from engine.privacy.accuracy import HALF, MOST, laplace_below, laplace_error, la
 
 Floats = npt.NDArray[np.float64]
 
-POSITIONS = (0.0, 0.5, 1.0)  # of the true mean, from the middle of the declared range to its edge
-NODES = 256
-_HALVINGS, _CLOSE, _NOTHING = 60, 1e-5, 1e-14  # relative; errors are rounded up
-_SUM_MISS, _COUNT_MISS = 0.04, 0.01  # add up to the 5 of 100 that an interval may miss
+PLACES = np.linspace(0.0, 0.5, 257)  # of a table of limits; the other half of the range mirrors them
+_TRIED = np.linspace(0.0, 0.5, 9)  # true means that a forecast compares
+_LISTED = 8  # largest scale whose integers are listed one by one; above, noise is as good as continuous
+_HALVINGS, _CLOSE, _NOTHING, _EDGE = 50, 1e-5, 1e-14, 1e-9
+_FAR = 12  # scales: beyond, less than 1e-5 of the noise
 
 
 @dataclass(frozen=True)
 class RatioError:
-    """Median and 95 % limit of the absolute error for one group size, in half-steps."""
+    """Median and 95 % limit of the absolute error, as shares of the declared range."""
 
     median: float
     limit: float
 
 
-@lru_cache(maxsize=1024)
-def ratio_errors(
-    sum_scale: Fraction, count_scale: Fraction | None, *, reach: int, sizes: tuple[int, ...]
-) -> tuple[RatioError, ...]:
-    """Return the error of (sum + X) / max(count + Y, 1), clamped to the declared range.
+@dataclass(frozen=True)
+class RatioNoise:
+    """The noise of A − p (A + B), for every place p: two independent discrete Laplace draws, weighed.
 
     Parameters
     ----------
-    sum_scale
-        Scale of the discrete Laplace noise X on the centred sum, in half-steps.
-    count_scale
-        Scale of the discrete Laplace noise Y on the count; None: the mean itself was noised by X.
+    main, count
+        Scales of the draws. Without ``count`` both A and B get a draw of scale ``main``; with it the draws
+        are on the centred sum A − B and on the count (A + B)/reach.
     reach
-        K, half the declared range in half-steps.
-    sizes
-        True group sizes; below 1 counts as 1.
+        What one row adds to A + B: the declared range in steps. Used with ``count`` only.
+    """
+
+    main: Fraction
+    count: Fraction | None = None
+    reach: int = 1
+
+    def weighed(self, places: Floats) -> tuple[Floats, Floats]:
+        """Return the weights of the draws at places 0 … ½: of the one to integrate, and of the other."""
+        if self.count is None:
+            return 1 - places, places  # (1 − p) X − p Y
+        return np.full_like(places, 0.5), self.reach * (0.5 - places)  # ½ X + (½ − p) K Y
+
+    @property
+    def widest(self) -> float:
+        """A bound on the scale of the noise at every place."""
+        return float(self.main) + (0.0 if self.count is None else self.reach * float(self.count))
+
+    def above(self, limits: Floats, places: Floats) -> Floats:
+        """Return P(noise of A − p (A + B) > limit); the same for places p and 1 − p."""
+        one, other = self.weighed(np.minimum(places, 1 - places))
+        first, second = self.main, self.main if self.count is None else self.count
+        if first < second:
+            first, second, one, other = second, first, other, one
+        if float(second) > _LISTED:
+            return _laplace_sum_above(limits, one * float(first), other * float(second))
+        draws, chance = laplace_nodes(second, most=2 * 21 * _LISTED + 1)
+        left = limits[..., None] - other[..., None] * draws
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steps = left / one[..., None]
+        below = np.where(one[..., None] > 0, laplace_below(first, steps + _EDGE), left >= -_EDGE)
+        return np.asarray((1 - below) @ chance)
+
+
+def _laplace_sum_above(limits: Floats, one: Floats, other: Floats) -> Floats:
+    """Return P(one X + other Y > limit) of standard continuous Laplace X, Y; the weights may be 0.
+
+    P = (s² e^(−t/s) − w² e^(−t/w)) / 2(s² − w²) for t ≥ 0, and (½ + t/4s) e^(−t/s) where s = w.
+    """
+    wide, narrow, size = np.maximum(one, other), np.minimum(one, other), np.abs(limits)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        far, near = np.exp(-size / wide), np.where(narrow > 0, np.exp(-size / narrow), 0.0)
+        apart = (wide**2 * far - narrow**2 * near) / (2 * (wide**2 - narrow**2))
+        alike = (0.5 + size / (4 * wide)) * far
+    tail = np.where(wide - narrow > 1e-6 * wide, apart, alike)
+    return np.where(limits >= 0, tail, 1 - tail)
+
+
+# --- forecast --------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024)
+def ratio_errors(noise: RatioNoise, totals: tuple[int, ...]) -> tuple[RatioError, ...]:
+    """Return the error of a noisy A/(A + B) for the least favourable true mean.
+
+    Parameters
+    ----------
+    totals
+        True values of A + B, one a size: the size times the declared range in steps.
 
     Returns
     -------
-    tuple of RatioError, one a size
-        For the least favourable of three true means: the middle of the range, half-way to its edge, the edge.
+    tuple of RatioError, one a total
+        What half and 95 of 100 of the errors stay within wherever in the range the true mean lies.
 
     Notes
     -----
-    P(|error| ≤ e) = Σ_y P(Y = y) · P(X in the interval that e leaves it), with the distribution function of X
-    in closed form; e is found by bisection. The noisy ratio has no mean, so no expected error is given.
+    With e the error, the ratio falls below p − e exactly where the noise of A − (p − e)(A + B) falls below
+    −e (A + B), and rises above p + e where that at p + e rises above e (A + B); a side that lies outside the
+    range cannot be missed. The least favourable mean is not at an end of the range, where only one side can
+    be missed, but just inside, where both can: it is tried beside a grid. That A and B are both below
+    zero, where the ratio is put at ½, is left out: its chance matters for totals below the noise only.
 
     Examples
     --------
-    >>> ratio_errors(Fraction(20), Fraction(2), reach=10, sizes=(5, 100))[1].limit < 1
-    True
+    >>> noise = RatioNoise(Fraction(100))
+    >>> [round(error.limit, 3) for error in ratio_errors(noise, (500, 100_000))]
+    [0.5, 0.003]
     """
-    if count_scale is None:
-        one = RatioError(*(_whole_error(sum_scale, share, reach) for share in (HALF, MOST)))
-        return (one,) * len(sizes)
-    size = np.maximum(np.asarray(sizes, dtype=np.float64), 1.0)[:, None, None]
-    draws, chance = laplace_nodes(count_scale, most=NODES)
-    count = np.maximum(size + draws, 1.0)
-    mean = reach * np.asarray(POSITIONS)[:, None]
-
-    def share_within(error: Floats) -> Floats:
-        above, below = mean + error, mean - error
-        upper = np.where(above >= reach, 1.0, laplace_below(sum_scale, above * count - size * mean))
-        smallest = np.ceil(below * count - size * mean) - 1
-        lower = np.where(below <= -reach, 0.0, laplace_below(sum_scale, smallest))
-        return np.asarray((upper - lower) @ chance)[..., None]
-
-    return tuple(
-        RatioError(float(half), float(most))
-        for half, most in _smallest(share_within, reach, len(sizes)).max(axis=2)[:, :, 0].T
-    )
-
-
-def _whole_error(scale: Fraction, share: float, reach: int) -> float:
-    """Return the error of a mean noised as a whole and clamped, for the worst of the three positions.
-
-    In the middle both sides stop at K. Half-way to the edge one side stops at K/2, so that beyond K/2 only
-    the other counts; at the edge only one side ever counts.
-    """
-    both, one = laplace_error(scale, share=share), laplace_shortfall(scale, share=share)
-    half_way = float(both) if both < reach / 2 else min(max(reach / 2, one), 1.5 * reach)
-    return max(min(both, reach), half_way, min(one, 2 * reach))
-
-
-def _smallest(share_within: Callable[[Floats], Floats], reach: int, sizes: int) -> Floats:
-    """Bisect for the errors that HALF and MOST of the draws stay within: (2, sizes, positions, 1)."""
-    wanted = np.array([HALF, MOST])[:, None, None, None]
-    high = np.full((2, sizes, len(POSITIONS), 1), 2.0 * reach)
+    total = np.asarray(totals, dtype=np.float64)[:, None]
+    miss = 1 - np.array([HALF, MOST])
+    high = np.minimum(1.0, _FAR * noise.widest / total) + np.zeros_like(miss)
     low = np.zeros_like(high)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        enough = share_within(middle) >= wanted
+        enough = _worst_miss(noise, total, middle) <= miss
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         if np.all(high - low <= _CLOSE * high):
             break
-    return np.where(high < _NOTHING * reach, 0.0, high)
+    return tuple(RatioError(*row) for row in np.where(high < _NOTHING, 0.0, high).tolist())
 
 
-def ratio_interval(
-    sums: Floats, counts: Floats, *, sum_scale: Fraction, count_scale: Fraction, reach: int
-) -> tuple[Floats, Floats]:
-    """Return limits between which the true mean of each non-empty group lies in 95 of 100 releases.
+def _worst_miss(noise: RatioNoise, total: Floats, error: Floats) -> Floats:
+    """Return the largest chance, over the true means, of being further away than ``error``; its shape."""
+    inside = error[..., None] * (1 + _EDGE)
+    ends = np.concatenate([inside, 1 - inside], axis=-1).clip(0, 0.5)
+    places = np.concatenate([ends, np.broadcast_to(_TRIED, (*error.shape, len(_TRIED)))], axis=-1)
+    limit = np.broadcast_to((error * total)[..., None], places.shape)
+    below, over = places - error[..., None], places + error[..., None]
+    too_low = np.where(below > 0, noise.above(limit, np.clip(below, 0, 1)), 0.0)
+    too_high = np.where(over < 1, noise.above(limit, np.clip(over, 0, 1)), 0.0)
+    return np.asarray((too_low + too_high).max(axis=-1))
+
+
+def whole_errors(scale: Fraction, *, reach: int) -> RatioError:
+    """Return the error of a finished mean with noise, clamped, for the least favourable true mean.
 
     Parameters
     ----------
-    sums, counts
-        Noisy centred sums and noisy counts, shape (cells,).
+    scale
+        Of the discrete Laplace noise, in steps.
+    reach
+        The declared range in the same steps.
 
     Notes
     -----
-    The sum is within its 96 % limit and the count within its 99 % limit in at least 95 of 100 releases
-    (union bound); the limits are the smallest and largest ratio that both allow, inside the declared range.
-    Computed from released numbers and declared scales, and valid whatever the table holds.
+    Up to half the range there is a mean from which both sides can be missed; beyond, one side only.
+
+    Examples
+    --------
+    >>> whole_errors(Fraction(10), reach=1000).limit
+    0.03
     """
-    sum_limit = laplace_error(sum_scale, share=1 - _SUM_MISS)
-    count_limit = laplace_error(count_scale, share=1 - _COUNT_MISS)
-    fewest, most = np.maximum(counts - count_limit, 1.0), counts + count_limit
-    smallest, largest = sums - sum_limit, sums + sum_limit
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where(smallest < 0, smallest / fewest, smallest / np.maximum(most, 1.0))
-        high = np.where(largest > 0, largest / fewest, largest / np.maximum(most, 1.0))
-    empty = most < 1
-    low, high = np.where(empty, -reach, low), np.where(empty, reach, high)
-    return np.clip(low, -reach, reach), np.clip(high, -reach, reach)
+
+    def error(share: float) -> float:
+        both, one = laplace_error(scale, share=share), laplace_shortfall(scale, share=share)
+        return min(1.0, both / reach if 2 * both <= reach else max(0.5, one / reach))
+
+    return RatioError(error(HALF), error(MOST))
+
+
+# --- the margin of a released number ---------------------------------------------------------------
+
+
+def ratio_and_margin(above: Floats, below: Floats, noise: RatioNoise) -> tuple[Floats, Floats]:
+    """Return noisy A/(A + B), and how far the true one is away at most in 95 of 100 releases.
+
+    Parameters
+    ----------
+    above, below
+        Noisy A and B, shape (cells,). What is below 0 counts as 0; where both do, the ratio is ½.
+
+    Returns
+    -------
+    ratio, margin
+        Shares of the declared range, shape (cells,).
+
+    Notes
+    -----
+    Fieller's argument with the exact noise: whatever A + B is, at the true place p the noise of
+    A − p (A + B) is within its 95 % limit c(p) in 95 of 100 releases. The places for which the released A
+    and B satisfy that are the limits, and the margin reaches the farther of them. Counting what is below 0
+    as 0 can only add places at an end of the range. No row is read; the true size is not needed.
+
+    Source: E. C. Fieller, "Some problems in interval estimation", Journal of the Royal Statistical Society B
+    16 (1954), with the noise in the place of the normal distribution.
+
+    Examples
+    --------
+    >>> ratio, margin = ratio_and_margin(np.array([250.0]), np.array([750.0]), RatioNoise(Fraction(30)))
+    >>> ratio.tolist(), margin.round(3).tolist()
+    ([0.25], [0.075])
+    """
+    above, below = np.maximum(above, 0.0), np.maximum(below, 0.0)
+    total = above + below
+    with np.errstate(invalid="ignore"):
+        ratio = np.where(total > 0, above / np.where(total > 0, total, 1.0), 0.5)
+    limits = _limits(noise)
+    return ratio, np.maximum(_reach(ratio, total, limits), _reach(1 - ratio, total, limits))
+
+
+@lru_cache(maxsize=256)
+def _limits(noise: RatioNoise) -> Floats:
+    """Return c(p) at `PLACES`: what 95 of 100 draws of the noise of A − p (A + B) stay within."""
+    low = np.zeros_like(PLACES)
+    high = np.full_like(PLACES, _FAR * noise.widest + 1)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        enough = 2 * noise.above(middle, PLACES) <= 1 - MOST
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return high
+
+
+def _reach(ratio: Floats, total: Floats, limits: Floats) -> Floats:
+    """Return how far above the ratio the noise still allows the true one, by bisection."""
+    low, high = ratio.copy(), np.ones_like(ratio)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        allowed = np.interp(np.minimum(middle, 1 - middle), PLACES, limits)
+        inside = (middle - ratio) * total <= allowed
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return high - ratio

@@ -56,6 +56,34 @@ def means_sensitivity(
     return ceil(real) + g - 1
 
 
+def sum_sensitivity(low: int, high: int, *, rows: int, replace_one: bool, groups: int) -> int:
+    """Return the largest L1 distance between the group sums of neighbouring data sets, in steps.
+
+    Parameters
+    ----------
+    low, high
+        Declared bounds of a value in steps. A row without a value adds 0.
+    rows, replace_one, groups
+        As in `means_sensitivity`.
+
+    Notes
+    -----
+    A row adds at most m = max(|low|, |high|) to one group. An exchanged row may leave one group and enter
+    another: 2m. In a single group it moves the sum from one end of low … high and 0 to the other.
+
+    Examples
+    --------
+    >>> [sum_sensitivity(0, 10, rows=1, replace_one=True, groups=groups) for groups in (1, 2)]
+    [10, 20]
+    >>> sum_sensitivity(-3, 5, rows=2, replace_one=False, groups=1)
+    10
+    """
+    most = max(abs(low), abs(high))
+    if not replace_one:
+        return rows * most
+    return rows * (max(high, 0) - min(low, 0) if groups == 1 else 2 * most)
+
+
 def largest_step(minimum: Fraction, maximum: Fraction, *, digits: int) -> Fraction:
     """Return the power of ten that divides a range into about 10^digits steps.
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from engine.release.evidence import InternalEvidence, PublicEvidence
 from engine.report.content import annex, made, price, private, promise, results
 from engine.report.content.cover import cover
 from engine.report.content.shared import say
-from engine.report.document import Document, Part, Section
+from engine.report.document import Document, Part, Section, Statement
 
 
 def external(evidence: PublicEvidence) -> Document:
@@ -25,6 +28,22 @@ def external(evidence: PublicEvidence) -> Document:
 def internal(evidence: PublicEvidence, kept: InternalEvidence) -> Document:
     """Return the report that stays: the external one, and what was computed from private rows."""
     return _document(evidence, kept)
+
+
+def bare(tree: Mapping[str, Any], reason: str) -> Document:
+    """Return what stands in place of a report that could not be made: that, and where all of it is."""
+    stays = tree["audience"] != "public"
+    side = "internal" if stays else "external"
+    return Document(
+        title=say("cover.untitled"),
+        subtitle=say(f"cover.subtitle_{side}", program=str(tree["program"]["name"])),
+        audience=say(f"cover.audience_{side}"),
+        stays=stays,
+        bundle_id=str(tree["bundle_id"]),
+        made_at=str(tree["made_at"]),
+        cover=(Statement(say("words.failed", reason=reason), care=True),),
+        sections=(),
+    )
 
 
 def _document(evidence: PublicEvidence, kept: InternalEvidence | None) -> Document:

@@ -16,7 +16,8 @@ import engine.ledger
 from engine import texts
 from engine.errors import InputRefused
 from engine.ledger import Ledger, default_path
-from engine.ledger.values import at_least, at_most, exact
+from engine.ledger.fields import at_least, at_most, exact
+from engine.ledger.values import GROUNDS
 
 SUMS = {"release_sums_hash": "a" * 64, "internal_sums_hash": "B" * 64}
 
@@ -292,7 +293,7 @@ def test_the_listing_says_what_left_and_keeps_the_secrets(ledger, holding, reser
     assert listed["releases"][0]["internal_sums"] == "b" * 64
     assert listed["tables"][0]["people"] == 2
     assert tree["head"]["sequence"] == ledger.head().sequence
-    assert not any(one.hex() in text for one in digests)
+    assert not any(str(one) in text or f"{one:x}" in text for one in digests.tolist())
     assert ledger._key().hex() not in text
 
 
@@ -339,6 +340,7 @@ def test_every_code_has_both_sentences_and_every_sentence_a_code():
     used |= {f"{table}_differs" for table in ("holding", "attached", "entry")}
     used |= {f"cannot_be_{to}" for to in ("spent", "freed", "complete", "failed", "withdrawn", "resolved")}
     used |= {f"no_{name}" for name in re.findall(r'words\(\w+, "(\w+)", required=True\)', source)}
+    used |= {f"known_{ground}" for ground in GROUNDS}
     used -= {"sqlite"}
     there = tomllib.loads((files("resources") / "texts/en/errors/ledger.toml").read_text(encoding="utf-8"))
     assert set(there) == used

@@ -14,7 +14,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.ledger import entries as entries_of
-from engine.ledger.values import exact, written
+from engine.ledger.fields import exact, written
 
 AMOUNTS = st.fractions(min_value=Fraction(1, 10**6), max_value=1, max_denominator=10**6)
 DELTAS = st.sampled_from([Fraction(0), Fraction(1, 10**9), Fraction(1, 3 * 10**7)])

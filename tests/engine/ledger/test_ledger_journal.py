@@ -7,6 +7,7 @@ import json
 import shutil
 import sqlite3
 
+import numpy as np
 import pytest
 
 from engine import texts
@@ -20,7 +21,9 @@ SUMS = {"release_sums_hash": "a" * 64, "internal_sums_hash": "b" * 64}
 @pytest.fixture
 def used(ledger, holding, reserve):
     """A ledger with some history, its people, and a head from the middle of it."""
-    ledger.attach(holding, "print", ledger.person_digests(["anna", "ben", "carl"]), ["age", "sex"])
+    rows = np.arange(1, 40, dtype=np.uint64) << np.uint64(57)
+    people = ledger.person_digests(["anna", "ben", "carl"])
+    ledger.attach(holding, "print", people, ["age"], rows=rows, contents=rows[:2])
     entry = reserve("0.25", expires="2027-01-31")
     ledger.spend(entry)
     ledger.complete(entry, **SUMS)
@@ -164,6 +167,8 @@ ALTERATIONS = [
     ("UPDATE holding SET neighbours = 'replace_one'", "holding"),
     ("DELETE FROM holding", "holding"),
     ("UPDATE attached SET people = 1", "attached"),
+    ("UPDATE attached SET key = 'visit'", "attached"),
+    ("UPDATE attached SET traces_hash = id", "attached"),
     ("DELETE FROM attached", "attached"),
 ]  # fmt: skip
 
@@ -180,17 +185,25 @@ def test_tables_that_disagree_with_the_journal_are_found_before_anything_else(
     found(lambda: Ledger(path), f"{table}_differs")
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "DELETE FROM person WHERE digest = (SELECT min(digest) FROM person)",
-        "INSERT INTO person SELECT id, zeroblob(16) FROM holding",
-        "UPDATE person SET digest = zeroblob(16) WHERE digest = (SELECT max(digest) FROM person)",
-    ],
-)
-def test_changed_people_are_found(used, path, statement):
-    alter(path, statement)
-    assert found(used.verify_chain, "people_differ")["holding"] == "Diabetes register"
+PEOPLE_ALTERED = [
+    "DELETE FROM trace",
+    "UPDATE trace SET people = zeroblob(24)",
+    "UPDATE trace SET people = substr(people, 9)",
+    "UPDATE trace SET rows = x''",
+    "UPDATE trace SET contents = people",
+    "UPDATE trace SET sampled = 2",
+    "INSERT INTO trace SELECT 't1', people, sampled, rows, contents FROM trace",
+]
+
+
+@pytest.mark.parametrize("statement", PEOPLE_ALTERED)
+def test_changed_people_are_found_by_whoever_asks_for_them(used, path, holding, statement):
+    """Not only by the auditor: the very release that would profit from it is refused."""
+    alter(path, "PRAGMA foreign_keys = OFF", statement)
+    found(used.verify_chain, "people_differ")
+    nobody = used.person_digests([])
+    found(lambda: used.match("later", nobody, ["x"]), "people_differ")
+    found(lambda: used.attach(holding, "later", nobody, ["x"]), "people_differ")
 
 
 @pytest.mark.parametrize("statement", ["UPDATE secret SET key = zeroblob(32)", "DELETE FROM secret"])
@@ -210,7 +223,7 @@ def test_a_missing_table_is_found(used, path, table):
     [
         "DROP TRIGGER journal_not_changed",
         "ALTER TABLE entry RENAME COLUMN withdrawn_at TO withdrawn",
-        "CREATE TRIGGER forget AFTER INSERT ON entry BEGIN DELETE FROM person; END",
+        "CREATE TRIGGER forget AFTER INSERT ON entry BEGIN DELETE FROM trace; END",
         "CREATE VIEW spent AS SELECT * FROM entry",
         "ALTER TABLE entry ADD COLUMN refund TEXT",
     ],

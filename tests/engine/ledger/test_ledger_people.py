@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
-import hmac
 import time
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from engine import texts
-from engine.errors import InputRefused
+from engine.errors import InputRefused, VerificationFailed
+from engine.ledger import people
 
 
 @pytest.fixture
@@ -25,18 +27,79 @@ def refused(code, action):
     return caught.value.values, texts.explain(caught.value)
 
 
+def siphash(key, text):
+    """SipHash-2-4 by its definition (Aumasson and Bernstein 2012, section 2)."""
+    full = (1 << 64) - 1
+
+    def turn(word, bits):
+        return (word << bits | word >> (64 - bits)) & full
+
+    def rounds(count):
+        nonlocal a, b, c, d
+        for _ in range(count):
+            a, c = (a + b) & full, (c + d) & full
+            b, d = turn(b, 13) ^ a, turn(d, 16) ^ c
+            a = turn(a, 32)
+            c, a = (c + b) & full, (a + d) & full
+            b, d = turn(b, 17) ^ c, turn(d, 21) ^ a
+            c = turn(c, 32)
+
+    low, high = (int.from_bytes(key[start : start + 8], "little") for start in (0, 8))
+    a, b = low ^ 0x736F6D6570736575, high ^ 0x646F72616E646F6D
+    c, d = low ^ 0x6C7967656E657261, high ^ 0x7465646279746573
+    padded = text + bytes(7 - len(text) % 8) + bytes([len(text) % 256])
+    for start in range(0, len(padded), 8):
+        word = int.from_bytes(padded[start : start + 8], "little")
+        d ^= word
+        rounds(2)
+        a ^= word
+    c ^= 255
+    rounds(4)
+    return a ^ b ^ c ^ d
+
+
+def mixed(value):
+    """The finaliser of SplitMix64, which pandas adds."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        value = ((value ^ value >> shift) * factor) % (1 << 64)
+    return value ^ value >> 31
+
+
+def test_the_hash_is_the_published_one():
+    assert siphash(bytes(range(16)), bytes(range(15))) == 0xA129CA6149BE45E5  # their appendix A
+
+
 def test_digests_are_keyed_distinct_sorted_and_short(ledger):
-    found = ledger.person_digests(["ben", "anna", "ben", b"anna"])
-    by_hand = [
-        hmac.new(ledger._key(), b"person\0" + name, hashlib.sha256).digest()[:16]
-        for name in (b"anna", b"ben")
+    keys = [
+        "ben",
+        "anna",
+        "ben",
+        "é" * 40,
+        "0",
+        "1",
+        "255",
+        "256",
+        "00256",
+        "999999999",
+        "1000000000",
+        "-7",
+        "7 ",
     ]
-    assert found == sorted(by_hand)
+    found = ledger.person_digests(keys)
+    secret = base64.b64encode(hashlib.sha256(b"person\0" + ledger._key()).digest()[:12])
+    digits = {"0": 1, "1": 1, "255": 8, "256": 9, "00256": 9, "999999999": 30}
+    by_hand = {mixed(siphash(secret, key.encode())) & ~31 | digits.get(key, 0) for key in keys}
+    assert found.tolist() == sorted(by_hand)
+    assert len(by_hand) == len(keys) - 1
 
 
-def test_names_of_inputs_and_of_people_never_meet(ledger):
-    digest = "a" * 64
-    assert ledger.person_digests([digest])[0].hex() != ledger.input_name(digest)[:32]
+def test_another_hash_than_the_ledgers_is_noticed(ledger, monkeypatch):
+    """A library that hashed otherwise would make all known people unknown, without a word."""
+    monkeypatch.setattr(people, "_PROBE_HASH", 1)
+    with pytest.raises(VerificationFailed) as caught:
+        ledger.person_digests(["anna"])
+    assert caught.value.code == "ledger.other_hash"
+    texts.explain(caught.value)
 
 
 def test_an_unknown_table_matches_nothing(ledger, holding):
@@ -106,7 +169,7 @@ def test_an_input_has_another_name_in_every_release(ledger):
 @pytest.mark.parametrize(
     "fingerprint, people, columns, code",
     [
-        ("print", [], ["x"], "known_people"),
+        ("print", [], ["x"], "known_table"),
         ("later", ["anna"], ["x"], "known_people"),
         ("later", ["dora"], ["sex", "age"], "known_columns"),
     ],
@@ -135,9 +198,9 @@ def test_the_matching_holding_itself_needs_no_reason(ledger, holding, other):
     assert [event["kind"] for event in ledger.journal()[-2:]] == ["table_attached", "table_attached"]
 
 
-@pytest.mark.parametrize("digest", [b"short", b"x" * 32, "x" * 16, 7])
-def test_what_is_no_digest_is_refused(ledger, holding, digest):
-    refused("bad_digest", lambda: ledger.attach(holding, "print", [digest], ["age"]))
+@pytest.mark.parametrize("digests", [[b"short"], ["x" * 16], [7], [0.5], np.zeros((2, 2), np.uint64)])
+def test_what_is_no_digest_is_refused(ledger, holding, digests):
+    refused("bad_digest", lambda: ledger.attach(holding, "print", digests, ["age"]))
 
 
 def test_a_table_without_fingerprint_is_refused(ledger, holding):

@@ -110,13 +110,16 @@ def test_killed_while_the_file_is_half_written(ledger, holding, path):
     killed(
         path,
         """
-        from engine.ledger import people
-        def half(db, holding, found):
+        from engine.ledger import journal
+        journal.change = lambda *given, **named: die()  # after its people were written, before its row
+        from engine.ledger import store
+        opened = store.sqlite3.connect
+        def small(*given, **named):
+            db = opened(*given, **named)
             db.execute("PRAGMA cache_size = 10")
-            db.executemany("INSERT INTO person VALUES (?, ?)", ((holding, one) for one in found))
-            die()
-        people.keep = half
-        ledger.attach("Diabetes register", "print", ledger.person_digests(map(str, range(30000))), ["age"])
+            return db
+        store.sqlite3.connect = small
+        ledger.attach("Diabetes register", "print", ledger.person_digests(map(str, range(60000))), ["age"])
         """,
     )
     assert path.with_name(path.name + "-journal").stat().st_size > 0

@@ -14,13 +14,14 @@ from engine import texts
 from engine.errors import Cancelled, InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
-from engine.methods.protocol import Budget
+from engine.methods.protocol import MAIN, Budget
 from engine.privacy.promise import Neighbours
 from engine.progress import Progress
 from engine.release import bundle as bundle_module
 from engine.release import describe, reading
 from engine.release.plan import FileReference, Plan
 from engine.release.preview import preview
+from engine.table.schema import Role, Schema
 from engine.table.table import Table
 from tests.engine.release.conftest import SECRETS, Runner
 from tests.noise_source import seeded_noise
@@ -172,10 +173,25 @@ def test_the_same_table_under_another_name_needs_a_reason(run: Runner, ledger: L
     run()
     with pytest.raises(InputRefused) as refusal:
         run("second", holding="Another register")
-    assert refusal.value.code == "charge.known"
+    assert refusal.value.code == "ledger.known_table"
     assert len(ledger.holdings()) == 1
     run("third", holding="Another register", decisions=({"decision": "new_holding", "reason": "a test"},))
     assert len(ledger.holdings()) == 2
+
+
+def test_another_person_key_in_the_same_register_needs_a_reason(
+    run: Runner, plan: Plan, ledger: Ledger
+) -> None:
+    run()
+    roles = {"patient": Role.OTHER, "ward": Role.PERSON_KEY}
+    columns = (replace(one, role=roles.get(one.name, one.role)) for one in plan.schema.columns)
+    by_ward = {"schemas": {MAIN: Schema(tuple(columns), 1)}, "parameters": {"columns": ["sex"]}}
+    with pytest.raises(InputRefused) as refusal:
+        run("second", **by_ward)
+    assert refusal.value.code == "ledger.key_changed"
+    reason = {"decision": "other_key", "reason": "One patient to a ward in this clinic"}
+    run("third", **by_ward, decisions=(reason,))
+    assert ledger.person_key("Register of stays") == "ward"
 
 
 def test_a_target_that_holds_something_is_never_written_over(

@@ -116,7 +116,7 @@ def test_fitting_sums_do_not_help_against_the_ledger(made: Bundle, ledger: Ledge
     write_sums(made.folder / "release")
     found = verify(made.folder / "release")
     assert found.passed and not found.chain_checked
-    problems = verify(made.folder, ledger=ledger).problems
+    problems = verify(made.folder / "release", ledger=ledger).problems
     assert [problem.code for problem in problems] == ["bundle.entry_differs"]
 
 
@@ -164,3 +164,56 @@ def test_a_folder_without_a_bundle_is_said_in_words(tmp_path: Path) -> None:
     what, do = texts.explain(refusal.value)
     assert tmp_path.name in what
     assert do
+
+
+def test_two_folders_of_different_releases_are_found_out(run: Runner, made: Bundle, tmp_path: Path) -> None:
+    """Each passes for itself; without a ledger only what both say of the release can tell."""
+    other = run("other", seed=2)
+    shutil.rmtree(made.folder / "internal")
+    shutil.copytree(other.folder / "internal", made.folder / "internal")
+    (problem,) = verify(made.folder).problems
+    assert (problem.code, problem.values["file"]) == ("bundle.parts_differ", "internal/evidence.json")
+    assert all(texts.explain(problem))
+
+
+@pytest.mark.parametrize("name", ["patients.csv", ".hidden", "release2"])
+def test_what_stands_beside_the_two_folders_is_named(made: Bundle, name: str) -> None:
+    (made.folder / name).mkdir() if name == "release2" else (made.folder / name).write_text("a,b\n")
+    assert [problem.values["file"] for problem in verify(made.folder).problems] == [name]
+
+
+@pytest.mark.parametrize("part", ["release", "internal"])
+def test_a_folder_that_is_a_link_does_not_pass(made: Bundle, tmp_path: Path, part: str) -> None:
+    (made.folder / part).rename(tmp_path / "elsewhere")
+    (made.folder / part).symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    assert "bundle.not_a_file" in [problem.code for problem in verify(made.folder).problems]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        '{"audience": []}',
+        '{"audience": {}}',
+        '{"artefacts": {}}',
+        '{"artefacts": [1]}',
+        '{"artefacts": [null]}',
+        '{"artefacts": ["file sha256"]}',
+        '{"artefacts": [["file", "sha256"]]}',
+        '{"artefacts": [{"file": 1, "sha256": []}]}',
+        '{"artefacts": [{"file": [], "sha256": "a"}]}',
+        '{"artefacts": [{"file": {}, "sha256": {}}]}',
+        '{"ledger": []}',
+        '{"ledger": {"entry": [], "head": 3}}',
+        '{"ledger": {"entry": {}, "head": {"sequence": "1", "hash": []}}}',
+        '{"ledger": {"entry": "a", "head": {"sequence": 1e300}}}',
+    ],
+)
+def test_evidence_of_any_form_gets_an_answer(made: Bundle, ledger: Ledger, change: str) -> None:
+    from engine.release.bundle import write_sums
+
+    for part in ("release", "internal"):
+        file = made.folder / part / "evidence.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | json.loads(change)))
+        write_sums(made.folder / part)
+    for found in (verify(made.folder), verify(made.folder, ledger=ledger)):
+        assert found.problems and all(all(texts.explain(problem)) for problem in found.problems)

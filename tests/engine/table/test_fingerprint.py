@@ -1,17 +1,13 @@
-"""Fingerprints do not depend on order, and digests on the storage of the person key."""
-
-import hmac
+"""Marks of a table depend on no order and no storage, and those of its rows on no name either."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from engine.errors import InputRefused
-from engine.table.fingerprint import fingerprint, person_digests, schema_fingerprint
-from engine.table.schema import Column, Role, Schema
+from engine.table import fingerprint as module
+from engine.table.fingerprint import _hashed, fingerprint, marks, schema_fingerprint
 from engine.table.table import Table
 
-KEY = bytes(range(32))
 FRAME = pd.DataFrame({"a": [1, 2, 2, 5], "b": ["x", None, "y", "x"], "c": [0.5, np.nan, 1.0, 2.0]})
 
 
@@ -43,24 +39,71 @@ def test_it_is_kept_across_versions():
     assert schema_fingerprint(Table(FRAME)) == schema_fingerprint(Table(FRAME[["c", "b", "a"]].iloc[:1]))
 
 
-def test_digests_by_hand():
-    schema = Schema((Column("p", Role.PERSON_KEY, missing=("-1",)),))
-    expected = {hmac.digest(KEY, key.encode(), "sha256") for key in ("7", "9")}
-    for values in ([7, 9, 7, -1], [7.0, 9.0, np.nan, -1.0], ["7", " 9 ", "7", ""]):
-        found = list(person_digests(Table(pd.DataFrame({"p": values})), schema, key=KEY))
-        assert set(found) == expected and len(found) == 2
+def mixed(value):
+    """The finaliser of SplitMix64, in whole numbers of any size."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        value = ((value ^ value >> shift) * factor) % (1 << 64)
+    return value ^ value >> 31
 
 
-def test_without_a_person_key_there_is_nothing_to_digest():
-    assert list(person_digests(Table(FRAME), Schema(), key=KEY)) == []
+def cell(value):
+    """The hash of one cell by the function that the whole column goes through."""
+    return mixed(int(_hashed(pd.Series([value]))[0]))
 
 
-def test_refusals():
-    schema = Schema((Column("p", Role.PERSON_KEY),))
-    with pytest.raises(InputRefused):
-        list(person_digests(Table(FRAME), schema, key=KEY))
-    with pytest.raises(ValueError, match="16 bytes"):
-        list(person_digests(Table(FRAME), schema, key=b"short"))
+def test_parts_of_rows_and_contents_by_hand():
+    frame = pd.DataFrame({f"c{place}": [place, f"x{place}", None, place] for place in range(9)}).astype("str")
+    frame = frame.mask(frame == "nan")
+    parts = []
+    for row in frame.itertuples(index=False):
+        hashes = [cell(value) for value in row if isinstance(value, str)]
+        for part in range(4):
+            belong = [one for one in hashes if one >> part & 1]
+            if len(belong) >= 3:
+                parts.append(mixed(sum(belong) % (1 << 64)))
+    once = sorted(one for one in parts if parts.count(one) == 1)  # rows 0 and 3 are alike
+    contents = []
+    for name in frame:
+        hashes = [cell(value) for value in frame[name]]
+        squares = sum(one * one for one in hashes)
+        contents.append((mixed(sum(hashes) % (1 << 64)) + squares) % (1 << 64))
+    found = marks(Table(frame))
+    assert once and found.rows.tolist() == once
+    assert found.contents.tolist() == sorted(contents)
+
+
+def test_marks_depend_on_no_name_no_order_and_no_storage():
+    wide = pd.DataFrame({f"c{place}": range(place, 900 + place) for place in range(9)})
+    other = wide.sample(frac=1, random_state=1)[[f"c{place}" for place in range(8, -1, -1)]]
+    other.columns = [f"v{place}" for place in range(9)]
+    for found in (other, other.astype(str), other.astype(float)):
+        assert np.array_equal(marks(Table(found.reset_index(drop=True))).rows, marks(Table(wide)).rows)
+        assert np.array_equal(marks(Table(found)).contents, marks(Table(wide)).contents)
+    assert marks(Table(other)).fingerprint != marks(Table(wide)).fingerprint
+
+
+def test_pieces_of_a_table_make_no_difference(monkeypatch):
+    frame = pd.DataFrame({f"c{place}": np.arange(500) % (7 + place) for place in range(9)})
+    whole = marks(Table(frame))
+    monkeypatch.setattr(module, "_PIECE", 37)
+    pieces = marks(Table(frame))
+    assert pieces.fingerprint == whole.fingerprint
+    assert np.array_equal(pieces.rows, whole.rows) and np.array_equal(pieces.contents, whole.contents)
+
+
+def test_a_large_table_keeps_a_sample_that_its_hashes_choose(monkeypatch):
+    frame = pd.DataFrame({f"c{place}": np.arange(4000) * (place + 1) for place in range(9)})
+    whole = marks(Table(frame)).rows
+    monkeypatch.setattr(module, "_KEPT", 1000)
+    sample = marks(Table(frame)).rows
+    assert 400 < sample.size <= 1000
+    assert np.array_equal(sample, whole[: sample.size])  # the smallest, so that every table keeps the same
+
+
+def test_constant_columns_and_empty_tables_say_nothing():
+    assert marks(Table(pd.DataFrame({"a": [1, 1], "b": ["x", "x"]}))).contents.size == 0
+    empty = marks(Table(pd.DataFrame({"a": pd.Series([], dtype="str")})))
+    assert empty.rows.size == empty.contents.size == 0 and len(empty.fingerprint) == 64
 
 
 EXPECTED = "e694d11288e0070952cd54723b483e07c87a1afffc7172643fd837f690d2c5b4"

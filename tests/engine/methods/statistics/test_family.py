@@ -39,6 +39,7 @@ VARIANTS = [
     ("statistics.means", {"statistic": "sum", "value": "stay", "weight": "w"}),
     ("statistics.means", {"statistic": "mean", "value": "stay", "weight": "w", "by": ["ward"]}),
     ("statistics.means", {"statistic": "mean", "value": "stay", "strategy": "compose", "by": ["sex"]}),
+    ("statistics.means", {"statistic": "mean", "value": "stay", "strategy": "perturb", "by": ["sex"]}),
     ("statistics.means", {"statistic": "proportion", "answer": "ward", "counted": [{"value": "a"}]}),
     ("statistics.quantiles", {"value": "age", "quantiles": [0.5]}),
 ]
@@ -286,10 +287,14 @@ BAD = [
     ),
     (
         "statistics.means",
-        {"statistic": "mean", "value": "stay", "shares": [1]},
+        {"statistic": "mean", "value": "stay", "strategy": "perturb", "shares": [1]},
         "statistics.means.two_shares",
     ),
-    ("statistics.means", {"statistic": "mean", "value": "stay", "shares": [0.5, 0.6]}, "parameters.not_one"),
+    (
+        "statistics.means",
+        {"statistic": "mean", "value": "stay", "strategy": "perturb", "shares": [0.5, 0.6]},
+        "parameters.not_one",
+    ),
     ("statistics.means", {"statistic": "mean", "value": "valued"}, "statistics.means.no_bounds"),
     ("statistics.means", {"statistic": "sum", "value": "fine"}, "statistics.means.too_fine"),
     (
@@ -308,6 +313,16 @@ BAD = [
         "statistics.means.not_a_level",
     ),
     ("statistics.means", {"statistic": "proportion", "answer": "sex", "counted": []}, "parameters.unfilled"),
+    (
+        "statistics.means",
+        {"statistic": "mean", "value": "stay", "declared_number": 9},
+        "statistics.means.number_is_protected",
+    ),
+    (
+        "statistics.means",
+        {"statistic": "mean", "value": "stay", "declared_number": 9, "by": ["sex"]},
+        "statistics.means.number_of_everyone",
+    ),
     ("statistics.quantiles", {"value": "stay", "quantiles": [0, 0.5]}, "statistics.quantiles.not_a_quantile"),
     ("statistics.quantiles", {"value": "fine"}, "statistics.quantiles.too_fine"),
     ("statistics.quantiles", {"value": "valued"}, "statistics.quantiles.no_bounds"),

@@ -13,7 +13,7 @@ import pytest
 
 from engine.__main__ import main
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "resources" / "sample"
 MUST_HAVE_TOOLS = os.environ.get("CI") == "true"
 
@@ -210,6 +210,21 @@ def test_the_sample_runs_without_any_network_interface(tmp_path: Path) -> None:
     done = sample(tmp_path, "unshare", "-rn")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "bundle" / "release" / "SHA256SUMS").is_file()
+
+
+def test_a_run_loads_no_analysis(tmp_path: Path) -> None:
+    code = (
+        "import sys; from engine.__main__ import main;"
+        f"assert main(['run', {str(SAMPLE / 'plan.json')!r}, '--out', {str(tmp_path / 'out')!r},"
+        f" '--ledger', {str(tmp_path / 'ledger.sqlite')!r}, '--json']) == 0;"
+        "print('\\n' + ' '.join(sorted(name for name in sys.modules if name.startswith('engine.'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = done.stdout.splitlines()[-1].split()
+    assert {"engine.release.run", "engine.evaluation.evaluate", "engine.pricing.cost"} <= set(loaded)
+    needless = ("engine.analyses", "engine.privacy.sampled_sensitivity", "engine.privacy.direct")
+    needless += ("engine.risk.queries", "engine.risk.cell_queries", "engine.risk.sampled_risk")
+    assert [name for name in loaded if name.startswith(needless)] == []
 
 
 def test_a_whole_run_opens_no_internet_socket(tmp_path: Path) -> None:

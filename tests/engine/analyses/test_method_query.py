@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine.analyses.method_query import method_query
 from engine.errors import InputRefused
-from engine.evaluation.method_query import method_query
 from engine.evaluation.protocol import Subject
 from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Budget

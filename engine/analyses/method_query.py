@@ -9,11 +9,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from engine.analyses.catalogue import chance, checked
+from engine.analyses.drawn import (
+    DISTRIBUTIONS,
+    DRAWS,
+    MECHANISM,
+    POPULATION,
+    Asked,
+    distributions,
+    question_of,
+)
+from engine.analyses.protocol import Answer, Context
+from engine.analyses.sampled_sensitivity import SampledSensitivity
 from engine.errors import InputRefused
 from engine.evaluation.numbers import LIMIT
 from engine.evaluation.protocol import Subject
 from engine.evaluation.without_noise import exact_tables, has_exact_answer
 from engine.privacy.sampled_sensitivity import Origin, Population, SimulatedPopulation, TablePopulation
+from engine.progress import SILENT, Progress
 from engine.risk.populations import simulated_rows
 from engine.risk.queries import Coded, Rows
 from engine.risk.sources import Source
@@ -54,6 +67,37 @@ class MethodQuery:
             kept = [name for name in numbers.columns if LIMIT not in name]
             found.append(numbers[kept].to_numpy(dtype=np.float64).ravel())
         return np.concatenate(found) if found else np.zeros(0)
+
+
+def ask_method(
+    subject: Subject, given: Mapping[str, Any], *, table: Table | None, progress: Progress = SILENT
+) -> Answer:
+    """Return the sampled sensitivity of a method under a plan's parameters, asked without noise.
+
+    Parameters
+    ----------
+    subject
+        The method, the request and the promise of a plan.
+    given
+        What was filled in of population, distributions and draws.
+    table
+        Prepared as the plan says; None for a simulated population.
+    progress
+        Of the draws.
+
+    Raises
+    ------
+    InputRefused
+        As `method_query`, and the first problem of what was filled in.
+    """
+    values = checked((POPULATION, DISTRIBUTIONS, *DRAWS, MECHANISM), given, {})
+    source = Source(values["population"])
+    query, population = method_query(
+        subject, source, table=table, distributions=distributions(values["distributions"] or ())
+    )
+    asked = Asked(query, population, source, {"query": subject.method.id, "by": []}, {})
+    context = Context({}, chance(), progress)
+    return SampledSensitivity().answer(asked, question_of(values), context)
 
 
 def method_query(

@@ -1,0 +1,79 @@
+"""The commands that look at what was released."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from engine import texts
+from engine.commands.parser import Answer, Commands
+
+
+def add_commands(add: Commands) -> None:
+    """Add ``verify`` and ``ledger``."""
+    verify = add("verify", verify_command, _verify_lines)
+    verify.add_argument("folder")
+    verify.add_argument("--ledger", metavar="FILE")
+    ledger = add("ledger", ledger_command)
+    ledger.add_argument("--ledger", metavar="FILE")
+
+
+def verify_command(options: argparse.Namespace) -> Answer:
+    """Check a bundle; status 1 when anything is wrong."""
+    from engine.ledger import Ledger
+    from engine.release.verify import verify
+
+    path = ledger_path(options)
+    ledger = None if path is None else Ledger(path, read_only=True)
+    found = verify(Path(options.folder), ledger=ledger)
+    problems = [
+        {"file": problem.values.get("file", ""), "code": problem.code}
+        | dict(zip(("what", "do"), texts.explain(problem, language=options.language), strict=True))
+        for problem in found.problems
+    ]
+    answer = {
+        "passed": found.passed,
+        "chain_checked": found.chain_checked,
+        "compared": found.compared,
+        "fingerprint": found.fingerprint,
+        "problems": problems,
+    }
+    return answer, 0 if found.passed else 1
+
+
+def ledger_command(options: argparse.Namespace) -> Answer:
+    """Return every register of people, what was given from it, and what is left."""
+    from engine.ledger import Ledger
+    from engine.release.charge import composer
+
+    ledger = Ledger(ledger_path(options), read_only=True)
+    head = ledger.verify_chain()
+    by_holding = {one.id: composer(one) for one in ledger.holdings()}
+    return ledger.to_json(by_holding) | {"head": {"sequence": head.sequence, "hash": head.hash}}, 0
+
+
+def _verify_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    for problem in answer["problems"]:
+        yield f"{problem['what']} {problem['do']}"
+    if answer["passed"]:
+        name = "verify_passed" if answer["chain_checked"] else "verify_agrees"
+        yield texts.text(f"commands.{name}", language=language)
+        if not answer["compared"]:
+            yield texts.text("commands.verify_not_compared", language=language)
+    if not answer["chain_checked"]:
+        found = answer["fingerprint"]
+        yield texts.text("commands.verify_without_ledger", language=language, fingerprint=found)
+
+
+def ledger_path(options: argparse.Namespace) -> Path | None:
+    return None if options.ledger is None else Path(options.ledger)
+
+
+def existing_ledger(options: argparse.Namespace) -> Any:
+    """Open the ledger for looking only; None where there is none yet."""
+    from engine.ledger import Ledger, default_path
+
+    path = ledger_path(options) or default_path()
+    return Ledger(path, read_only=True) if path.exists() else None

@@ -1,0 +1,81 @@
+"""What commands read from their options and write to files."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from engine import strict_json
+from engine.errors import InputRefused
+
+
+def read_schema(path: Path) -> Any:
+    """Return the schema of a file, or refuse in words."""
+    from engine.table.schema import Schema
+
+    return Schema.loads(_read_text(path, "schema.not_readable"), file=path.name)
+
+
+def budget(epsilon: str | None, delta: str, neighbours: str) -> Any:
+    from engine.methods.protocol import Budget
+    from engine.privacy.promise import Neighbours
+
+    if epsilon is None:
+        return None
+    return Budget(_fraction(epsilon, "--epsilon"), _fraction(delta, "--delta"), Neighbours(neighbours))
+
+
+def _fraction(written: str, option: str) -> Fraction:
+    from engine.table.schema import exact
+
+    try:
+        return exact(written)
+    except (ValueError, ZeroDivisionError) as error:
+        raise InputRefused("commands.not_a_number", option=option) from error
+
+
+def pair(written: str) -> tuple[str, str]:
+    name, equals, value = written.partition("=")
+    if not equals or not name:
+        raise InputRefused("commands.not_a_pair")
+    return name, value
+
+
+def json_pair(written: str) -> tuple[str, Any]:
+    """Return the name and the JSON value of NAME=JSON, or refuse in words."""
+    name, value = pair(written)
+    try:
+        return name, strict_json.loads(value)
+    except ValueError as error:
+        raise InputRefused("commands.not_json", name=name) from error
+
+
+def json_file(path: Path) -> Any:
+    try:
+        return strict_json.loads(_read_text(path, "commands.not_readable"))
+    except ValueError as error:
+        raise InputRefused("commands.not_json", name=path.name) from error
+
+
+def _read_text(path: Path, code: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputRefused(code, file=path.name) from error
+
+
+def write_text(path: Path, written: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(written, encoding="utf-8")
+    except OSError as error:
+        raise InputRefused("commands.not_writable", file=path.name, reason=error.strerror or "") from error
+
+
+def relative(file: Path, folder: Path) -> str:
+    try:
+        return Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # another drive
+        return str(file.resolve())

@@ -1,0 +1,118 @@
+"""What is written into the ledger: exact numbers (never a float), texts, days, hashes."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+
+from engine.errors import InputRefused
+
+_NUMBER = re.compile(r"\+?(\d{1,1000}/\d{1,1000}|(\d{1,300}(\.\d{0,300})?|\.\d{1,300})([eE][+-]?\d{1,3})?)")
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+_LONGEST_TEXT = 4000
+_LONGEST = 3000  # bits of a numerator or denominator: far below what Python refuses to write as text
+
+
+def exact(value: object, code: str, *, zero: bool = False, below_one: bool = False) -> Fraction:
+    """Return a budget as an exact fraction.
+
+    Parameters
+    ----------
+    value
+        Fraction, whole number, Decimal, or text such as ``"1/3"``, ``"0.25"``, ``"1e-6"``. Never a float:
+        0.1 as a float is not one tenth.
+    code
+        Code of the refusal, ``"ledger.bad_epsilon"`` for instance.
+    zero, below_one
+        Whether zero is allowed, whether one and above are refused.
+
+    Raises
+    ------
+    InputRefused
+        A float, not a number, infinite, negative, zero unless allowed, or with absurdly many digits.
+
+    Examples
+    --------
+    >>> exact("0.1", "ledger.bad_epsilon") + exact("1/5", "ledger.bad_epsilon")
+    Fraction(3, 10)
+    """
+    found = _fraction(value)
+    fits = found is not None and (found > 0 or (zero and found == 0)) and not (below_one and found >= 1)
+    if found is None or not fits or max(found.numerator, found.denominator).bit_length() > _LONGEST:
+        raise InputRefused(code, found=str(value)[:40])
+    return found
+
+
+def _fraction(value: object) -> Fraction | None:
+    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
+        return Fraction(value)
+    if isinstance(value, Decimal):
+        value = str(value)
+    if not isinstance(value, str) or _NUMBER.fullmatch(value.strip()) is None:
+        return None
+    try:
+        return Fraction(value.strip())
+    except ZeroDivisionError:
+        return None
+
+
+def written(value: Fraction | None) -> str | None:
+    """Return ``"p/q"``, the form in which a fraction is stored."""
+    return None if value is None else f"{value.numerator}/{value.denominator}"
+
+
+def at_most(value: Fraction) -> str:
+    """Write a fraction in at most nine digits, never more than it is (for what is left).
+
+    Examples
+    --------
+    >>> at_most(Fraction(1, 3)), at_least(Fraction(1, 3))
+    ('0.333333333', '0.333333334')
+    """
+    return _decimal(value, ROUND_FLOOR)
+
+
+def at_least(value: Fraction) -> str:
+    """Write a fraction in at most nine digits, never less than it is (for what is asked)."""
+    return _decimal(value, ROUND_CEILING)
+
+
+def _decimal(value: Fraction, rounding: str) -> str:
+    # One rounding only: the integers of a fraction are exact as decimals. Floor for what is left and ceiling
+    # for what is asked, so that a refusal never shows two numbers that seem to fit.
+    context = Context(prec=9, rounding=rounding)
+    found = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{found:f}" if found == 0 or abs(found) >= Decimal("1e-4") else f"{found:g}"
+
+
+def words(value: object, field: str, *, required: bool = False) -> str:
+    """Return what a person wrote, without blanks around it; refuse what cannot be stored."""
+    text = str(value).strip() if isinstance(value, str) else ""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = "\0"
+    if not isinstance(value, str) or "\0" in text or len(text) > _LONGEST_TEXT:
+        raise InputRefused("ledger.bad_text", field=field, longest=_LONGEST_TEXT)
+    if required and not text:
+        raise InputRefused(f"ledger.no_{field}")
+    return text
+
+
+def day(value: str | None) -> str | None:
+    """Return a day as ISO text, or None for none."""
+    if value is None or value == "":
+        return None
+    try:
+        return date.fromisoformat(value).isoformat()
+    except (TypeError, ValueError) as error:
+        raise InputRefused("ledger.bad_day") from error
+
+
+def hexadecimal(value: object, field: str) -> str:
+    """Return a SHA-256 in lower-case hexadecimal."""
+    if not isinstance(value, str) or _SHA256.fullmatch(value) is None:
+        raise InputRefused("ledger.bad_hash", field=field)
+    return value.lower()

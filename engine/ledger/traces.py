@@ -1,0 +1,193 @@
+"""What the ledger keeps of an attached table to know it again, and how a table relates to each register.
+
+All of it is keyed digests (of people who were not known before, of parts of rows, of the content of columns)
+and the names of columns. The digests lie outside the journal, which holds their hash: none can be added,
+changed or removed unnoticed, and every comparison looks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.errors import VerificationFailed
+from engine.ledger import people
+from engine.ledger.fields import words
+from engine.ledger.people import NONE, Digests, among, distinct
+from engine.ledger.values import Holding, Match
+
+_ALIKE = 3  # names that two tables share at least, where not all are the same
+
+
+@dataclass(frozen=True)
+class Traces:
+    """What a table shows of itself to the ledger.
+
+    Attributes
+    ----------
+    people
+        Digests of its people.
+    plain_rows, rows
+        Hashes of parts of rows, sorted, and their keyed digests in the same order.
+    contents
+        Keyed digests of whole columns.
+    """
+
+    fingerprint: str
+    people: Digests
+    columns: tuple[str, ...]
+    plain_rows: Digests
+    rows: Digests
+    contents: Digests
+
+    @property
+    def sampled(self) -> int:
+        """Return n where all row hashes are below 2^(64 − n)."""
+        return 64 - int(self.plain_rows[-1]).bit_length() if self.plain_rows.size else 0
+
+    def rows_below(self, sampled: int) -> Digests:
+        """Return the keyed digests of the rows whose hash is below 2^(64 − sampled), sorted.
+
+        Large tables keep a sample of their row parts, chosen by the hash itself; two tables are compared
+        where both were sampled.
+        """
+        limit = np.uint64((1 << (64 - sampled)) - 1)
+        return distinct(self.rows[: np.searchsorted(self.plain_rows, limit, side="right")])
+
+
+@dataclass(frozen=True)
+class Known:
+    """An attached table as the ledger kept it; its people are those who were new with it."""
+
+    fingerprint: str
+    columns: frozenset[str]
+    people: Digests
+    sampled: int
+    rows: Digests
+    contents: Digests
+
+
+def seen(
+    key: bytes, fingerprint: str, person_digests: Any, columns: Sequence[str], rows: Any, contents: Any
+) -> Traces:
+    """Return the traces of a table, checked, keyed and in order."""
+    plain_rows = people.clean(rows)
+    return Traces(
+        words(fingerprint, "fingerprint", required=True),
+        people.clean(person_digests),
+        tuple(sorted({words(column, "column") for column in columns})),
+        plain_rows,
+        people.keyed(key, b"row", plain_rows.astype(str).tolist()),
+        distinct(people.keyed(key, b"content", people.clean(contents).astype(str).tolist())),
+    )
+
+
+def known(db: sqlite3.Connection, path: Path) -> dict[str, list[Known]]:
+    """Return what is kept of each holding's tables.
+
+    Raises
+    ------
+    VerificationFailed
+        ``ledger.people_differ``: it is not what the journal says.
+    """
+    found: dict[str, list[Known]] = {}
+    kept = {row["attached"]: row for row in db.execute("SELECT * FROM trace")}
+    names = {row["id"]: row["name"] for row in db.execute("SELECT id, name FROM holding")}
+    for row in db.execute("SELECT * FROM attached ORDER BY number"):
+        trace = kept.pop(row["id"], None)
+        if trace is None or _hash(trace) != row["traces_hash"]:
+            raise VerificationFailed("ledger.people_differ", file=path.name, holding=names[row["holding"]])
+        blobs = (np.frombuffer(trace[name], dtype="<u8") for name in ("people", "rows", "contents"))
+        persons, rows, contents = (blob.astype(np.uint64, copy=False) for blob in blobs)
+        columns = frozenset(map(_plain, json.loads(row["columns"])))
+        one = Known(row["fingerprint"], columns, persons, trace["sampled"], rows, contents)
+        found.setdefault(row["holding"], []).append(one)
+    if kept:
+        raise VerificationFailed("ledger.people_differ", file=path.name, holding="?")
+    return found
+
+
+def keep(db: sqlite3.Connection, attached: str, table: Traces, tables: Sequence[Known]) -> str:
+    """Keep what is new of a table under the id of its attachment; return the hash for the journal."""
+    parts = (
+        table.people[~among(table.people, everyone(tables))],
+        table.rows_below(table.sampled),
+        table.contents,
+    )
+    blobs = (part.astype("<u8").tobytes() for part in parts)
+    trace = dict(zip(("people", "rows", "contents"), blobs, strict=True)) | {"sampled": table.sampled}
+    db.execute(
+        "INSERT INTO trace (attached, people, sampled, rows, contents) "
+        "VALUES (:attached, :people, :sampled, :rows, :contents)",
+        trace | {"attached": attached},
+    )
+    return _hash(trace)
+
+
+def _hash(trace: Mapping[str, Any] | sqlite3.Row) -> str:
+    total = hashlib.sha256(str(trace["sampled"]).encode())
+    for name in ("people", "rows", "contents"):
+        total.update(b"\0" + str(len(trace[name])).encode() + b"\0" + trace[name])
+    return total.hexdigest()
+
+
+def everyone(tables: Sequence[Known]) -> Digests:
+    """Return all people of a holding, sorted and distinct."""
+    return distinct(np.concatenate([NONE, *(one.people for one in tables)]))
+
+
+def matches(holdings: Sequence[Holding], kept: Mapping[str, list[Known]], table: Traces) -> list[Match]:
+    """Return how the table relates to each holding that it shares anything with, the strongest first."""
+    found = [_match(holding, kept.get(holding.id, []), table) for holding in holdings]
+    return sorted((one for one in found if one.grounds), key=lambda one: one.strength, reverse=True)
+
+
+def _match(holding: Holding, tables: list[Known], table: Traces) -> Match:
+    persons = everyone(tables)
+    shared = table.people[among(table.people, persons)]
+    rows_shared, rows = max((_rows(table, one) for one in tables), key=_share, default=(0, 0))
+    names = frozenset(map(_plain, table.columns))
+    return Match(
+        holding=holding,
+        same_table=any(one.fingerprint == table.fingerprint for one in tables),
+        people=int(table.people.size),
+        people_shared=int(shared.size),
+        chance=people.chance(table.people, persons, shared),
+        rows=rows,
+        rows_shared=rows_shared,
+        contents=int(table.contents.size),
+        contents_shared=max((int(among(table.contents, one.contents).sum()) for one in tables), default=0),
+        columns=len(names),
+        columns_shared=max((_alike(names, one.columns) for one in tables), default=0),
+        same_columns=bool(names) and any(one.columns == names for one in tables),
+    )
+
+
+def _rows(table: Traces, one: Known) -> tuple[int, int]:
+    """Return how many row parts of the table a known one has, and of how many."""
+    compared = table.rows_below(max(table.sampled, one.sampled))
+    return int(among(compared, one.rows).sum()), int(compared.size)
+
+
+def _share(part_of: tuple[int, int]) -> float:
+    return part_of[0] / part_of[1] if part_of[1] else 0.0
+
+
+def _plain(name: str) -> str:
+    """Return the letters and digits of a name: Age, age and AGE_ are one column."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum()) or name
+
+
+def _alike(names: frozenset[str], others: frozenset[str]) -> int:
+    """Return how many names two tables share, where that means something: contained, or half of all."""
+    shared = len(names & others)
+    contained = shared == min(len(names), len(others))
+    means = names == others or (shared >= _ALIKE and (contained or 2 * shared >= len(names | others)))
+    return shared if means else 0

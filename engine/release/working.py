@@ -1,0 +1,123 @@
+"""Where a release is made: one folder beside its target, recorded in the ledger before it is there.
+
+A process that is killed cannot tidy up. So the entry that pays names the folder that its process works in,
+and the next run, or the window when it opens, takes away what a dead process left.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from engine import strict_json
+from engine.errors import EngineError, InputRefused
+from engine.ledger import Entry, Ledger
+from engine.release.bundle import INTERNAL, RELEASE, SUMS
+
+PREFIX = ".custos-"
+COMPUTER = "computer"
+SHORTLY = 60.0
+"""Seconds after which a ledger that nobody finished making is taken as left by a dead process."""
+
+
+def name_for(target: Path) -> Path:
+    """Return a new name beside a target, on the same disk, for the ledger to record."""
+    return target.absolute().parent / f"{PREFIX}{secrets.token_hex(8)}"
+
+
+@contextmanager
+def working(folder: Path) -> Iterator[Path]:
+    """Make a recorded folder, for its owner alone; it vanishes at the end unless it was renamed.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.not_writable``: the disk is full or the place went away.
+    """
+    try:
+        try:
+            folder.mkdir(mode=0o700)
+            (folder / COMPUTER).write_text(platform.node(), encoding="utf-8")
+        except OSError as error:
+            name, reason = folder.parent.name, error.strerror or ""
+            raise InputRefused("bundle.not_writable", folder=name, reason=reason) from error
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def new_folder(folder: Path) -> Path:
+    """Return a new empty folder inside a working folder: for one method or measure, gone with the rest."""
+    return Path(tempfile.mkdtemp(prefix="work-", dir=folder))
+
+
+def sweep(ledger: Ledger) -> int:
+    """Take away what killed processes of this computer left, and close entries whose bundle is whole.
+
+    Parameters
+    ----------
+    ledger
+        Open for writing.
+
+    Returns
+    -------
+    int
+        How many working folders were taken away.
+    """
+    swept = 0
+    for entry in ledger.leftovers():
+        folder = Path(entry.folder)
+        if folder.is_dir() and not folder.is_symlink() and folder.name.startswith(PREFIX):
+            if not _is_ours(folder):
+                continue
+            shutil.rmtree(folder, ignore_errors=True)
+            swept += 1
+        elif entry.state == "spent":
+            _complete(entry, folder.parent, ledger)
+        if not folder.exists():
+            ledger.swept(entry.id)
+    for half in ledger.path.parent.glob(".ledger-*"):  # a ledger that was never finished: it holds a key
+        with suppress(OSError):
+            if time.time() - half.stat().st_mtime > SHORTLY:
+                half.unlink()
+    return swept
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether the folder was made on this computer: what runs on another one that shares it, nobody knows."""
+    try:
+        return (folder / COMPUTER).read_text(encoding="utf-8") == platform.node()
+    except FileNotFoundError:
+        return True  # killed before it could say so
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _complete(entry: Entry, place: Path, ledger: Ledger) -> None:
+    """Complete an entry whose bundle got its name before the process was killed: it has been paid for."""
+    from engine.release.verify import verify
+
+    with suppress(EngineError, OSError):
+        for folder in sorted(path for path in place.iterdir() if (path / RELEASE / SUMS).is_file()):
+            if _entry_of(folder) == entry.id and verify(folder).passed:
+                hashes = [
+                    hashlib.sha256((folder / part / SUMS).read_bytes()).hexdigest()
+                    for part in (RELEASE, INTERNAL)
+                ]
+                ledger.complete(entry.id, release_sums_hash=hashes[0], internal_sums_hash=hashes[1])
+                return
+
+
+def _entry_of(folder: Path) -> str:
+    try:
+        tree = strict_json.loads((folder / INTERNAL / "evidence.json").read_bytes())
+        return str(tree["ledger"]["entry"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""

@@ -1,0 +1,76 @@
+"""Runs that are killed: in forks of one warm process, at a numbered touch of the disk or at a moment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from engine.ledger import Ledger
+from engine.release import run, working
+from engine.release.plan import Plan
+
+TOUCHES = frozenset(
+    ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.chmod", "sqlite3.connect")
+)
+
+
+def killed(folder: Path, plan: Plan, *, at: int | None, after: float | None) -> int:
+    """Run a plan in a fork and kill it before its touch number ``at``, or so many seconds after its start.
+
+    Returns
+    -------
+    int
+        The exit status of the fork: 0 when it finished first.
+    """
+    child = os.fork()
+    if child == 0:
+        try:
+            if at is not None:
+                _kill_at(at, folder)
+            ledger = Ledger(folder / "ledger.sqlite")
+            run.run(plan, out=folder / "bundle", ledger=ledger, base=folder)
+        except BaseException:
+            os._exit(3)
+        os._exit(0)
+    if after is not None:
+        time.sleep(after)
+        os.kill(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _kill_at(number: int, folder: Path) -> None:
+    left = number
+
+    def hook(event: str, args: tuple[object, ...]) -> None:
+        nonlocal left
+        if event in TOUCHES and args and str(args[0]).startswith(str(folder)):
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+
+
+def serve() -> None:
+    """Do what each line of the standard input says: FOLDER, then ``at N`` or ``after SECONDS``."""
+    working.SHORTLY = -1.0
+    for line in sys.stdin:
+        name, how, number = line.split()
+        folder = Path(name)
+        plan = Plan.read(folder / "plan.json")
+        status = killed(
+            folder,
+            plan,
+            at=int(number) if how == "at" else None,
+            after=float(number) if how == "after" else None,
+        )
+        if (folder / "ledger.sqlite").exists() or list(folder.glob(".ledger-*")):
+            working.sweep(Ledger(folder / "ledger.sqlite"))
+        print(status, flush=True)
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,74 @@
+"""What a table of a bundle cannot do to the spreadsheet that opens it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from engine.methods.protocol import TableArtefact
+from engine.release.bundle import harmless, write_artefact
+
+FORMULAS = (
+    *(
+        "=1+1",
+        " =1+1",
+        "\t=1+1",
+        "\ufeff=1+1",
+        "\u200b=1+1",
+        "\u00a0=1+1",
+        "\u2060\ufeff=1+1",
+        "\x00=1",
+        "\x1f=1",
+    ),
+    *("＝1+1", "\ufeff＝1+1", "﹦1+1", "@SUM(A1)", "＠SUM(A1)", "﹫A1"),
+    *(
+        "-1+1",
+        "+A1",
+        "+1+1",
+        "-A1",
+        "－1+1",
+        "＋A1",
+        "−1+1",
+        "- none",
+        "--1",
+        "+-1",
+        "-2+3+cmd|' /C calc'!A0",
+    ),
+    *("\tx", "\rx", "\nx", "\r\n=1", "-5 to <=A1", "-5 to <0+A1", "-1\n=1+1"),
+)
+PLAIN = (
+    *(
+        "",
+        "+",
+        "-",
+        "-5",
+        "+3.5",
+        "-.5",
+        "-1e-5",
+        "-5 to <0",
+        "-5 to 0.5",
+        "-5 to -1",
+        "0 to <1",
+        "<-1",
+        ">-1",
+    ),
+    *("f", "(other)", "1=1", "a@b", "a-b", " f", "north - south", "½", "2020-01-01", "'=1"),
+)
+
+
+@pytest.mark.parametrize("cell", FORMULAS)
+def test_what_begins_a_formula_is_text(cell: str) -> None:
+    assert harmless(cell) == f"'{cell}"
+    assert harmless(harmless(cell)) == f"'{cell}"
+
+
+@pytest.mark.parametrize("cell", PLAIN)
+def test_what_begins_none_stays_as_it_is(cell: str) -> None:
+    assert harmless(cell) == cell
+
+
+def test_no_cell_and_no_heading_of_a_released_table_begins_a_formula(tmp_path) -> None:
+    frame = pd.DataFrame({"＝A1": ["f", "\ufeff=1+1"], "count": [-1, 2]})
+    write_artefact(tmp_path, TableArtefact("counts", (frame,), ()), "en")
+    written = (tmp_path / "counts.csv").read_text(encoding="utf-8")
+    assert written == "'＝A1,count\nf,-1\n'\ufeff=1+1,2\n"

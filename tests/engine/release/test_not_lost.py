@@ -1,0 +1,43 @@
+"""A release that has been paid for is not lost over what is said about it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.ledger import Ledger
+from engine.release import evidence
+from engine.release.run import run
+from engine.release.verify import verify
+from engine.report import content, drawing
+from tests.engine.adversarial.requests import ROWS, plan_for, table
+
+
+def fail(*_: object, **__: object) -> None:
+    raise ZeroDivisionError("P1 is ill")
+
+
+@pytest.mark.parametrize(("module", "name"), [(content, "_document"), (drawing, "draw")])
+def test_a_report_that_cannot_be_made_says_so(
+    module: object, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "people.csv").write_bytes(table(ROWS))
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    monkeypatch.setattr(module, name, fail)
+    made = run(plan_for("counts"), out=tmp_path / "out", ledger=ledger, base=tmp_path)
+    assert [entry.state for entry in ledger.entries()] == ["complete"]
+    assert verify(made.folder, ledger=ledger).passed
+    for report in ("release/report-external.html", "internal/report-internal.html"):
+        written = (made.folder / report).read_text()
+        assert "could not be made (ZeroDivisionError)" in written and "P1" not in written
+
+
+def test_evidence_without_a_word_for_a_number_has_null() -> None:
+    tree = {"a": [float("nan"), np.int64(3)], "b": float("inf"), "c": {"d": np.float64(0.5), "e": {1, 2}}}
+    found = json.loads(evidence.dumps(tree))
+    assert found == {"a": [None, 3], "b": None, "c": {"d": 0.5, "e": "set"}}
+    assert json.loads(evidence.dumps({"a": np.float32("nan")})) == {"a": None}
+    assert evidence.dumps({"a": "\ud800"}) == b'{\n  "a": "\\ud800"\n}\n'
