@@ -309,7 +309,9 @@ class ColumnsPage(Page):
         names = self.table.selected()
         if len(names) == 1:
             schema = self.study.plan.schema
-            self._decide(schema.with_column(replace(schema.column(names[0]), missing=codes)))
+            self._decide(
+                schema.with_column(replace(schema.column(names[0]), missing=codes, missing_origin=None))
+            )
 
     def _set_cap(self, rows: int | None) -> None:
         if rows is None:

@@ -82,7 +82,8 @@ def plan_check_command(options: argparse.Namespace) -> Answer:
     from engine.release.preview import preview_json
 
     plan = Plan.read(Path(options.plan))
-    answer = preview_json(plan, existing_ledger(options), language=options.language)
+    base = Path(options.plan).parent
+    answer = preview_json(plan, existing_ledger(options), base=base, language=options.language)
     return answer, 0 if not answer["problems"] else 2
 
 

@@ -141,7 +141,9 @@ def _decided(plan: Plan, request: Request) -> dict[str, Any]:
     named = _names(plan.parameters)
     return {
         "parameters": dict(plan.parameters),
-        "columns": Schema(tuple(column for column in used if column.name in named)).to_json()["columns"],
+        "columns": Schema(
+            tuple(column.without_copied() for column in used if column.name in named)
+        ).to_json()["columns"],
         "budget": plan.to_json()["budget"],
         "declared_sizes": list(plan.declared_sizes),
         "preparation": [

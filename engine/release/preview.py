@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from engine import texts
@@ -14,6 +15,7 @@ from engine.privacy.promise import Promise
 from engine.release import charge
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
+from engine.release.reading import contradictions
 from engine.release.run import check, ready
 from engine.views import to_json
 
@@ -80,9 +82,13 @@ def _holding_problems(plan: Plan, ledger: Ledger | None) -> list[EngineError]:
     return []
 
 
-def preview_json(plan: Plan, ledger: Ledger | None, *, language: str = "en") -> dict[str, Any]:
-    """Return a preview as JSON values, with its sentences."""
+def preview_json(
+    plan: Plan, ledger: Ledger | None, *, base: Path | None = None, language: str = "en"
+) -> dict[str, Any]:
+    """Return a preview as JSON values, with its sentences; with ``base`` also look at the plan's files."""
     found, foreseen = preview(plan, ledger), None
+    if base is not None:
+        found = replace(found, problems=(*found.problems, *contradictions(plan, base)))
     if found.promise is not None:
         try:
             foreseen = ready(plan, check(plan))

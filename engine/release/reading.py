@@ -26,6 +26,7 @@ from engine.release.plan import FileReference, Plan
 from engine.table import preparation
 from engine.table.declared import as_declared, key_column, key_texts
 from engine.table.fingerprint import Marks, marks
+from engine.table.reading import shape
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import Finding, ReadOptions
 from engine.table.reading.readers import SUFFIXES, detect, read_table
@@ -145,6 +146,23 @@ def refuse_open(plan: Plan) -> None:
             raise InputRefused("reading.options_open", file=name, options=", ".join(is_open))
 
 
+def contradictions(plan: Plan, base: Path) -> list[InputRefused]:
+    """Return what contradicts the files of a plan: options that their first rows do not bear out.
+
+    Notes
+    -----
+    For checking a plan, on the custodian's screen; a run asks nothing that depends on a row.
+    """
+    problems: list[InputRefused] = []
+    for source, reference in plan.files.items():
+        try:
+            schema = plan.schemas.get(source)
+            problems += shape.contradictions(base / reference.path, said(reference), schema)
+        except InputRefused as error:
+            problems.append(error)
+    return problems
+
+
 def pinned(plan: Plan, *, base: Path = Path()) -> Plan:
     """Return the plan with every reading option said, as it is found in the file now.
 
@@ -205,6 +223,8 @@ def _as_written(path: Path, options: ReadOptions, schema: Schema, progress: Prog
 
 def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal, or refuse in words."""
+    if path.exists() and not path.is_file():
+        raise InputRefused("table.no_regular_file" if not path.is_dir() else "table.folder", file=path.name)
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

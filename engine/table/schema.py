@@ -76,11 +76,22 @@ class Column:
     domain_origin: Origin | None = None
     missing: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    missing_origin: Origin | None = None
+    """`COPIED` where the missing codes were seen in the rows: such codes never leave with a release."""
 
     @property
     def is_declared(self) -> bool:
         """Whether the domain was declared or comes from a code list, not from the rows."""
         return self.domain is not None and self.domain_origin in (Origin.DECLARED, Origin.CODE_LIST)
+
+    def without_copied(self) -> Column:
+        """Return the column without what was copied from the rows: domain and missing codes."""
+        domain = (self.domain, self.domain_origin) if self.is_declared else (None, None)
+        missing = () if self.missing_origin is Origin.COPIED else self.missing
+        origin = self.missing_origin if missing else None
+        return replace(
+            self, domain=domain[0], domain_origin=domain[1], missing=missing, missing_origin=origin
+        )
 
 
 @dataclass(frozen=True)
@@ -214,6 +225,8 @@ def _column_to_json(column: Column) -> dict[str, Any]:
         tree["domain_origin"] = (column.domain_origin or Origin.COPIED).value
     if column.missing:
         tree["missing"] = list(column.missing)
+        if column.missing_origin is Origin.COPIED:
+            tree["missing_origin"] = Origin.COPIED.value
     if column.labels:
         tree["labels"] = dict(column.labels)
     return tree
@@ -250,7 +263,8 @@ def _column_from_json(entry: Any, file: str) -> Column:
     origin = Origin(entry.get("domain_origin", "copied")) if domain is not None else None
     missing = tuple(str(code) for code in entry.get("missing", ()))
     labels = {str(code): str(label) for code, label in entry.get("labels", {}).items()}
-    return Column(name, role, kind, domain, origin, missing, labels)
+    copied = Origin.COPIED if missing and entry.get("missing_origin") == Origin.COPIED else None
+    return Column(name, role, kind, domain, origin, missing, labels, copied)
 
 
 def _domain_from_json(tree: Mapping[str, Any], kind: Kind, column: str, file: str) -> Domain:

@@ -62,6 +62,7 @@ class Suggestion:
     domain_origin: Origin | None = None
     missing: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    missing_origin: Origin | None = None
 
     def to_column(self) -> Column:
         """Return the column as a schema has it."""
@@ -73,6 +74,7 @@ class Suggestion:
             self.domain_origin,
             self.missing,
             dict(self.labels),
+            self.missing_origin,
         )
 
 
@@ -93,7 +95,8 @@ def suggest(table: Table, *, progress: Progress = SILENT) -> tuple[Suggestion, .
 
     Notes
     -----
-    Domains taken from the rows are marked ``copied``; no differentially private method accepts them.
+    Domains taken from the rows are marked ``copied``; no differentially private method accepts them. Missing
+    codes seen in the rows are marked so too; they stay out of what leaves with a release.
 
     Examples
     --------
@@ -142,8 +145,10 @@ def _one(looked: Profile, table: Table) -> Suggestion:
             role, reason = Role.SENSITIVE, "code_list"
         elif role is Role.OTHER and listed.startswith(_IDENTIFYING_LISTS):
             role, reason = Role.IDENTIFYING, "code_list"
+    said = set(table.missing.get(looked.name, ()))  # by the file itself, whatever its rows hold
+    seen = Origin.COPIED if set(looked.missing) - said else None
     return Suggestion(
-        looked.name, role, kind, reason, kind_reason, values, domain, origin, looked.missing, labels
+        looked.name, role, kind, reason, kind_reason, values, domain, origin, looked.missing, labels, seen
     )
 
 

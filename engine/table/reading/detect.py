@@ -193,6 +193,11 @@ def _decoded(sample: bytes, encoding: str, whole: bool, file: str) -> str:
         text = decoder.decode(sample, final=whole)
     except (LookupError, TypeError) as error:
         raise InputRefused("table.unknown_encoding", file=file, found=encoding) from error
+    except UnicodeError as error:  # no mark at its beginning says which of the two UTF-16 it is
+        other = _encoding(sample, whole, file)[0]
+        raise InputRefused(
+            "table.option_contradicted", file=file, option="encoding", said=encoding, found=other
+        ) from error
     return text.removeprefix("\ufeff") if isinstance(text, str) else ""
 
 

@@ -102,9 +102,9 @@ def read_table(
     """
     place = Path(path)
     given = options or ReadOptions()
-    with _explained(place):
+    with explained(place):
         before = place.stat()
-        kind = given.format or _format(place)
+        kind = given.format or format_of(place)
         given = replace(given, format=kind)
         if kind == "text":
             table = read_text(place, options=given, as_written=_as_written(schema), progress=progress)
@@ -147,8 +147,8 @@ def detect(path: str | os.PathLike[str], *, options: ReadOptions | None = None) 
     """
     place = Path(path)
     given = options or ReadOptions()
-    with _explained(place):
-        kind = given.format or _format(place)
+    with explained(place):
+        kind = given.format or format_of(place)
         given = replace(given, format=kind)
         if kind == "text":
             return detect_file(place, given=given)
@@ -166,11 +166,13 @@ def _as_written(schema: Schema | None) -> frozenset[str]:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
     """Turn what the file system says into what a person can act on."""
     try:
         if path.is_dir():
             raise InputRefused("table.folder", file=path.name)
+        if path.exists() and not path.is_file():  # a pipe would be waited for without end
+            raise InputRefused("table.no_regular_file", file=path.name)
         yield
     except FileNotFoundError as error:
         raise InputRefused("table.not_found", file=path.name) from error
@@ -184,7 +186,7 @@ def _explained(path: Path) -> Iterator[None]:
         raise InputRefused("table.unreadable", file=path.name) from error
 
 
-def _format(path: Path) -> str:
+def format_of(path: Path) -> str:
     """Say what a file is, by its first bytes and then by its ending."""
     with path.open("rb") as source:
         start = source.read(64)

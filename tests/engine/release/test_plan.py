@@ -11,8 +11,9 @@ import pytest
 
 from engine import texts
 from engine.errors import InputRefused
-from engine.methods.protocol import Budget
-from engine.release.plan import Plan, Price, Purpose
+from engine.methods.protocol import MAIN, Budget
+from engine.release.plan import FileReference, Plan, Price, Purpose
+from engine.release.preview import preview_json
 
 SAMPLE = Path(__file__).resolve().parents[3] / "resources" / "sample" / "plan.json"
 
@@ -95,3 +96,13 @@ def test_a_plan_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00\x01")
     with pytest.raises(InputRefused):
         Plan.read(tmp_path / "binary.json")
+
+
+def test_checking_a_plan_names_options_that_its_file_contradicts(plan: Plan, folder: Path) -> None:
+    assert preview_json(plan, None, base=folder)["problems"] == []
+    options = dict(plan.files[MAIN].options) | {"width": 50}
+    wrong = replace(plan, files={MAIN: FileReference("stays.csv", options)})
+    (problem,) = preview_json(wrong, None, base=folder)["problems"]
+    assert problem["code"] == "table.option_contradicted" and "50" in problem["what"]
+    gone = replace(plan, files={MAIN: FileReference("gone.csv", options)})
+    assert preview_json(gone, None, base=folder)["problems"][0]["code"] == "table.not_found"

@@ -1,0 +1,166 @@
+"""Whether a file looks as its reading options say: asked before a plan is run, never while it runs."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from engine.errors import InputRefused
+from engine.table.cells import DMY, MDY, Marks, date_orders, numbers_of
+from engine.table.reading.detect import SAMPLE_BYTES, Detection, detect_text
+from engine.table.reading.options import ReadOptions
+from engine.table.reading.readers import detect, explained, format_of
+from engine.table.schema import Column, Kind, Schema
+
+_LOOKED_AT = 100
+_NUMBERS = (Kind.INTEGER, Kind.NUMBER)
+_Pair = tuple[str, object, object]
+
+
+def contradictions(path: Path, options: ReadOptions, schema: Schema | None = None) -> list[InputRefused]:
+    """Return every reading option that contradicts how the file begins.
+
+    Parameters
+    ----------
+    path
+        The file.
+    options
+        As a plan says them.
+    schema
+        Its columns: those declared numbers and dates show whether decimal mark and order of dates are right.
+
+    Returns
+    -------
+    list of InputRefused
+        ``table.option_contradicted``, one for each option; it names what is said and what the file has.
+
+    Raises
+    ------
+    InputRefused
+        As `engine.table.reading.readers.detect`.
+
+    Notes
+    -----
+    Looked at are the first rows. Whether a release can be made must not depend on them, so that this belongs
+    to checking a plan and not to running it.
+    """
+    with explained(path):
+        return _contradictions(path, options, schema or Schema())
+
+
+def _contradictions(path: Path, options: ReadOptions, schema: Schema) -> list[InputRefused]:
+    real = format_of(path)
+    if options.format not in (None, real):
+        return [_contradiction(path, "format", options.format, real)]
+    if real not in ("text", "excel"):
+        return []
+    if real == "text":
+        said = _said(path, _of_encoding(path, options))
+        if said:
+            return said  # nothing else can be told
+    found = detect(path, options=replace(options, format=real))
+    if real == "text":
+        said = _said(path, _of_text(path, options, found))
+    else:
+        free = detect(path, options=replace(options, format=real, header=None))
+        said = _said(path, _of_header(options, free))
+    # Cells tell about decimal marks and dates only where they are cut out rightly.
+    return said or _said(path, _of_cells(options, found, schema))
+
+
+def _said(path: Path, pairs: Iterable[_Pair]) -> list[InputRefused]:
+    return [
+        InputRefused("table.option_contradicted", file=path.name, option=option, said=said, found=found)
+        for option, said, found in pairs
+    ]
+
+
+def _contradiction(path: Path, option: str, said: object, found: object) -> InputRefused:
+    return _said(path, [(option, said, found)])[0]
+
+
+def _sample(path: Path) -> tuple[bytes, bool]:
+    with path.open("rb") as source:
+        sample = source.read(SAMPLE_BYTES)
+    return sample, len(sample) < SAMPLE_BYTES
+
+
+def _of_encoding(path: Path, options: ReadOptions) -> Iterator[_Pair]:
+    sample, whole = _sample(path)
+    if options.encoding is not None and not _decodes(sample, options.encoding, whole):
+        yield "encoding", options.encoding, detect_text(sample, whole=whole, file=path.name).options.encoding
+
+
+def _of_text(path: Path, options: ReadOptions, found: Detection) -> Iterator[_Pair]:
+    sample, whole = _sample(path)
+    free = detect_text(sample, whole=whole, file=path.name, given=ReadOptions(encoding=options.encoding))
+    usual = _usual([len(row) for row in found.preview[:_LOOKED_AT]])
+    width, most = options.width, max(usual, len(found.names))
+    other = free.options.delimiter
+    if options.delimiter not in (None, other) and free.width in (width, found.width) and usual < free.width:
+        yield "delimiter", options.delimiter, other
+        return
+    if usual and width is not None and not usual <= width <= most:
+        yield "width", width, usual
+    cells = [cell for row in found.preview[:_LOOKED_AT] for cell in row]
+    if options.quote == "" and any(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells):
+        yield "quote", "", '"'
+    yield from _of_header(options, free if options.delimiter in (None, free.options.delimiter) else found)
+
+
+def _of_header(options: ReadOptions, found: Detection) -> Iterator[_Pair]:
+    """Compare the option with what would be found without it; only a clear case counts."""
+    if options.header is True and found.options.header is False:
+        why = found.reasons.get("header", ("", {}))[0]
+        if why == "first_row_has_values":
+            yield "header", True, False
+    if options.header is False and found.options.header is True:
+        why = found.reasons.get("header", ("", {}))[0]
+        if why == "text_over_numbers":
+            yield "header", False, True
+
+
+def _of_cells(options: ReadOptions, found: Detection, schema: Schema) -> Iterator[_Pair]:
+    columns: list[tuple[Column, pa.Array]] = []
+    for place, name in enumerate(found.names):
+        cells = [row[place] or None for row in found.preview if place < len(row)]
+        columns.append((schema.column(name.strip()), pa.array(cells, pa.string())))
+    marks = Marks.of(options)
+    numbers = [
+        cells for column, cells in columns if column.kind in _NUMBERS and _readable(cells, marks) < 0.5
+    ]
+    for other in (Marks("."), Marks(","), Marks(".", ","), Marks(",", ".")):
+        if any(_readable(cells, other) > 0.9 for cells in numbers):
+            if other.decimal != marks.decimal:
+                yield "decimal", marks.decimal, other.decimal
+            else:
+                yield "thousands", marks.thousands, other.thousands
+            break
+    dates = [cells for column, cells in columns if column.kind is Kind.DATE]
+    orders = [date_orders(cells) & {DMY, MDY} for cells in dates]
+    told: set[str] = set().union(*orders)
+    if options.date_order is not None and told and options.date_order not in told:
+        yield "date_order", options.date_order, ", ".join(sorted(told))
+
+
+def _readable(cells: pa.Array, marks: Marks) -> float:
+    """Return the share of the filled cells that are numbers; 1 where none is filled."""
+    filled = len(cells) - cells.null_count
+    return int(np.isfinite(numbers_of(cells, marks)).sum()) / filled if filled else 1.0
+
+
+def _decodes(sample: bytes, encoding: str, whole: bool) -> bool:
+    try:
+        codecs.getincrementaldecoder(encoding)().decode(sample, final=whole)
+    except (UnicodeError, LookupError):
+        return False
+    return True
+
+
+def _usual(widths: Sequence[int]) -> int:
+    return max(set(widths), key=lambda width: (widths.count(width), width)) if widths else 0
