@@ -22,7 +22,7 @@ from engine.release import bundle, charge
 from engine.release.evidence import InternalEvidence, PublicEvidence, dumps, internal_json, public_json
 from engine.release.foreseen import Foreseen
 from engine.release.plan import STAYS, Plan
-from engine.release.reading import Held, person_codes
+from engine.release.reading import Held
 from engine.release.readme import described
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
@@ -174,9 +174,8 @@ def _internal(made: Made) -> InternalEvidence:
         "rows": held.rows_read,
         "rows_used": len(made.used),
     }
-    key = held.schema.person_key
-    if key is not None:
-        people = person_codes(held.table.rows()[key.name], key.missing)
+    people = held.people
+    if people is not None:
         rows |= {"people": int(people.max(initial=-1)) + 1, "rows_without_key": int((people < 0).sum())}
     measured = figures(made.evaluated.internal)
     sizes = measured.get(group_sizes.ID, {})

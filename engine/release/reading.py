@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,12 @@ class Held:
     marks: Marks
     columns: tuple[str, ...]
     options: ReadOptions = field(default_factory=ReadOptions)
+
+    @cached_property
+    def people(self) -> npt.NDArray[np.int64] | None:
+        """A number for each row's person, see `person_codes`; None where no person key is marked."""
+        key = self.schema.person_key
+        return None if key is None else person_codes(self.table.rows()[key.name], key.missing)
 
 
 def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Held:
@@ -243,10 +250,8 @@ def capped(held: Held, request: Request, noise: Noise) -> Table:
     *before* conditions and grouping, so that one person changes at most that many rows of the answer. Rows
     without a person key are left out: nobody can say whose they are.
     """
-    rows = held.table.rows()
-    key = held.schema.person_key
-    if key is not None:
-        people = person_codes(rows[key.name], key.missing)
+    rows, people = held.table.rows(), held.people
+    if people is not None:
         known = people >= 0
         keep = np.zeros(len(rows), dtype=bool)
         keep[known] = contribution.keep_rows(people[known], cap=request.rows_per_person, noise=noise)

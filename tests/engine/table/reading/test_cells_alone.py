@@ -1,7 +1,9 @@
 """Each row alone and in company gives the same cells: for every format and every declared kind."""
 
+import csv
 import datetime
 import decimal
+import io
 
 import numpy as np
 import pandas as pd
@@ -122,12 +124,33 @@ def write_package(path, rows):
     write[path.suffix](frame, str(path), variable_format=FORMATS[path.suffix[1:]])
 
 
+TEXT = [
+    *("7", " 7 ", "07", "7.0", "+7", "", "x", "1e3", "1e400", "-", "0x1F", "nan", "inf", "1,5", "1.234,5"),
+    *("1.5", "2020-01-02", "2.1.2020", "3/4/2020", "12/31/2020", "2020-02-30", "1500-01-01", "9999-12-31"),
+    *("2020-01-01 10:00:00.123456789", "Köln", "two\nlines", 'with "marks"', "with; marks", "a\\"),
+    *("9" * 101, "x" * 300, "nul\0", "\u00a0 7", "=1+1", "?"),
+]
+
+
+def write_text(path, rows):
+    lines = io.StringIO()
+    csv.writer(lines, delimiter=";", lineterminator="\n").writerows([["a", "b"], *rows])
+    path.write_bytes(lines.getvalue().encode("cp1252"))
+
+
 CASES = {
+    "csv": (write_text, [[cell, f"row {place}"] for place, cell in enumerate(TEXT)]),
     "xlsx": (write_excel, [[value, f"row {place}"] for place, value in enumerate(MIXED)]),
     "parquet": (write_parquet, PARQUET),
     "sav": (write_package, PACKAGES),
     "dta": (write_package, PACKAGES),
     "xpt": (write_package, PACKAGES),
+}
+SAID = {
+    "xlsx": ReadOptions(sheet="Sheet", header=True, date_order="dmy"),
+    "csv": ReadOptions(
+        *("text", ";", "cp1252", True, 0, ",", ".", '"', ""), date_order="dmy", missing=("?",), width=2
+    ),
 }
 DECLARATIONS = [*((kind, Role.OTHER) for kind in Kind), (Kind.TEXT, Role.PERSON_KEY)]
 
@@ -138,7 +161,7 @@ def test_a_row_alone_is_read_as_in_company(tmp_path, ending, kind, role):
     write, rows = CASES[ending]
     together = tmp_path / f"all.{ending}"
     write(together, rows)
-    options = ReadOptions(sheet="Sheet", header=True, date_order="dmy") if ending == "xlsx" else None
+    options = SAID.get(ending)
     whole, options = declared(together, kind, role, options)
     assert len(whole) == len(rows)
     for place, row in enumerate(rows):
