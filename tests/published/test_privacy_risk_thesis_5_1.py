@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from engine.privacy.at_risk import discrete_laplace, laplace, published
+from engine.privacy.at_risk import laplace, mechanisms, published
 
 PRINTED = {
     1: (0.286764, 0.521546, 0.713769, 0.871149),
@@ -36,11 +36,11 @@ def test_overlap_lemma():
 
 
 def test_exact_and_certified_beside_it():
-    assert laplace.confidence(0.6, epsilon0=1) == pytest.approx(0.409365, abs=5e-7)
-    assert laplace.confidence_two_sided(0.6, epsilon0=1) == pytest.approx(0.184701, abs=5e-7)
-    assert laplace.certified_delta(0.6, epsilon0=1) == pytest.approx(0.181269, abs=5e-7)
-    assert discrete_laplace.confidence(0.6, epsilon0=1) == pytest.approx(0.268941, abs=5e-7)
-    assert discrete_laplace.confidence_two_sided(0.6, epsilon0=1) == 0
+    assert mechanisms.laplace(epsilon0=1).confidence(0.6) == pytest.approx(0.409365, abs=5e-7)
+    assert mechanisms.laplace(epsilon0=1).confidence_two_sided(0.6) == pytest.approx(0.184701, abs=5e-7)
+    assert mechanisms.laplace(epsilon0=1).delta(0.6) == pytest.approx(0.181269, abs=5e-7)
+    assert mechanisms.discrete_laplace(epsilon0=1).confidence(0.6) == pytest.approx(0.268941, abs=5e-7)
+    assert mechanisms.discrete_laplace(epsilon0=1).confidence_two_sided(0.6) == 0
 
 
 def test_theorem_3_is_not_the_realised_loss():
@@ -49,8 +49,8 @@ def test_theorem_3_is_not_the_realised_loss():
     loss = np.abs(noise - 1) - np.abs(noise)
     share, both = np.mean(loss <= 0.6), np.mean(np.abs(loss) <= 0.6)
     # Five standard errors of a share near .4 are .0017.
-    assert share == pytest.approx(laplace.confidence(0.6, epsilon0=1), abs=0.0018)
-    assert both == pytest.approx(laplace.confidence_two_sided(0.6, epsilon0=1), abs=0.0018)
+    assert share == pytest.approx(mechanisms.laplace(epsilon0=1).confidence(0.6), abs=0.0018)
+    assert both == pytest.approx(mechanisms.laplace(epsilon0=1).confidence_two_sided(0.6), abs=0.0018)
     assert published.confidence(0.6, epsilon0=1) - share > 0.3
 
 
@@ -59,13 +59,13 @@ def test_theorem_3_as_delta_holds_up_to_ln_3_and_fails_above():
 
     def overstates(epsilon0):
         claimed = 1 - published.confidences(grid * epsilon0, epsilon0=epsilon0)
-        true = np.array([laplace.certified_delta(e, epsilon0=epsilon0) for e in grid * epsilon0])
+        true = np.array([mechanisms.laplace(epsilon0=epsilon0).delta(e) for e in grid * epsilon0])
         return bool((claimed < true - 1e-12).any())
 
     assert not overstates(math.log(3)) and not overstates(0.5)
     assert overstates(math.log(3) + 0.01) and overstates(2)
     assert 1 - published.confidence(1, epsilon0=2) == pytest.approx(0.2689, abs=5e-5)
-    assert laplace.certified_delta(1, epsilon0=2) == pytest.approx(0.3935, abs=5e-5)
+    assert mechanisms.laplace(epsilon0=2).delta(1) == pytest.approx(0.3935, abs=5e-5)
 
 
 def test_one_output_in_closed_form():
@@ -112,30 +112,32 @@ def test_the_loss_is_the_whole_level_every_other_time():
     from engine.privacy.at_risk.mechanisms import laplace as loss
 
     for epsilon0 in (0.2, 1, 3):
-        below = laplace.confidence(epsilon0 * (1 - 1e-12), epsilon0=epsilon0)
-        assert below == pytest.approx(0.5) and laplace.confidence(epsilon0, epsilon0=epsilon0) == 1
+        below = mechanisms.laplace(epsilon0=epsilon0).confidence(epsilon0 * (1 - 1e-12))
+        assert below == pytest.approx(0.5) and mechanisms.laplace(epsilon0=epsilon0).confidence(epsilon0) == 1
         assert loss(epsilon0=epsilon0).masses[-1] == 0.5
     # e^{−ε0/2} sinh(ε/2), the two-sided form as it is printed second.
-    assert laplace.confidence_two_sided(0.6, epsilon0=1) == pytest.approx(math.exp(-0.5) * math.sinh(0.3))
+    assert mechanisms.laplace(epsilon0=1).confidence_two_sided(0.6) == pytest.approx(
+        math.exp(-0.5) * math.sinh(0.3)
+    )
 
 
 def test_inverses_are_smallest_levels():
     # One-sided max(0, ε0 + 2 ln(2·conf)) below one half; two-sided by root below ½(1 − e^{−ε0}).
     for wanted in (0.1, 0.35, 0.45):
         by_hand = max(0.0, 1 + 2 * math.log(2 * wanted))
-        assert laplace.epsilon(wanted, epsilon0=1).value == pytest.approx(by_hand)
+        assert mechanisms.laplace(epsilon0=1).epsilon_for_confidence(wanted).value == pytest.approx(by_hand)
     edge = 0.5 * -math.expm1(-1)
-    found = laplace.epsilon(0.9 * edge, epsilon0=1, two_sided=True)
+    found = mechanisms.laplace(epsilon0=1).epsilon_for_confidence(0.9 * edge, two_sided=True)
     assert not found.at_the_atom
-    assert laplace.confidence_two_sided(found.value, epsilon0=1) == pytest.approx(0.9 * edge)
-    assert laplace.epsilon(1.1 * edge, epsilon0=1, two_sided=True).at_the_atom
+    assert mechanisms.laplace(epsilon0=1).confidence_two_sided(found.value) == pytest.approx(0.9 * edge)
+    assert mechanisms.laplace(epsilon0=1).epsilon_for_confidence(1.1 * edge, two_sided=True).at_the_atom
 
 
 def test_floor_of_every_mechanism():
     # (1 − e^{−ε})/(e^{ε0} − e^{−ε})
     by_hand = -math.expm1(-0.6) / (math.exp(1) - math.exp(-0.6))
     assert laplace.floor(0.6, epsilon0=1) == pytest.approx(by_hand)
-    assert laplace.floor(0.6, epsilon0=1) < discrete_laplace.confidence(0.6, epsilon0=1)
+    assert laplace.floor(0.6, epsilon0=1) < mechanisms.discrete_laplace(epsilon0=1).confidence(0.6)
 
 
 def test_a_shift_in_several_outputs_is_never_worse():
@@ -148,11 +150,16 @@ def test_a_shift_in_several_outputs_is_never_worse():
         for split in generator.dirichlet(np.ones(outputs), size=4):
             parts = compose([(loss(epsilon0=float(share)), 1) for share in split])
             for epsilon in (0.2, 0.6, 0.9):
-                assert parts.confidence_bounds(epsilon)[1] >= laplace.confidence(epsilon, epsilon0=1)
+                assert parts.confidence_bounds(epsilon)[1] >= mechanisms.laplace(epsilon0=1).confidence(
+                    epsilon
+                )
 
 
 def test_unreachable_confidences_are_marked_at_the_atom():
-    assert laplace.epsilon(0.6, epsilon0=1).at_the_atom and laplace.epsilon(0.6, epsilon0=1).value == 1
-    assert not laplace.epsilon(0.45, epsilon0=1).at_the_atom
+    assert (
+        mechanisms.laplace(epsilon0=1).epsilon_for_confidence(0.6).at_the_atom
+        and mechanisms.laplace(epsilon0=1).epsilon_for_confidence(0.6).value == 1
+    )
+    assert not mechanisms.laplace(epsilon0=1).epsilon_for_confidence(0.45).at_the_atom
     found = laplace.epsilon0(0.4, confidence=0.6)
     assert found.at_the_atom and found.value == 0.4

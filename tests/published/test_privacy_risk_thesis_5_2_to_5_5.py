@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.privacy.at_risk import laplace, published
+from engine.privacy.at_risk import laplace, mechanisms, published
 from engine.privacy.direct import SimulatedLaplace, direct_losses_between
 from engine.privacy.sampled_sensitivity import (
     Origin,
@@ -146,8 +146,8 @@ def test_5_4_two_million_draws():
     )
     one = losses.within(0.6, level=1 - 1e-6)
     two = losses.within(0.6, level=1 - 1e-6, two_sided=True)
-    assert one.low <= laplace.confidence(0.6, epsilon0=1.0) <= one.high
-    assert two.low <= laplace.confidence_two_sided(0.6, epsilon0=1.0) <= two.high
+    assert one.low <= mechanisms.laplace(epsilon0=1.0).confidence(0.6) <= one.high
+    assert two.low <= mechanisms.laplace(epsilon0=1.0).confidence_two_sided(0.6) <= two.high
     assert one.share == pytest.approx(0.4094, abs=0.0018)
     assert two.share == pytest.approx(0.1848, abs=0.0015)
     assert published.confidence(0.6, epsilon0=1.0) > one.high + 0.3
@@ -296,7 +296,7 @@ def test_5_5_error_against_confidence(draw, name):
     sampled_scale = sampled_noise_scale(sample, quantile=0.9, epsilon0=1.0).scale
     epsilons = np.linspace(0.1, 0.99, 10)
     confidence = published.confidences(epsilons, epsilon0=1.0)
-    exact = np.array([laplace.confidence(e, epsilon0=1.0) for e in epsilons])
+    exact = np.array([mechanisms.laplace(epsilon0=1.0).confidence(e) for e in epsilons])
     if name == "simulated":
         table = table[:20_000]  # 50 runs of 20,000 rows tell as much; the noise is that of the whole table
     plain, found = errors(table, {"bound": bound, "sampled": sampled_scale}, epsilons)

@@ -29,7 +29,7 @@ import pytest
 
 from engine.pricing.cost import Cost
 from engine.pricing.reading import cheapest, price, published_curve
-from engine.privacy.at_risk import bounds, discrete_laplace, laplace, mechanisms, published
+from engine.privacy.at_risk import bounds, mechanisms, published
 from engine.privacy.at_risk.composition import compose
 
 EPSILONS = np.linspace(0.01, 1, 100)
@@ -88,10 +88,14 @@ def test_overlap_of_laplace_densities(draw):
 def test_published_exact_and_certified_side_by_side(draw):
     curves = {
         "published": published.confidences(EPSILONS, epsilon0=1),
-        "exact": np.array([laplace.confidence(e, epsilon0=1) for e in EPSILONS]),
-        "exact, either direction": np.array([laplace.confidence_two_sided(e, epsilon0=1) for e in EPSILONS]),
-        "certified, 1 − δ": np.array([1 - laplace.certified_delta(e, epsilon0=1) for e in EPSILONS]),
-        "exact, discrete": np.array([discrete_laplace.confidence(e, epsilon0=1) for e in EPSILONS]),
+        "exact": np.array([mechanisms.laplace(epsilon0=1).confidence(e) for e in EPSILONS]),
+        "exact, either direction": np.array(
+            [mechanisms.laplace(epsilon0=1).confidence_two_sided(e) for e in EPSILONS]
+        ),
+        "certified, 1 − δ": np.array([1 - mechanisms.laplace(epsilon0=1).delta(e) for e in EPSILONS]),
+        "exact, discrete": np.array(
+            [mechanisms.discrete_laplace(epsilon0=1).confidence(e) for e in EPSILONS]
+        ),
     }
     inside = EPSILONS < 1
     gap = (curves["published"] - curves["exact"])[inside]

@@ -34,6 +34,9 @@ class Between(_Symmetric):
         at = np.clip(x, self.low, self.high)
         return np.asarray(0.5 * -np.expm1(-(self.high + at) / 2))
 
+    def excess(self, x: Array) -> Array:
+        return np.asarray(0.5 * np.expm1((x - self.high) / 2) ** 2)
+
 
 @dataclass(frozen=True)
 class Geometric:
@@ -66,6 +69,13 @@ class Geometric:
         at = math.exp(-step) - np.exp(-step * (self.size - self._first(x) + 1))
         return np.asarray(np.maximum(0.0, at) / (1 + math.exp(-step)))
 
+    def excess(self, x: Array) -> Array:
+        step, first = float(self.exact) / self.size, self._first(x)
+        # Of all atoms above x, less the one at ε0, which is listed apart: both tails are geometric sums.
+        tails = np.exp(-step * first) + np.exp(x - step * (self.size - first + 1))
+        apart = -np.expm1(x - float(self.exact))
+        return np.asarray(np.maximum(0.0, 1 - (tails + apart) / (1 + math.exp(-step))))
+
 
 @dataclass(frozen=True)
 class Normal:
@@ -90,6 +100,13 @@ class Normal:
         from scipy.special import ndtr
 
         return np.asarray(ndtr((x + self.mean) / math.sqrt(2 * self.mean)))
+
+    def excess(self, x: Array) -> Array:
+        from scipy.special import log_ndtr
+
+        width = math.sqrt(2 * self.mean)
+        above, other = log_ndtr((self.mean - x) / width), log_ndtr(-(x + self.mean) / width)
+        return np.asarray(np.exp(above) - np.exp(x + other))
 
 
 @dataclass(frozen=True)
@@ -120,6 +137,13 @@ class RoundedNormal:
 
         return np.asarray(ndtr((self._noise(x) + self.size) / self.width))
 
+    def excess(self, x: Array) -> Array:
+        from scipy.special import log_ndtr
+
+        noise = self._noise(x)
+        above, other = log_ndtr(-noise / self.width), log_ndtr(-(noise + self.size) / self.width)
+        return np.asarray(np.exp(above) - np.exp(x + other))
+
 
 @dataclass(frozen=True)
 class Bounded(_Symmetric):
@@ -132,6 +156,9 @@ class Bounded(_Symmetric):
     def below_other(self, x: Array) -> Array:
         at = np.clip(x, self.low, self.high)
         return np.asarray(np.expm1(-(self.high + at) / 2) / math.expm1(-self.high))
+
+    def excess(self, x: Array) -> Array:
+        return np.asarray(np.expm1((x - self.high) / 2) ** 2 / -math.expm1(-self.high))
 
 
 @dataclass(frozen=True)
@@ -148,6 +175,9 @@ class Envelope:
     def below_other(self, x: Array) -> Array:
         raise NotImplementedError("no pair of neighbours has this loss")
 
+    def excess(self, x: Array) -> Array:
+        raise NotImplementedError("no pair of neighbours has this loss")
+
 
 @dataclass(frozen=True)
 class Floor:
@@ -162,4 +192,7 @@ class Floor:
         return np.where(x >= self.high, 1.0, least)
 
     def below_other(self, x: Array) -> Array:
+        raise NotImplementedError("no pair of neighbours has this loss")
+
+    def excess(self, x: Array) -> Array:
         raise NotImplementedError("no pair of neighbours has this loss")

@@ -43,108 +43,6 @@ def lattice(epsilon0: Fraction, sensitivity: int) -> Lattice:
     return Lattice(epsilon0 / sensitivity, sensitivity, one_sided, two_sided, rises)
 
 
-def confidence(epsilon: Number, *, epsilon0: Number, sensitivity: int = 1) -> float:
-    """Return P(loss ≤ ε) for worst neighbours.
-
-    Parameters
-    ----------
-    epsilon, epsilon0
-        Privacy levels, positive; floats are read as the decimals that they print as.
-    sensitivity
-        D, a whole number of grid steps.
-
-    Returns
-    -------
-    float
-        q^j/(1+q) with q = e^{−ε0/D}, j = ⌈(D − ⌊εD/ε0⌋)/2⌉ for ε < ε0; 1 from ε0 on.
-
-    Raises
-    ------
-    InputRefused
-        A level or the sensitivity cannot be used.
-
-    Examples
-    --------
-    >>> round(confidence(0.6, epsilon0=1), 6), round(confidence(0.6, epsilon0=1, sensitivity=100), 4)
-    (0.268941, 0.4114)
-    """
-    _, full, size = _checked(epsilon, epsilon0, sensitivity)
-    return lattice(full, size).confidence(epsilon)
-
-
-def confidence_two_sided(epsilon: Number, *, epsilon0: Number, sensitivity: int = 1) -> float:
-    """Return P(|loss| ≤ ε) for worst neighbours.
-
-    Parameters
-    ----------
-    epsilon, epsilon0, sensitivity
-        As in `confidence`.
-
-    Returns
-    -------
-    float
-        q^j (1 − q^m)/(1+q) with m = ⌊εD/ε0⌋ for ε < ε0; 0 whenever D = 1; 1 from ε0 on.
-
-    Examples
-    --------
-    >>> confidence_two_sided(0.6, epsilon0=1), confidence_two_sided(1, epsilon0=1)
-    (0.0, 1.0)
-    """
-    _, full, size = _checked(epsilon, epsilon0, sensitivity)
-    return lattice(full, size).confidence(epsilon, two_sided=True)
-
-
-def certified_delta(epsilon: Number, *, epsilon0: Number, sensitivity: int = 1) -> float:
-    """Return the smallest δ for which the mechanism is (ε, δ)-differentially private.
-
-    Parameters
-    ----------
-    epsilon, epsilon0, sensitivity
-        As in `confidence`.
-
-    Returns
-    -------
-    float
-        Σ_j p_j (1 − e^{ε−l_j}) over the atoms l_j above ε; (1 − e^{ε−ε0})/(1 + e^{−ε0}) for D = 1.
-
-    Examples
-    --------
-    >>> round(certified_delta(0.6, epsilon0=1), 6)
-    0.241015
-    """
-    at, full, size = _checked(epsilon, epsilon0, sensitivity)
-    return _delta(at, full, size)
-
-
-def epsilon(
-    confidence: Number, *, epsilon0: Number, sensitivity: int = 1, two_sided: bool = False
-) -> Inverse:
-    """Return the smallest ε whose exact confidence is at least the one asked for.
-
-    Parameters
-    ----------
-    confidence
-        Between 0 and 1.
-    epsilon0, sensitivity
-        As in `confidence`.
-    two_sided
-        Whether |loss| is meant.
-
-    Returns
-    -------
-    Inverse
-        A multiple of ε0/D (the loss has no other values); ε0 and at the atom when nothing below reaches it.
-
-    Examples
-    --------
-    >>> epsilon(0.2, epsilon0=1), epsilon(0.9, epsilon0=1)
-    (Inverse(value=0.0, at_the_atom=False), Inverse(value=1.0, at_the_atom=True))
-    """
-    wanted = float(share(confidence, name="confidence"))
-    full, size = positive(epsilon0, name="epsilon0"), whole(sensitivity, name="sensitivity")
-    return lattice(full, size).epsilon(wanted, two_sided=two_sided)
-
-
 def epsilon0(
     epsilon: Number, *, confidence: Number, sensitivity: int = 1, two_sided: bool = False
 ) -> Inverse:
@@ -154,8 +52,12 @@ def epsilon0(
     ----------
     epsilon
         Privacy level at risk, positive.
-    confidence, sensitivity, two_sided
-        As in `epsilon`.
+    confidence
+        Between 0 and 1.
+    sensitivity
+        D, a whole number of grid steps.
+    two_sided
+        Whether |loss| is meant.
 
     Returns
     -------
@@ -186,58 +88,6 @@ def epsilon0(
     return Inverse(float(at), True)
 
 
-def certified_epsilon(delta: Number, *, epsilon0: Number, sensitivity: int = 1) -> float:
-    """Return the smallest ε for which the mechanism is (ε, δ)-differentially private.
-
-    Examples
-    --------
-    >>> round(certified_epsilon(0.241014, epsilon0=1), 5)
-    0.6
-    """
-    wanted = float(share(delta, name="delta"))
-    full, size = positive(epsilon0, name="epsilon0"), whole(sensitivity, name="sensitivity")
-    if _delta(Fraction(0), full, size) <= wanted:
-        return 0.0
-    from scipy.optimize import brentq
-
-    return float(brentq(lambda x: _delta(Fraction(x), full, size) - wanted, 0.0, float(full), xtol=1e-14))
-
-
-def certified_epsilon0(epsilon: Number, *, delta: Number, sensitivity: int = 1) -> float:
-    """Return the largest ε0 whose mechanism is (ε, δ)-differentially private.
-
-    Examples
-    --------
-    >>> round(certified_epsilon0(0.6, delta=0.241014), 5)
-    1.0
-    """
-    at, wanted = positive(epsilon, name="epsilon"), float(share(delta, name="delta"))
-    size = whole(sensitivity, name="sensitivity")
-    from scipy.optimize import brentq
-
-    upper = 2 * at
-    while _delta(at, upper, size) < wanted:
-        upper *= 2
-        if upper > LARGEST_LEVEL:
-            return math.inf
-    return float(
-        brentq(lambda x: _delta(at, Fraction(x), size) - wanted, float(at), float(upper), xtol=1e-14)
-    )
-
-
-def _checked(epsilon: Number, epsilon0: Number, sensitivity: int) -> tuple[Fraction, Fraction, int]:
-    return (
-        positive(epsilon, name="epsilon"),
-        positive(epsilon0, name="epsilon0"),
-        whole(sensitivity, name="sensitivity"),
-    )
-
-
-def _reached(epsilon: Fraction, epsilon0: Fraction, sensitivity: int) -> int:
-    """Return m, the largest whole number of steps ε0/D within ε."""
-    return math.floor(epsilon * sensitivity / epsilon0)
-
-
 def _one_sided(reached: int, epsilon0: Fraction | float, sensitivity: int) -> float:
     step = float(epsilon0) / sensitivity
     first = (sensitivity - reached + 1) // 2
@@ -247,17 +97,6 @@ def _one_sided(reached: int, epsilon0: Fraction | float, sensitivity: int) -> fl
 def _two_sided(reached: int, epsilon0: Fraction | float, sensitivity: int) -> float:
     step = float(epsilon0) / sensitivity
     return _one_sided(reached, epsilon0, sensitivity) * -math.expm1(-step * reached)
-
-
-def _delta(epsilon: Fraction, epsilon0: Fraction, sensitivity: int) -> float:
-    if epsilon >= epsilon0:
-        return 0.0
-    step = float(epsilon0) / sensitivity
-    first = (sensitivity - _reached(epsilon, epsilon0, sensitivity) + 1) // 2
-    # P(loss > ε) − e^ε Q(loss > ε): both tails are geometric sums over the atoms j < first.
-    tail = math.exp(-step * first)
-    other = math.exp(float(epsilon) - step * (sensitivity - first + 1))
-    return max(0.0, 1 - (tail + other) / (1 + math.exp(-step)))
 
 
 def _first_piece(epsilon: Fraction, wanted: float, sensitivity: int) -> int:

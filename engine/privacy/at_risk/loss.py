@@ -25,8 +25,8 @@ class Body(Protocol):
     """The part of a loss that is not listed atom by atom.
 
     ``below(x)`` is its mass at losses ≤ x under P (the data as they are); ``below_other(x)`` the same under
-    Q (the neighbouring data), that is ∫ e^{−l} dP(l). Both take and return arrays. Almost all of the body
-    lies between ``low`` and ``high``.
+    Q (the neighbouring data), that is ∫ e^{−l} dP(l); ``excess(x)`` is ∫ (1 − e^{x−l})₊ dP(l), for x in the
+    range of the body. All take and return arrays. Almost all of the body lies between ``low`` and ``high``.
     """
 
     @property
@@ -38,6 +38,8 @@ class Body(Protocol):
     def below(self, x: Array) -> Array: ...
 
     def below_other(self, x: Array) -> Array: ...
+
+    def excess(self, x: Array) -> Array: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +179,10 @@ class PrivacyLoss:
             total = over[ranks] - np.exp(x) * over_other[ranks]
         if self.body is not None:
             end = np.array([math.inf])
-            mass, other = self.body.below(end) - self.body.below(x), self.body.below_other(end)
-            total = total + mass - np.exp(x) * (other - self.body.below_other(x))
+            # Below its range all of the body counts, above it nothing.
+            whole = self.body.below(end) - np.exp(np.minimum(x, 0.0)) * self.body.below_other(end)
+            inside = self.body.excess(np.clip(x, self.body.low, self.body.high))
+            total = total + np.where(x < self.body.low, whole, np.where(x < self.body.high, inside, 0.0))
         return np.clip(total, 0.0, 1.0)
 
     def epsilon_for_confidence(self, confidence: Number, *, two_sided: bool = False) -> Inverse:

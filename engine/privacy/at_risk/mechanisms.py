@@ -96,7 +96,8 @@ def laplace(*, epsilon0: Number) -> PrivacyLoss:
         Between(full),
         full,
         anchor=exact,
-        two_sided=lambda x: _laplace.confidence_two_sided(x, epsilon0=full),
+        # ½ (e^{−(ε0−ε)/2} − e^{−(ε0+ε)/2}), written so that no digit is lost for small ε.
+        two_sided=lambda x: -0.5 * math.exp((x - full) / 2) * math.expm1(-x),
     )
 
 

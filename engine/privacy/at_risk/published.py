@@ -139,7 +139,7 @@ def confidence(epsilon: Number, *, epsilon0: Number, dimensions: int = 1) -> flo
     Notes
     -----
     This is *not* the probability that the realised loss stays within ε: the theorem treats the distances of
-    one output to two answers as independent. See `engine.privacy.at_risk.laplace.confidence` for that.
+    one output to two answers as independent. See `engine.privacy.at_risk.mechanisms.laplace` for that.
 
     Source: Dandekar 2019, chapter 8, theorem 3.
 

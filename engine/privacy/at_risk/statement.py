@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.errors import InputRefused
 from engine.privacy.at_risk import discrete_laplace, laplace, mechanisms, published
-from engine.privacy.at_risk.inputs import LARGEST_LEVEL, Number, level, positive, share, whole
+from engine.privacy.at_risk.inputs import LARGEST_LEVEL, Number, positive, share, whole
 from engine.privacy.at_risk.inverse import Inverse
 from engine.privacy.at_risk.loss import PrivacyLoss
 
@@ -141,16 +141,16 @@ def state(
     family = _family(word, sensitivity, answers)
     k = whole(dimensions, name="dimensions", largest=published.LARGEST_DIMENSIONS)
     own = _own_level(word, epsilon0, scale, family)
-    at = None if epsilon is None else level(epsilon, name="epsilon")
+    at = None if epsilon is None else positive(epsilon, name="epsilon")
     wanted = None if confidence is None else float(share(confidence, name="confidence"))
-    if sum(value is not None for value in (own, at, wanted)) != 2:
-        raise InputRefused("at_risk.two_of_three")
-    if own is None:
-        answer = _own_level_for(word, at, wanted, k, family, epsilon)
-    elif wanted is not None:
+    if at is None and own is not None and wanted is not None:
         answer = _epsilon_for(word, own, wanted, k, family)
+    elif own is None and at is not None and wanted is not None:
+        answer = _own_level_for(word, at, wanted, k, family)
+    elif own is not None and at is not None and wanted is None:
+        answer = _confidence_at(word, own, at, k, family)
     else:
-        answer = _confidence_at(word, own, at, k, family, epsilon)
+        raise InputRefused("at_risk.two_of_three")
     levelled = word in HAS_A_LEVEL
     return Statement(
         word,
@@ -158,7 +158,7 @@ def state(
         k,
         float(own) if own is not None and levelled else None,
         float(own) if own is not None and not levelled else None,
-        at,
+        None if at is None else float(at),
         wanted,
         *answer,
     )
@@ -247,93 +247,59 @@ def _own_level(
     return positive(family.sensitivity / width, name="epsilon0")
 
 
-def _confidence_at(
-    word: str, own: Fraction, at: float | None, k: int, family: _Family, typed: Number | str | None
-) -> _Answer:
-    assert at is not None and typed is not None
+def _confidence_at(word: str, own: Fraction, at: Fraction, k: int, family: _Family) -> _Answer:
     loss = family.make(own)
-    printed, floor = None, None
-    if word in PUBLISHED_FOR:
-        printed = published.confidence(at, epsilon0=own, dimensions=k)
-    if word in HAS_A_LEVEL:
-        floor = laplace.floor(at, epsilon0=own)
-    if word == "discrete_laplace":
-        # The closed form has all digits of δ at any sensitivity.
-        size = int(family.sensitivity)
-        delta = discrete_laplace.certified_delta(
-            positive(typed, name="epsilon"), epsilon0=own, sensitivity=size
-        )
-    else:
-        delta = laplace.certified_delta(at, epsilon0=own) if word == "laplace" else loss.delta(at)
-    read = positive(typed, name="epsilon")
-    exact = Exact(loss.confidence(read), loss.confidence_two_sided(read))
-    return "confidence", printed, exact, delta, None, floor, _warnings(word, loss.largest, exact)
+    printed = published.confidence(at, epsilon0=own, dimensions=k) if word in PUBLISHED_FOR else None
+    floor = laplace.floor(at, epsilon0=own) if word in HAS_A_LEVEL else None
+    exact = Exact(loss.confidence(at), loss.confidence_two_sided(at))
+    return "confidence", printed, exact, loss.delta(at), None, floor, _warnings(word, loss.largest, exact)
 
 
 def _epsilon_for(word: str, own: Fraction, wanted: float, k: int, family: _Family) -> _Answer:
-    loss = family.make(own)
-    delta = 1 - wanted
+    loss, delta = family.make(own), 1 - wanted
     printed = published.epsilon(wanted, epsilon0=own, dimensions=k) if word in PUBLISHED_FOR else None
-    if word == "laplace":
-        one, two = (laplace.epsilon(wanted, epsilon0=own, two_sided=side) for side in (False, True))
-        certified = laplace.certified_epsilon(delta, epsilon0=own)
-    elif word == "discrete_laplace":
-        size = int(family.sensitivity)
-        one, two = (
-            discrete_laplace.epsilon(wanted, epsilon0=own, sensitivity=size, two_sided=side)
-            for side in (False, True)
-        )
-        certified = discrete_laplace.certified_epsilon(delta, epsilon0=own, sensitivity=size)
-    else:
-        one, two = (loss.epsilon_for_confidence(wanted, two_sided=side) for side in (False, True))
-        certified = loss.epsilon_for_delta(delta)
-    exact = _pair(one, two)
+    exact = _pair(*(loss.epsilon_for_confidence(wanted, two_sided=side) for side in (False, True)))
+    certified = loss.epsilon_for_delta(delta)
     return "epsilon", printed, exact, delta, certified, None, _warnings(word, loss.largest, exact)
 
 
-def _own_level_for(
-    word: str,
-    at: float | None,
-    wanted: float | None,
-    k: int,
-    family: _Family,
-    typed: Number | str | None,
-) -> _Answer:
-    assert at is not None and wanted is not None and typed is not None
+def _own_level_for(word: str, at: Fraction, wanted: float, k: int, family: _Family) -> _Answer:
     delta = 1 - wanted
+
+    def search(holds: Callable[[PrivacyLoss], bool]) -> Inverse:
+        def reached(x: float) -> bool:
+            return holds(family.make(x))
+
+        if word not in HAS_A_LEVEL:
+            return _smallest_scale(reached)
+        return _largest_level(float(at), reached, LARGEST_LEVEL if word in PUBLISHED_FOR else 700)
+
     printed = published.epsilon0(at, confidence=wanted, dimensions=k) if word in PUBLISHED_FOR else None
-    if word == "laplace":
-        one, two = (laplace.epsilon0(at, confidence=wanted, two_sided=side) for side in (False, True))
-        certified = laplace.certified_epsilon0(at, delta=delta)
-    elif word == "discrete_laplace":
-        size, exactly = int(family.sensitivity), positive(typed, name="epsilon")
+    if word == "discrete_laplace":
+        # Not monotone in ε0 for the loss in either direction: piece by piece.
+        size = int(family.sensitivity)
         one, two = (
-            discrete_laplace.epsilon0(exactly, confidence=wanted, sensitivity=size, two_sided=side)
+            discrete_laplace.epsilon0(at, confidence=wanted, sensitivity=size, two_sided=side)
             for side in (False, True)
         )
-        certified = discrete_laplace.certified_epsilon0(exactly, delta=delta, sensitivity=size)
-    elif word in HAS_A_LEVEL:
-        one = _largest_level(at, lambda x: family.make(x).confidence(at) >= wanted)
-        two = _largest_level(at, lambda x: family.make(x).confidence_two_sided(at) >= wanted)
-        certified = _largest_level(at, lambda x: family.make(x).delta(at) <= delta).value
     else:
-        one = _smallest_scale(lambda x: family.make(x).confidence(at) >= wanted)
-        two = _smallest_scale(lambda x: family.make(x).confidence_two_sided(at) >= wanted)
-        certified = _smallest_scale(lambda x: family.make(x).delta(at) <= delta).value
+        one = search(lambda loss: loss.confidence(at) >= wanted)
+        two = search(lambda loss: loss.confidence_two_sided(at) >= wanted)
+    certified = search(lambda loss: loss.delta(at) <= delta).value
     exact = _pair(one, two)
     asked = "epsilon0" if word in HAS_A_LEVEL else "scale"
     largest = printed if printed is not None else exact.one_sided
     return asked, printed, exact, delta, certified, None, _warnings(word, largest, exact)
 
 
-def _largest_level(at: float, holds: Callable[[float], bool]) -> Inverse:
+def _largest_level(at: float, holds: Callable[[float], bool], top: float) -> Inverse:
     """Return the largest ε0 > ε for which ``holds``, else ε0 = ε at the atom."""
     if not holds(at * (1 + 1e-9)):
         return Inverse(at, True)
     low, high = at * (1 + 1e-9), 2 * at
     while holds(high):
         low, high = high, 2 * high
-        if high > 700:
+        if high > top:
             return Inverse(math.inf, False)
     return Inverse(_settle(low, high, holds), False)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.errors import InputRefused
-from engine.privacy.at_risk import laplace, published
+from engine.privacy.at_risk import laplace, mechanisms, published
 from engine.privacy.sampled_sensitivity.bounds import ImplicitConfidence
 from engine.privacy.sampled_sensitivity.populations import AREA
 
@@ -164,11 +164,12 @@ def both_confidence(
     (0.5784, 0.3643, 0.1644)
     """
     widened = eta.value * epsilon0
+    loss = mechanisms.laplace(epsilon0=epsilon0)
     ratio = published.confidence(epsilon, epsilon0=widened, dimensions=dimensions)
     return BothConfidence(
         printed=ratio * implicit.printed,  # theorem 5 as printed
-        exact_one_sided=laplace.confidence(epsilon, epsilon0=epsilon0) * implicit.corrected,
-        exact_two_sided=laplace.confidence_two_sided(epsilon, epsilon0=epsilon0) * implicit.corrected,
+        exact_one_sided=loss.confidence(epsilon) * implicit.corrected,
+        exact_two_sided=loss.confidence_two_sided(epsilon) * implicit.corrected,
         probability=implicit.probability,
         eta=eta,
         worst_level=widened if eta.source is EtaSource.KNOWN else None,

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import beta, binom, norm
 
 from engine.errors import Cancelled, InputRefused
-from engine.privacy.at_risk import laplace, published
+from engine.privacy.at_risk import mechanisms, published
 from engine.privacy.direct import (
     MeasuredLosses,
     SimulatedDiscreteLaplace,
@@ -43,8 +43,10 @@ def assert_holds(losses, epsilon, truth, two_sided=False):
 def test_laplace_has_the_exact_worst_case(epsilon0, share):
     losses = between(3.0, 5.0, SimulatedLaplace(2.0 / epsilon0))
     epsilon = share * epsilon0
-    assert_holds(losses, epsilon, laplace.confidence(epsilon, epsilon0=epsilon0))
-    assert_holds(losses, epsilon, laplace.confidence_two_sided(epsilon, epsilon0=epsilon0), two_sided=True)
+    assert_holds(losses, epsilon, mechanisms.laplace(epsilon0=epsilon0).confidence(epsilon))
+    assert_holds(
+        losses, epsilon, mechanisms.laplace(epsilon0=epsilon0).confidence_two_sided(epsilon), two_sided=True
+    )
     assert losses.within(epsilon0).share == 1.0
     assert np.mean(losses.losses > epsilon0 * (1 - 1e-9)) == pytest.approx(0.5, abs=0.01)  # the atom
 
@@ -54,7 +56,7 @@ def test_where_theorem_3_and_the_measurement_part():
     for epsilon in (0.2, 0.4, 0.6, 0.8):
         found = losses.within(epsilon, level=SURE)
         stated = published.confidence(epsilon, epsilon0=1.0)
-        exact = laplace.confidence(epsilon, epsilon0=1.0)
+        exact = mechanisms.laplace(epsilon0=1.0).confidence(epsilon)
         assert found.low <= exact <= found.high
         # Below ε = .4 the theorem states too little, above too much: it is no bound on either side.
         assert (stated < found.low) if epsilon == 0.2 else (stated > found.high)

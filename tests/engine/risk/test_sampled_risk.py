@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.errors import InputRefused
-from engine.privacy.at_risk import discrete_laplace, laplace
+from engine.privacy.at_risk import mechanisms
 from engine.privacy.at_risk.mechanisms import gaussian
 from engine.privacy.noise import Noise
 from engine.privacy.sampled_sensitivity import Origin, TablePopulation
@@ -26,8 +26,12 @@ def asked(*, population=COINS, query=np.sum, proved=1.0, **changes):
 @pytest.mark.parametrize(
     ("mechanism", "given", "exact"),
     [
-        ("laplace", {"epsilon0": Fraction(1)}, laplace.confidence(0.6, epsilon0=1)),
-        ("discrete_laplace", {"epsilon0": Fraction(1)}, discrete_laplace.confidence(0.6, epsilon0=1)),
+        ("laplace", {"epsilon0": Fraction(1)}, mechanisms.laplace(epsilon0=1).confidence(0.6)),
+        (
+            "discrete_laplace",
+            {"epsilon0": Fraction(1)},
+            mechanisms.discrete_laplace(epsilon0=1).confidence(0.6),
+        ),
         ("gaussian", {"scale": Fraction(1)}, gaussian(scale=1).confidence(0.6)),
     ],
 )
