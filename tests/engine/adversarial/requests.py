@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from engine.methods.catalogue import method as method_of
 from engine.methods.protocol import MAIN, Budget
 from engine.privacy.promise import Neighbours
 from engine.release.plan import FileReference, Plan
@@ -90,6 +91,7 @@ def plan_for(
         "holding": "Register",
         "holding_budget": Budget(Fraction(4), max(delta, Fraction(0)), neighbours),
     }
+    given["method_version"] = method_of(str((given | changes)["method"])).version
     return Plan(**(given | changes))  # type: ignore[arg-type]
 
 
