@@ -18,12 +18,14 @@ NONE: Digests = np.zeros(0, dtype=np.uint64)
 
 _SIZE_BITS = 5
 _SIZES = 1 << _SIZE_BITS
+_SIZE = np.uint64(_SIZES - 1)
+_PIECE = 1 << 17  # keys at a time: what Python holds of them stays small
 _SHORT = r"^[0-9]{1,9}$"
 _PROBE_KEY, _PROBE, _PROBE_HASH = "0123456789abcdef", "custos", 0x07F5366BA3C08A5F
 
 
-def digests(key: bytes, people: Iterable[str]) -> Digests:
-    """Return the sorted, distinct digests of person keys.
+def digests(key: bytes, people: Iterable[str] | Any) -> Digests:
+    """Return the sorted, distinct digests of person keys: texts, or a `pyarrow.ChunkedArray` of texts.
 
     Notes
     -----
@@ -34,20 +36,30 @@ def digests(key: bytes, people: Iterable[str]) -> Digests:
     one digest by accident with probability below 2·10⁻⁴.
     """
     import pyarrow as pa
+
+    is_arrow = isinstance(people, pa.ChunkedArray)
+    texts: Any = people if is_arrow else pa.chunked_array([list(people)], pa.large_string())
+    found = [
+        keyed(key, b"person", piece.to_numpy(zero_copy_only=False)) & ~_SIZE | _sizes(piece)
+        for chunk in texts.chunks
+        for piece in (chunk.slice(start, _PIECE) for start in range(0, len(chunk), _PIECE))
+    ]
+    return distinct(np.concatenate([NONE, *found]))
+
+
+def _sizes(texts: Any) -> Digests:
+    """Return how many binary digits each short whole number has, 0 for all else."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    listed = list(people)
-    if not listed:
-        return NONE
-    text = pa.array(listed, pa.large_string())
-    numbers = pc.if_else(pc.match_substring_regex(text, _SHORT), text, None).cast(pa.int64())
+    numbers = pc.if_else(pc.match_substring_regex(texts, _SHORT), texts, None).cast(pa.int64())
     values = pc.fill_null(numbers, -1).to_numpy(zero_copy_only=False)
     # frexp: the exponent of x in [2^(e-1), 2^e) is e, the number of binary digits; zero counts as one digit.
-    sizes = np.where(values < 0, 0, np.maximum(np.frexp(values.astype(np.float64))[1], 1)).astype(np.uint64)
-    return distinct(keyed(key, b"person", listed) & ~np.uint64(_SIZES - 1) | sizes)
+    digits = np.maximum(np.frexp(values.astype(np.float64))[1], 1)
+    return np.where(values < 0, 0, digits).astype(np.uint64)
 
 
-def keyed(key: bytes, use: bytes, texts: list[str]) -> Digests:
+def keyed(key: bytes, use: bytes, texts: Any) -> Digests:
     """Return the keyed hash of every text, in order; another ``use`` of the same key shares none of them."""
     from pandas.util import hash_array
 
@@ -127,4 +139,4 @@ def _expected(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> float:
 
 
 def _by_size(values: Digests) -> npt.NDArray[np.int64]:
-    return np.bincount((values & np.uint64(_SIZES - 1)).astype(np.int64), minlength=_SIZES)
+    return np.bincount((values & _SIZE).astype(np.int64), minlength=_SIZES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from engine.ledger import holdings, journal, people, traces
 from engine.ledger.fields import words
@@ -15,14 +16,15 @@ from engine.ledger.values import Match
 class Recognition(Register):
     """What of a ledger is about tables; see `engine.ledger.Ledger`."""
 
-    def person_digests(self, keys: Iterable[str]) -> Digests:
+    def person_digests(self, keys: Iterable[str] | Any) -> Digests:
         """Return what the ledger keeps instead of person keys: sorted, distinct numbers of 64 bits.
 
         Parameters
         ----------
         keys
-            One person key per row or per person, always written the same way by the caller (``"7"`` and
-            ``"7.0"`` are two people). Where no person key is marked: none.
+            One person key per row or per person, texts or a `pyarrow.ChunkedArray` of texts, always written
+            the same way by the caller (``"7"`` and ``"7.0"`` are two people). Where no person key is marked:
+            none.
 
         Notes
         -----

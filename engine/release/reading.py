@@ -269,14 +269,14 @@ def person_codes(keys: pd.Series, missing: tuple[str, ...] = ()) -> npt.NDArray[
     return np.asarray(codes, dtype=np.int64)
 
 
-def person_keys(table: Table, schema: Schema) -> list[str]:
-    """Return each person's key once, as text; none where no person key is marked."""
+def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
+    """Return the person key of every row that has one, as text; none where no person key is marked."""
     key = schema.person_key
     if key is None:
-        return []
-    absent = {*key_texts(key.missing), None}
-    keys = pc.unique(key_column(table.rows()[key.name])).to_pylist()
-    return [person for person in keys if person not in absent]
+        return pa.chunked_array([], pa.large_string())
+    cells = key_column(table.rows()[key.name])
+    absent = pa.array([*key_texts(key.missing), None], cells.type)
+    return cells.filter(pc.invert(pc.is_in(cells, value_set=absent)))
 
 
 def _needed(plan: Plan) -> list[str]:

@@ -123,7 +123,7 @@ def test_a_person_is_one_however_the_key_is_written(tmp_path: Path) -> None:
     held = reading.read(PLAN, base=tmp_path)
     codes = reading.person_codes(held.table.rows()["person"], ("-9",))
     assert codes.tolist() == [0, 0, 0, 1, -1, -1, -1, 2]
-    assert reading.person_keys(held.table, held.schema) == ["7", "07", "x"]
+    assert reading.person_keys(held.table, held.schema).unique().to_pylist() == ["7", "07", "x"]
 
 
 def test_a_pinned_plan_says_every_option(tmp_path: Path) -> None:
