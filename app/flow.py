@@ -56,6 +56,8 @@ class State:
         The ledger would refuse the release as it stands.
     new_holding
         The register of people is not in the ledger yet, so that it needs a budget.
+    question
+        What the ledger asks about the people of the table and nobody has answered yet: an end of an id.
     """
 
     plan: Plan = field(default_factory=Plan)
@@ -64,6 +66,7 @@ class State:
     problems: tuple[Problem, ...] = ()
     refused: bool = False
     new_holding: bool = False
+    question: str = ""
 
 
 def following(step: str) -> str | None:
@@ -137,6 +140,8 @@ def _purpose(state: State) -> Text | None:
         return _missing("purpose_expires")
     if not state.plan.holding.strip():
         return _missing("no_holding")
+    if state.question:
+        return _missing(state.question)
     if state.new_holding and state.plan.holding_budget is None:
         return _missing("no_holding_budget")
     return None

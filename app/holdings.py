@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,51 @@ from engine.release.plan import Plan
 
 @dataclass(frozen=True)
 class Holdings:
-    """The registers of the ledger with what is left of each, and those that this table seems to belong to."""
+    """The registers of the ledger with what is left of each, and those that this table seems to belong to.
 
-    statuses: tuple[Any, ...]
-    matches: tuple[Any, ...]
+    ``keys`` gives for each register of persons, by its id, the column that last named its people.
+    """
+
+    statuses: tuple[Any, ...] = ()
+    matches: tuple[Any, ...] = ()
+    keys: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> frozenset[str]:
         """Names of all registers."""
         return frozenset(status.holding.name for status in self.statuses)
+
+    def unanswered(self, plan: Plan) -> Any:
+        """Return the match that is a question still: not taken, and no reason given for another register."""
+        wanted = plan.holding.strip().casefold()
+        best = [one for one in self.matches if one.strength == self.matches[0].strength]
+        taken = any(one.holding.name.casefold() == wanted for one in best)
+        return None if not best or taken or said(plan, NEW_HOLDING) else best[0]
+
+    def question(self, plan: Plan) -> str:
+        """Return what the ledger asks and the plan does not answer, or nothing."""
+        if self.unanswered(plan) is not None:
+            return "register_question"
+        return "key_question" if self.other_key(plan) is not None and not said(plan, OTHER_KEY) else ""
+
+    def other_key(self, plan: Plan) -> tuple[str, str] | None:
+        """Return the column by which the register knew its people and the table's own, if they differ."""
+        wanted = plan.holding.strip().casefold()
+        paying = next((one.holding for one in self.statuses if one.holding.name.casefold() == wanted), None)
+        key = plan.schema.person_key if plan.schemas else None
+        before = "" if paying is None else self.keys.get(paying.id, "")
+        if not before or key is None or key.name.casefold() == before.casefold():
+            return None
+        return before, key.name
+
+
+NEW_HOLDING, OTHER_KEY = "new_holding", "other_key"
+
+
+def said(plan: Plan, decision: str) -> str:
+    """Return the reason that was given for a decision, or nothing."""
+    found = (str(one.get("reason", "")) for one in plan.decisions if one.get("decision") == decision)
+    return next(found, "").strip()
 
 
 def look_up(
@@ -31,19 +68,20 @@ def look_up(
 
     path = ledger_path if ledger_path is not None else default_path()
     if not path.exists():
-        return Holdings((), ())
+        return Holdings()
     from engine.release.charge import composer, shown
     from engine.table.fingerprint import marks
     from engine.table.preparation import prepare, split
 
     ledger = Ledger(path)
     statuses = tuple(ledger.status(one.id, composer(one)) for one in ledger.holdings())
+    keys = {one.id: ledger.person_key(one.id) for one in ledger.holdings() if one.unit == "person"}
     if not statuses or raw is None:
-        return Holdings(statuses, ())
+        return Holdings(statuses, (), keys)
     progress.step(0.3, "table.fingerprint")
     # As a release charges the table: as it was read, with the people who are left after the steps.
     changes, _ = split(plan.preparation)
     table, schema = prepare(raw, changes, plan.schema) if changes else (raw, plan.schema)
     found = shown(ledger, table, schema, marks(raw), raw.names)
     progress.step(0.7, "table.digests")
-    return Holdings(statuses, tuple(found.matches(ledger)))
+    return Holdings(statuses, tuple(found.matches(ledger)), keys)

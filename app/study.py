@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from app.flow import ROWS_PER_PERSON, State
+from app.holdings import Holdings
 from engine.errors import EngineError
 from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN
@@ -105,7 +106,7 @@ class Study:
         self._tree: tuple[Plan | None, dict[str, Any]] = (None, {})
         self._listeners: list[Callable[[frozenset[str]], None]] = []
         self.ledger_path: Path | None = None  # None: where the ledger lies unless one is named
-        self.known_holdings: frozenset[str] = frozenset()  # names of the registers in the ledger
+        self.registers = Holdings()  # what the ledger knows, once it was asked
         self.saved_at: datetime | None = None
         self.target: Path | None = None  # the folder that becomes the bundle
         self.release_asked = ""  # fingerprint of the plan whose release was asked for, until it begins
@@ -136,7 +137,8 @@ class Study:
             problems=self.problems(),
             refused=getattr(preview, "refusal", None) is not None,
             new_holding=bool(self._plan.holding)
-            and self._plan.holding.casefold() not in {name.casefold() for name in self.known_holdings},
+            and self._plan.holding.casefold() not in {name.casefold() for name in self.registers.names},
+            question=self.registers.question(self._plan),
         )
 
     def listen(self, callback: Callable[[frozenset[str]], None]) -> None:

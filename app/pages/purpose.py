@@ -16,11 +16,13 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QPushButton,
+    QVBoxLayout,
     QWidget,
 )
 
 from app import words
-from app.holdings import Holdings, look_up
+from app.holdings import NEW_HOLDING, OTHER_KEY, Holdings, look_up, said
 from app.pages.base import Page
 from app.theme import text_font
 from app.widgets.cards import Card
@@ -44,8 +46,9 @@ class PurposePage(Page):
     id = "purpose"
 
     def build(self) -> None:
-        self._known: Holdings = Holdings((), ())
         self._delta = Fraction(0)  # written before there is an ε to go with it
+        self._reasons: dict[str, QWidget] = {}
+        self._asked_for_reason = False
         self.fields: dict[str, QLineEdit] = {}
         card = Card(words.say("app.purpose.request"))
         grid = QGridLayout()
@@ -122,8 +125,8 @@ class PurposePage(Page):
         self.left = Prose()
         self.matched = Prose(tone="care")
         card.body.addWidget(self.holding)
+        card.body.addWidget(self._build_question())
         card.body.addWidget(self.left)
-        card.body.addWidget(self.matched)
         self.new = QWidget()
         grid = QGridLayout(self.new)
         grid.setContentsMargins(0, 4, 0, 0)
@@ -144,19 +147,56 @@ class PurposePage(Page):
         self.neighbours.activated.connect(lambda place: self._budget_edited())
         self.delta = self._line("holding_delta")
         self.delta.editingFinished.connect(self._budget_edited)
-        self.other_reason = self._line("other_reason")
-        self.other_reason.editingFinished.connect(self._reason_edited)
         self._place(grid, "holding_name", self.name, 0)
         self._place(grid, "holding_epsilon", self.epsilon, 1)
         self._place(grid, "neighbours", self.neighbours, 2)
         self._place(grid, "holding_delta", self.delta, 3)
-        self._place(grid, "other_reason", self.other_reason, 4, 2)
-        self.reason_label = grid.itemAtPosition(6, 0).widget()
         card.body.addWidget(self.new)
+        self.other_reason = self._reason_field("other_reason", NEW_HOLDING)
+        self.key_words = Prose(tone="care")
+        self.key_reason = self._reason_field("key_reason", OTHER_KEY)
+        for part in (self.reason_part("other_reason"), self.key_words, self.reason_part("key_reason")):
+            card.body.addWidget(part)
         self.wrong = Prose(tone="wrong")
         self.wrong.hide()
         card.body.addWidget(self.wrong)
         return card
+
+    def _build_question(self) -> QWidget:
+        """Which register a table seems to belong to is asked, never decided."""
+        self.question = QWidget()
+        self.question.setObjectName("register_question")
+        line = QVBoxLayout(self.question)
+        line.setContentsMargins(0, 0, 0, 4)
+        line.addWidget(self.matched)
+        buttons = QHBoxLayout()
+        self.same, self.others = QPushButton(), QPushButton(words.say("app.purpose.other_people"))
+        self.same.setObjectName("same_people")
+        self.others.setObjectName("other_people")
+        self.same.clicked.connect(lambda checked=False: self._same_people())
+        self.others.clicked.connect(lambda checked=False: self._other_people())
+        for button in (self.same, self.others):
+            buttons.addWidget(button)
+            self.topic(button, "recognised")
+        buttons.addStretch(1)
+        line.addLayout(buttons)
+        return self.question
+
+    def _reason_field(self, name: str, decision: str) -> QLineEdit:
+        """Make the field for the reason of a decision, which the ledger keeps."""
+        field = self._line(name)
+        field.editingFinished.connect(lambda: self._reason_edited(field, decision))
+        part = QWidget()
+        part.setObjectName(f"{name}_part")
+        grid = QGridLayout(part)
+        grid.setContentsMargins(0, 0, 0, 0)
+        self._place(grid, name, field, 0)
+        self._reasons[name] = part
+        return field
+
+    def reason_part(self, name: str) -> QWidget:
+        """Return the label and the field of a reason."""
+        return self._reasons[name]
 
     def _line(self, name: str) -> QLineEdit:
         field = QLineEdit()
@@ -182,10 +222,8 @@ class PurposePage(Page):
         )
 
     def _looked_up(self, found: Holdings) -> None:
-        self._known = found
-        self.study.known_holdings = found.names
-        if found.matches and not self.study.plan.holding:
-            self.study.decide(holding=found.matches[0].holding.name)
+        self.study.registers = found
+        self._asked_for_reason = False
         self.frame.update_frame()
         self.enter()
 
@@ -207,12 +245,12 @@ class PurposePage(Page):
         status = self._status()
         with QSignalBlocker(self.holding):
             self.holding.clear()
-            for one in self._known.statuses:
+            for one in self.study.registers.statuses:
                 self.holding.addItem(one.holding.name, one.holding.name)
             self.holding.addItem(words.say("app.purpose.new"), NEW)
             place = self.holding.findData(status.holding.name) if status is not None else -1
             self.holding.setCurrentIndex(place if place >= 0 else self.holding.count() - 1)
-        self.holding.setVisible(bool(self._known.statuses))
+        self.holding.setVisible(bool(self.study.registers.statuses))
         self.new.setVisible(status is None)
         self.left.setVisible(status is not None)
         if status is not None:
@@ -228,30 +266,35 @@ class PurposePage(Page):
                 self.delta.setText(shown(budget.delta if budget is not None else self._delta))
             relation = budget.neighbours if budget is not None else Neighbours.ADD_REMOVE
             self.neighbours.setCurrentIndex(self.neighbours.findData(relation.value))
-            if not (self.other_reason.hasFocus() and self.other_reason.isModified()):
-                self.other_reason.setText(self._reason())
 
     def _show_match(self) -> None:
-        """Say to which register the table seems to belong, and ask for a reason to charge another."""
-        best = self._known.matches[0] if self._known.matches else None
-        elsewhere = best is not None and best.holding.name.casefold() != self.study.plan.holding.casefold()
-        self.matched.setVisible(elsewhere)
-        for part in (self.other_reason, self.reason_label):
-            part.setVisible(elsewhere)
+        """Ask whether these are people of a known register, and for a reason where they are not."""
+        registers, plan = self.study.registers, self.study.plan
+        best = registers.matches[0] if registers.matches else None
+        elsewhere = best is not None and best.holding.name.casefold() != plan.holding.casefold()
+        asks_reason = elsewhere and (self._asked_for_reason or bool(plan.holding) or bool(self._reason()))
+        self.question.setVisible(elsewhere)
+        self.reason_part("other_reason").setVisible(asks_reason)
         if best is not None and elsewhere:
-            key = "match_people" if best.people_shared else "match_columns"
-            self.matched.say(
-                words.say(
-                    f"app.purpose.{key}",
-                    shared=best.people_shared,
-                    people=best.people,
-                    holding=best.holding.name,
-                )
+            self.matched.say(match_words(best))
+            self.same.setText(words.say("app.purpose.same_people", holding=best.holding.name))
+        changed = registers.other_key(plan)
+        for part in (self.key_words, self.reason_part("key_reason")):
+            part.setVisible(changed is not None)
+        if changed is not None:
+            before, found = changed
+            self.key_words.say(
+                words.say("app.purpose.key_changed", holding=plan.holding, before=before, found=found)
             )
+        for field, decision in ((self.other_reason, NEW_HOLDING), (self.key_reason, OTHER_KEY)):
+            if not (field.hasFocus() and field.isModified()):
+                field.setText(said(plan, decision))
 
     def _status(self) -> Any:
         wanted = self.study.plan.holding.casefold()
-        return next((one for one in self._known.statuses if one.holding.name.casefold() == wanted), None)
+        return next(
+            (one for one in self.study.registers.statuses if one.holding.name.casefold() == wanted), None
+        )
 
     def explain(self, topic: str) -> Explanation:
         status = self._status()
@@ -304,20 +347,41 @@ class PurposePage(Page):
         self.study.decide(holding_budget=Budget(epsilon, delta, relation) if said else None)
 
     def _reason(self) -> str:
-        return next(
-            (
-                str(one.get("reason", ""))
-                for one in self.study.plan.decisions
-                if one.get("decision") == "new_holding"
-            ),
-            "",
-        )
+        return said(self.study.plan, NEW_HOLDING)
 
-    def _reason_edited(self) -> None:
-        text = self.other_reason.text().strip()
-        others = tuple(one for one in self.study.plan.decisions if one.get("decision") != "new_holding")
-        entry = ({"decision": "new_holding", "reason": text},) if text else ()
+    def _reason_edited(self, field: QLineEdit, decision: str) -> None:
+        text = field.text().strip()
+        others = tuple(one for one in self.study.plan.decisions if one.get("decision") != decision)
+        entry = ({"decision": decision, "reason": text},) if text else ()
         self.study.decide(decisions=(*others, *entry))
+
+    def _same_people(self) -> None:
+        best = self.study.registers.matches[0]
+        others = tuple(one for one in self.study.plan.decisions if one.get("decision") != NEW_HOLDING)
+        self.study.decide(holding=best.holding.name, holding_budget=None, decisions=others)
+        self.enter()
+
+    def _other_people(self) -> None:
+        self._asked_for_reason = True
+        self.enter()
+        self.other_reason.setFocus()
+
+
+def match_words(match: Any) -> str:
+    """Return the question that a match raises, with what is shared and how many of it."""
+    return words.say(
+        f"app.purpose.match.{match.grounds[0]}",
+        holding=match.holding.name,
+        shared=f"{match.people_shared:,}",
+        people=f"{match.people:,}",
+        chance=texts.number(match.chance),
+        rows_shared=f"{match.rows_shared:,}",
+        rows=f"{match.rows:,}",
+        contents_shared=match.contents_shared,
+        contents=match.contents,
+        columns_shared=match.columns_shared,
+        columns=match.columns,
+    )
 
 
 def left_words(status: Any) -> str:

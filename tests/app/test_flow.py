@@ -92,6 +92,8 @@ BROKEN = [
     ),
     ("purpose", "no_holding", without(holding="")),
     ("purpose", "no_holding_budget", replace(WHOLE, new_holding=True)),
+    ("purpose", "register_question", replace(WHOLE, question="register_question")),
+    ("purpose", "key_question", replace(WHOLE, question="key_question")),
     ("method", "no_method", without(method="")),
     ("method", "method_problems", replace(WHOLE, problems=(Problem("parameters.unfilled"),))),
     ("budget", "no_budget", without(budget=None)),

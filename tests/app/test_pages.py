@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLineEdit
 
 from app import marking, words
-from app.flow import ROWS_PER_PERSON
+from app.flow import ROWS_PER_PERSON, why_not
 from app.window import Window
 from engine.ledger import Ledger
 from engine.methods.protocol import Budget
@@ -572,28 +572,93 @@ def test_a_budget_is_exact(window: Window, qtbot: Any, people: Path) -> None:
     assert window.study.plan.holding_budget.epsilon == Fraction(1, 10)
 
 
-def test_a_known_register_pays_by_default_and_another_needs_a_reason(
-    window: Window, qtbot: Any, people: Path
-) -> None:
+PATIENTS = [500_000 + person * 7 for person in range(40)]  # as the table of these tests numbers them
+
+
+def known_register(window: Window, keys: list[int], column: str = "patient_nbr") -> str:
     ledger = Ledger(window.study.ledger_path)
     known = ledger.create_holding("Patients", unit="person", neighbours="add_remove", epsilon="3")
-    keys = [str(500_000 + person * 7) for person in range(40)]
-    ledger.attach(known.id, "0" * 64, ledger.person_digests(keys), ["patient_nbr"])
+    ledger.attach(known.id, "0" * 64, ledger.person_digests(map(str, keys)), ["a", "b"], key=column)
+    return known.id
+
+
+def at_purpose(window: Window, qtbot: Any, people: Path) -> Any:
     walk_to(qtbot, window, people, "risk")
     window.go("purpose")
     settle(qtbot, window)
     page = window.page("purpose")
+    for name in ("title", "recipient"):
+        page.fields[name].setText("said")
+        page.fields[name].editingFinished.emit()
+    return page
+
+
+def why_not_yet(window: Window) -> str:
+    found = why_not("purpose", window.study.state)
+    return "" if found is None else found.id.removeprefix("app.flow.")
+
+
+def test_a_known_register_is_a_question_and_no_decision(window: Window, qtbot: Any, people: Path) -> None:
+    known_register(window, PATIENTS)
+    page = at_purpose(window, qtbot, people)
+    assert window.study.plan.holding == ""  # nothing is charged by itself
+    assert page.question.isVisible() and "40 of 40" in page.matched.plain()
+    assert why_not_yet(window) == "no_holding"
+    qtbot.mouseClick(page.same, Qt.MouseButton.LeftButton)
     assert window.study.plan.holding == "Patients"
     assert "3" in page.left.plain() and page.left.isVisible() and not page.new.isVisible()
-    choose(page.holding, "")
+    assert not page.question.isVisible() and why_not_yet(window) == ""
+
+
+def test_other_people_need_a_reason_before_purpose_is_left(window: Window, qtbot: Any, people: Path) -> None:
+    known_register(window, PATIENTS)
+    page = at_purpose(window, qtbot, people)
+    qtbot.mouseClick(page.others, Qt.MouseButton.LeftButton)
+    assert page.other_reason.isVisible()
     page.name.setText("Other people")
     page.name.editingFinished.emit()
-    assert page.matched.isVisible() and "40 of the 40 people" in page.matched.plain()
+    page.epsilon.setText("2")
+    page.epsilon.editingFinished.emit()
+    assert why_not_yet(window) == "register_question"
     page.other_reason.setText("Copies of records for a training course")
     page.other_reason.editingFinished.emit()
     assert window.study.plan.decisions == (
         {"decision": "new_holding", "reason": "Copies of records for a training course"},
     )
+    assert why_not_yet(window) == ""
+    qtbot.mouseClick(page.same, Qt.MouseButton.LeftButton)  # thought better of it
+    assert (window.study.plan.holding, window.study.plan.decisions) == ("Patients", ())
+
+
+def test_a_few_equal_numbers_are_shown_as_the_share_that_they_are(
+    window: Window, qtbot: Any, people: Path
+) -> None:
+    """Another register numbers its people in the same range; nobody is charged for that."""
+    others = [one + 3 for one in range(450_000, 560_000, 70)]
+    known_register(window, sorted({*others, *PATIENTS[:2]}), column="nr")
+    page = at_purpose(window, qtbot, people)
+    assert "2 of 40" in page.matched.plain() and "chance" in page.matched.plain()
+    assert window.study.plan.holding == ""
+
+
+def test_another_person_key_than_before_is_asked_about(window: Window, qtbot: Any, people: Path) -> None:
+    known_register(window, PATIENTS, column="insured")
+    page = at_purpose(window, qtbot, people)
+    qtbot.mouseClick(page.same, Qt.MouseButton.LeftButton)
+    assert page.key_reason.isVisible() and "insured" in page.key_words.plain()
+    assert why_not_yet(window) == "key_question"
+    page.key_reason.setText("The column was renamed last year")
+    page.key_reason.editingFinished.emit()
+    assert why_not_yet(window) == ""
+    assert window.study.plan.decisions == (
+        {"decision": "other_key", "reason": "The column was renamed last year"},
+    )
+
+
+def test_what_is_recognised_and_what_is_not_is_said(window: Window, qtbot: Any, people: Path) -> None:
+    page = at_purpose(window, qtbot, people)
+    said = " ".join(part.body for part in page.explain("recognised").parts)
+    assert "cannot recognise" in said
 
 
 def test_the_end_of_an_agreement_is_a_date_or_nothing(window: Window, qtbot: Any, people: Path) -> None:
