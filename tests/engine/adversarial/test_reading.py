@@ -163,7 +163,7 @@ def test_the_ledger_knows_a_table_again_whatever_was_prepared(tmp_path: Path) ->
         run_through(plan, tmp_path / name, ledger, tmp_path, "en", SILENT, door)
 
     run(plan, "first")
-    with pytest.raises(InputRefused, match=r"charge\.known"):
+    with pytest.raises(InputRefused, match=r"ledger\.known_table"):
         run(other, "second")
     assert [one.name for one in ledger.holdings()] == ["First"]
     assert ledger.status("First").epsilon_spent == Fraction(1)
