@@ -59,7 +59,7 @@ def _labels(kind: Kind, domain: Domain | None, extra: Extra, has_bounds: bool) -
     """The forecast asks for these at every move of a slider: they depend on the declaration alone."""
     levels = coding.levels(Column("", kind=kind, domain=domain))
     if has_bounds and extra is not Extra.LEFT_OUT:
-        return (*levels, _unused(f"({coding.MISSING})", levels))
+        return (*levels, unused_name(f"({coding.MISSING})", levels))
     return with_extra(levels, extra)
 
 
@@ -182,11 +182,11 @@ def with_extra(levels: Sequence[str], extra: Extra) -> tuple[str, ...]:
     }[extra]
     names = tuple(levels)
     for name in wanted:
-        names = (*names, _unused(name, names))
+        names = (*names, unused_name(name, names))
     return names
 
 
-def _unused(name: str, names: Sequence[str]) -> str:
+def unused_name(name: str, names: Sequence[str]) -> str:
     while name in names:
         name = f"({name})"
     return name

@@ -67,6 +67,7 @@ PARAMETERS: dict[str, tuple[str, dict[str, object]]] = {
         "statistics.quantiles",
         {"value": "score", "quantiles": ["1/4", "2/3"], "by": ["sex"], "extra_cells": "left_out"},
     ),
+    "margins": ("statistics.margins", {"columns": ["sex", "visits"], "tables": "totals"}),
     "median": ("statistics.quantiles", {"value": "score", "quantiles": ["1/2"]}),
 }
 

@@ -47,7 +47,12 @@ def request(
 
 def method_of(parameters):
     """Return the method that has these parameters."""
-    for name, way in (("edges", "histogram"), ("statistic", "means"), ("columns", "counts")):
+    for name, way in (
+        ("tables", "margins"),
+        ("edges", "histogram"),
+        ("statistic", "means"),
+        ("columns", "counts"),
+    ):
         if name in parameters:
             return f"statistics.{way}"
     return "statistics.quantiles"

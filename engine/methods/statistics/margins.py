@@ -1,0 +1,225 @@
+"""Several tables of counts over the same people at once, consistent with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from itertools import combinations
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from engine.methods.budget import budget_problems, required
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    MAIN,
+    Context,
+    DictionaryEntry,
+    Expected,
+    Family,
+    Forecast,
+    Method,
+    Reference,
+    Release,
+    Request,
+    TableArtefact,
+)
+from engine.methods.statistics.cells import (
+    LEFT_OUT,
+    MOST_CELLS,
+    Cells,
+    Codes,
+    Extra,
+    LevelAxis,
+    level_problems,
+    unused_name,
+)
+from engine.methods.statistics.counts import EXTRA_CELLS, LEVEL_KINDS, NO_NEGATIVES
+from engine.methods.statistics.margin_strategy import Columns, Floats, Integers, Strategy, best_strategy
+from engine.methods.statistics.promise import counted_unit, promise
+from engine.methods.statistics.tables import forecast_views, number_entry, result_views
+from engine.privacy.accuracy import Accuracy
+from engine.privacy.events import Sequential
+from engine.privacy.mechanisms import LaplaceCounts
+from engine.privacy.promise import Promise
+from engine.views import Text
+
+if TYPE_CHECKING:
+    from engine.table.table import Table
+
+ALL = "(all)"
+
+
+class Asked(StrEnum):
+    """Which tables are released."""
+
+    TOTALS = "totals"  # the table over all columns, each column by itself, the total
+    PAIRS = "pairs"  # every two columns
+    SINGLE = "single"  # every column by itself, the total
+
+
+class Margins(Method):
+    """Tables of counts over up to six columns, made consistent by least squares.
+
+    Notes
+    -----
+    Which tables are measured, and with which shares of ε, follows from the declared numbers of levels
+    (`engine.methods.statistics.margin_strategy.best_strategy`). Every measured table gets discrete Laplace
+    noise of scale (rows moved)/(share · ε); the losses add up to ε. What is released is estimated from all
+    measured tables by weighted least squares and rounded: a row that one table leaves out is left out of all.
+
+    Source: McKenna, Miklau, Hay and Machanavajjhala (2018), section 6.3; Dwork, McSherry, Nissim and Smith
+    (2006), example 3 (the noise of each table).
+    """
+
+    id = "statistics.margins"
+    family = Family.STATISTICS
+    promises = ("pure_dp",)
+    published = Reference(
+        "McKenna, Miklau, Hay, Machanavajjhala: Optimizing error of high-dimensional statistical "
+        "queries under differential privacy (2018)",
+        "section 6.3, strategies of marginals",
+        "arXiv:1808.03537",
+    )
+    parameters = (
+        Parameter(
+            "columns",
+            ParameterKind.COLUMNS,
+            minimum=2,
+            maximum=6,
+            column_kinds=LEVEL_KINDS,
+            needs_domain=True,
+        ),
+        Parameter("tables", ParameterKind.CHOICE, default=Asked.TOTALS.value, choices=tuple(Asked)),
+        EXTRA_CELLS,
+        NO_NEGATIVES,
+    )
+
+    # --- declarations ------------------------------------------------------------------------------
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        columns = [request.schema.column(name) for name in request.values["columns"]]
+        found = level_problems(columns, parameter="columns")
+        if not found:
+            cells = self.cells(request)
+            most = max(prod(cells.shape[place] for place in table) for table in self.asked(request))
+            if most > MOST_CELLS:
+                values = {"cells": most, "most": MOST_CELLS}
+                found.append(Problem(f"{self.id}.too_many_cells", values, "columns"))
+        return found + budget_problems(request, uses_delta=False)
+
+    def cells(self, request: Request) -> Cells:
+        """Return the table over all columns."""
+        extra = Extra(str(request.values["extra_cells"]))
+        names = request.values["columns"]
+        return Cells(tuple(LevelAxis(request.schema.column(name), extra) for name in names))
+
+    def asked(self, request: Request) -> tuple[Columns, ...]:
+        """Return the tables that are released."""
+        places = range(len(request.values["columns"]))
+        wanted = Asked(str(request.values["tables"]))
+        single = tuple((place,) for place in places)
+        if wanted is Asked.PAIRS:
+            return tuple(combinations(places, 2))
+        return (tuple(places), *single, ()) if wanted is Asked.TOTALS else (*single, ())
+
+    def strategy(self, request: Request) -> Strategy:
+        """Return which tables are measured, and their shares of ε."""
+        return best_strategy(self.cells(request).shape, self.asked(request), most_cells=MOST_CELLS)
+
+    def mechanisms(self, request: Request) -> dict[Columns, LaplaceCounts]:
+        """Return the noise of every measured table."""
+        epsilon = required(request).epsilon
+        shares = self.strategy(request).shares
+        return {table: LaplaceCounts(request.units_moved, share * epsilon) for table, share in shares}
+
+    def cost(self, request: Request) -> Promise:
+        events = tuple(mechanism.event for mechanism in self.mechanisms(request).values())
+        return promise(request, events[0] if len(events) == 1 else Sequential(events))
+
+    # --- forecast ----------------------------------------------------------------------------------
+
+    def forecast(self, request: Request) -> Forecast:
+        errors = []
+        for table in self.asked(request):
+            name = Text(f"methods.{self.id}.numbers.count.of", {"table": self._named(table, request)})
+            found = self._accuracy(table, request)
+            errors.append(Expected(name, "whole", None, found.median, found.limit, counted_unit(request)))
+        return Forecast(
+            tuple(errors), views=forecast_views(self.id, errors), notes=(self._measured_note(request),)
+        )
+
+    def _accuracy(self, table: Columns, request: Request) -> Accuracy:
+        return self.strategy(request).accuracy(table, scale=request.units_moved / required(request).epsilon)
+
+    def _named(self, table: Columns, request: Request) -> str:
+        return " × ".join(request.values["columns"][place] for place in table) or ALL
+
+    def _measured_note(self, request: Request) -> Text:
+        shares = self.strategy(request).shares
+        told = "; ".join(f"{self._named(table, request)}: {100 * share} %" for table, share in shares)
+        return Text(f"methods.{self.id}.notes.measured", {"tables": told})
+
+    # --- release -----------------------------------------------------------------------------------
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        cells, mechanisms = self.cells(request), self.mechanisms(request)
+        context.progress.step(0.0, "run.reading")
+        codes = self._codes(tables[MAIN].rows(), cells)
+        measured: dict[Columns, Floats] = {}
+        for table, mechanism in mechanisms.items():
+            context.progress.step(0.2 + 0.6 * len(measured) / len(mechanisms), "run.noise")
+            exact = _counts(codes, table, cells.shape)
+            noisy = mechanism.release(exact, context.noise)
+            measured[table] = noisy.reshape([cells.shape[place] for place in table]).astype(np.float64)
+        context.progress.step(0.9, "run.writing")
+        return self._published(measured, cells, request)
+
+    @staticmethod
+    def _codes(frame: pd.DataFrame, cells: Cells) -> Codes:
+        """Return the levels of every row that all columns count, shape (columns, rows)."""
+        codes = np.array([axis.codes(frame) for axis in cells.axes])
+        return codes[:, (codes != LEFT_OUT).all(axis=0)]
+
+    def _published(self, measured: dict[Columns, Floats], cells: Cells, request: Request) -> Release:
+        """Make the artefact from noisy tables: nothing after this line has seen a row."""
+        strategy, parts, unit = self.strategy(request), [], counted_unit(request)
+        overall = {axis.name: unused_name(ALL, axis.labels) for axis in cells.axes}
+        numbers = [
+            number_entry(self.id, name, cells, kind="integer", unit=unit) for name in ("count", "within_95")
+        ]
+        headings = [*cells.names, *(entry.name for entry in numbers)]
+        for table in self.asked(request):
+            one = Cells(tuple(cells.axes[place] for place in table))
+            counts = np.rint(strategy.estimate(measured, table)).astype(np.int64).ravel()
+            shown = np.maximum(counts, 0) if request.values["no_negatives"] else counts
+            limit = self._accuracy(table, request).limit
+            frame = one.frame().assign(**{headings[-2]: shown, headings[-1]: limit})
+            for name in set(cells.names) - set(one.names):
+                frame[name] = pd.array([overall[name]] * one.size, dtype="str")
+            parts.append(frame[headings])
+        frame = pd.concat(parts, ignore_index=True)
+        dictionary = (*(self._entry(axis.entry, overall[axis.name]) for axis in cells.axes), *numbers)
+        notes = [Text(f"statistics.notes.extra_{request.values['extra_cells']}")]
+        notes += [self._measured_note(request), Text(f"methods.{self.id}.notes.consistent")]
+        notes += [Text("statistics.notes.no_negatives")] if request.values["no_negatives"] else []
+        views = result_views(self.id, frame, cells, value="count", within=None)
+        return Release(
+            (TableArtefact("tables", (frame,), dictionary),), self.cost(request), views, tuple(notes)
+        )
+
+    @staticmethod
+    def _entry(entry: DictionaryEntry, overall: str) -> DictionaryEntry:
+        return DictionaryEntry(entry.name, entry.meaning, entry.kind, entry.unit, (*entry.values, overall))
+
+
+def _counts(codes: Codes, table: Columns, shape: tuple[int, ...]) -> Integers:
+    """Return how many rows each cell of one table holds, the last column running fastest."""
+    place = np.zeros(codes.shape[1], dtype=np.int64)
+    size = 1
+    for column in table:
+        place = place * shape[column] + codes[column]
+        size *= shape[column]
+    return np.bincount(place, minlength=size).astype(np.int64)
