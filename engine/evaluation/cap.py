@@ -1,0 +1,81 @@
+"""What the cap on the rows of one person left out, and what it did to the columns that were released."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
+from engine.methods.values import columns_named
+from engine.privacy.promise import Unit
+from engine.risk.cap_figures import CAPS, CapFigures, Shift, cap_figures
+from engine.views import TableView, Text, View
+
+ID = "utility.cap"
+WORDS = f"measures.{ID}"
+
+
+class RowsLeftOut(InternalMeasure):
+    """Rows that the cap and other caps keep, and means and shares by cap, from the table before the cap.
+
+    Notes
+    -----
+    Exact, and so inside only: how many rows people have is not in the release.
+    """
+
+    id = ID
+    needs = frozenset({Need.TABLE})
+
+    def further_applies(self, subject: Subject) -> bool:
+        return subject.request.unit is Unit.PERSON
+
+    def evaluate(self, context: Private) -> InternalMeasured:
+        request = context.subject.request
+        named = columns_named(context.subject.method.parameters, request.values)
+        columns = tuple(dict.fromkeys(name for names in named.values() for name in names))
+        chosen = request.rows_per_person
+        caps = tuple(sorted({*CAPS, chosen}))
+        found = cap_figures(context.table, context.schema, columns=columns, caps=caps)
+        return InternalMeasured(_views(found, chosen), asdict(found))
+
+
+def _views(found: CapFigures, chosen: int) -> tuple[View, ...]:
+    rows = tuple(
+        (
+            Text(f"{WORDS}.views.kept.{'chosen' if cap == chosen else 'row'}", {"cap": cap}),
+            kept,
+            found.rows - kept,
+            round(100 * (found.rows - kept) / found.rows, 1) if found.rows else None,
+        )
+        for cap, kept in found.kept.items()
+    )
+    views: list[View] = [
+        TableView(
+            Text(f"{WORDS}.views.kept.title"),
+            (
+                Text(f"{WORDS}.views.kept.cap"),
+                *(Text(f"{WORDS}.numbers.{name}.label") for name in ("kept", "left_out", "share")),
+            ),
+            rows,
+            Text(f"{WORDS}.views.kept.note", {"people": found.people, "most": found.most}),
+        )
+    ]
+    if found.shifts:
+        views.append(
+            TableView(
+                Text(f"{WORDS}.views.shifts.title"),
+                (
+                    Text(f"{WORDS}.views.shifts.column"),
+                    *(Text(f"{WORDS}.numbers.{name}.label") for name in ("uncapped", "capped", "change")),
+                ),
+                tuple(_shifted(shift, chosen) for shift in found.shifts),
+                Text(f"{WORDS}.views.shifts.note", {"cap": chosen}),
+            )
+        )
+    return tuple(views)
+
+
+def _shifted(shift: Shift, cap: int) -> tuple[Text, float | None, float | None, float | None]:
+    kind = "mean" if shift.level is None else "level"
+    what = Text(f"{WORDS}.views.shifts.{kind}", {"column": shift.column, "level": shift.level or ""})
+    before, after = shift.uncapped, shift.by_cap[cap]
+    return what, before, after, None if before is None or after is None else after - before
