@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from engine.methods.statistics.mean_forms import DeclaredNumber, Form, TwoSums
 from scipy.stats import binom
 
+from engine.methods.statistics.mean_forms import DeclaredNumber, Form, TwoSums
 from engine.methods.statistics.quantity import Grid, Quantity
 from engine.table.schema import Column, Kind
 from tests.noise_source import seeded_noise
