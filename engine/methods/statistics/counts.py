@@ -31,7 +31,7 @@ from engine.methods.statistics.cells import (
     level_problems,
     size_problems,
 )
-from engine.methods.statistics.promise import counted_unit, promise
+from engine.methods.statistics.promise import cap_notes, counted_unit, promise
 from engine.methods.statistics.tables import (
     forecast_views,
     number_entry,
@@ -107,7 +107,8 @@ class CountsMethod(Method):
             total = mechanism.accuracy(summed=self.cells(request).size)
             label = Text(f"methods.{self.id}.numbers.total.label")
             errors.append(Expected(label, "whole", None, total.median, total.limit, unit))
-        return Forecast(tuple(errors), views=(*forecast_views(self.id, errors), view))
+        views = (*forecast_views(self.id, errors), view)
+        return Forecast(tuple(errors), views=views, notes=tuple(cap_notes(request)))
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         cells, mechanism = self.cells(request), self.mechanism(request)
@@ -134,7 +135,7 @@ class CountsMethod(Method):
         views = result_views(self.id, frame, cells, value="count", within="within_95")
         names = ["extra_" + str(self.set_value(request, "extra_cells"))]
         names += ["no_negatives"] if self.set_value(request, "no_negatives") else []
-        notes = tuple(Text(f"statistics.notes.{name}") for name in names)
+        notes = (*cap_notes(request), *(Text(f"statistics.notes.{name}") for name in names))
         return Release(tuple(artefacts), self.cost(request), views, notes)
 
     def totals(self, noisy: Integers, cells: Cells, mechanism: CountNoise, unit: str) -> TableArtefact:

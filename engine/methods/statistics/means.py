@@ -34,7 +34,7 @@ from engine.methods.statistics.mean_forms import (
     TwoSums,
     WholeMean,
 )
-from engine.methods.statistics.promise import counted_unit, promise
+from engine.methods.statistics.promise import cap_notes, counted_unit, promise
 from engine.methods.statistics.quantity import WIDEST, Quantity, grid_of
 from engine.methods.statistics.tables import forecast_views, number_entry, result_frame, result_views
 from engine.privacy.events import Sequential
@@ -246,7 +246,7 @@ class Means(Method):
             unit = "" if form.quantity.weight is not None else counted_unit(request)
             errors.append(Expected(counted, "whole", None, *form.count_error, unit))
         views = forecast_views(self.id, errors)
-        return Forecast(tuple(errors), views=views, notes=tuple(self._errors_said(form)))
+        return Forecast(tuple(errors), views=views, notes=(*cap_notes(request), *self._errors_said(form)))
 
     # --- release -----------------------------------------------------------------------------------
 
@@ -276,7 +276,7 @@ class Means(Method):
         bounds = form.ends if form.is_clamped else None
         views = result_views(self.id, frame, cells, value=name, within=WITHIN, bounds=bounds)
         notes = [Text(f"statistics.notes.extra_{self._get(request, 'extra_cells')}")] if cells.axes else []
-        notes += self._numbers_said(form)
+        notes += cap_notes(request) + self._numbers_said(form)
         if form.quantity.value is not None:
             values = {"step": float(form.quantity.step), "column": form.quantity.value.column.name}
             notes.append(Text(f"methods.{self.id}.notes.grid", values))

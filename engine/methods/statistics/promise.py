@@ -6,6 +6,7 @@ from engine.methods.budget import is_replace_one, required
 from engine.methods.protocol import Request
 from engine.privacy.events import Event
 from engine.privacy.promise import Loss, Promise, Unit
+from engine.views import Text
 
 
 def promise(
@@ -33,5 +34,14 @@ def promise(
 
 
 def counted_unit(request: Request) -> str:
-    """Return what one count counts: people, or rows where a person may have several."""
-    return "people" if request.rows_per_person == 1 else "rows"
+    """Return what one count counts: people, or rows, of which a person has at most the cap."""
+    cap = request.rows_per_person
+    return "people" if cap == 1 else f"rows, at most {cap} of a person"
+
+
+def cap_notes(request: Request) -> list[Text]:
+    """Say for whom a statistic of capped rows answers; nothing where every row is a person."""
+    if request.unit is not Unit.PERSON:
+        return []
+    cap = request.rows_per_person
+    return [Text(f"statistics.notes.{'capped_one' if cap == 1 else 'capped'}", {"cap": cap})]

@@ -27,7 +27,7 @@ from engine.methods.protocol import (
 )
 from engine.methods.statistics.cells import Cells, Extra, LevelAxis, free_name, level_problems, size_problems
 from engine.methods.statistics.counts import EXTRA_CELLS, LEVEL_KINDS
-from engine.methods.statistics.promise import counted_unit, promise
+from engine.methods.statistics.promise import cap_notes, counted_unit, promise
 from engine.methods.statistics.quantity import Grid, grid_of
 from engine.methods.statistics.rank_accuracy import any_limits, even_errors
 from engine.methods.statistics.rank_choices import Step, chosen, parts_for
@@ -185,7 +185,7 @@ class Quantiles(Method):
         return Forecast(
             tuple(errors),
             views=forecast_views(self.id, errors),
-            notes=tuple(map(self._note, ("even", "rank", self._way(steps)))),
+            notes=(*cap_notes(request), *map(self._note, ("even", "rank", self._way(steps)))),
         )
 
     def _note(self, name: str) -> Text:
@@ -242,6 +242,7 @@ class Quantiles(Method):
         )
         views = result_views(self.id, frame, cells, value="value", within=None)
         notes = [Text(f"statistics.notes.extra_{self._get(request, 'extra_cells')}")] if cells.axes else []
+        notes += cap_notes(request)
         notes += map(self._note, ("missing", "ordered", "rank", "even", self._way(self.choices(request))))
         notes.append(
             Text(

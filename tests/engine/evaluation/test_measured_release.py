@@ -22,6 +22,7 @@ from engine.report.document import Explanations
 from tests.noise_source import seeded_bytes, seeded_noise
 
 ERROR, GUESSES, SIZES = "utility.released_error", "utility.small_groups", "risk.group_sizes"
+CAP = "utility.cap"
 
 
 @pytest.fixture
@@ -41,12 +42,13 @@ class TestEvidence:
         made = run()
         outside, inside = evidence(made, "release"), evidence(made, "internal")
         assert set(outside["measures"]) == {GUESSES}
-        assert set(inside["internal"]["measures"]) == {ERROR, SIZES}
+        assert set(inside["internal"]["measures"]) == {ERROR, SIZES, CAP}
         assert inside["internal"]["group_sizes"] == inside["internal"]["measures"][SIZES]
         assert inside["internal"]["group_sizes"]["people"] == 6
         told = (made.folder / "release" / "evidence.json").read_text()
         assert ERROR not in told
         assert SIZES not in told
+        assert CAP not in told
 
     def test_the_error_is_that_of_the_released_file(self, run):
         """By hand: P1 keeps one of its two rows; which one shows in the exact numbers alone."""

@@ -260,6 +260,22 @@ def test_everything_shown_has_its_texts(method_id, parameters):
         assert texts.has(f"methods.{method_id}.numbers.{name}.what"), name
 
 
+@pytest.mark.parametrize("cap", [1, 3])
+@pytest.mark.parametrize(("method_id", "parameters"), VARIANTS)
+def test_a_capped_statistic_says_for_whom_it_answers(method_id, parameters, cap):
+    """In forecast, release and dictionary; nothing where every row is a person."""
+    asked = request(parameters, cap=cap)
+    release = released(method_id, asked, table(**ROWS))
+    wanted = "statistics.notes.capped_one" if cap == 1 else "statistics.notes.capped"
+    for notes in (release.notes, method(method_id).forecast(asked).notes):
+        (said,) = (note for note in notes if note.id.startswith("statistics.notes.capped"))
+        assert (said.id, said.values) == (wanted, {"cap": cap})
+    units = {entry.unit for artefact in release.artefacts for entry in artefact.dictionary} - {""}
+    assert units <= ({"people"} if cap == 1 else {"rows, at most 3 of a person"})
+    plain = released(method_id, request(parameters), table(**ROWS))
+    assert not [note for note in plain.notes if note.id.startswith("statistics.notes.capped")]
+
+
 BAD = [
     ("statistics.counts", {}, "parameters.unfilled"),
     ("statistics.counts", {"columns": ["sex", "sex"]}, "parameters.twice"),
