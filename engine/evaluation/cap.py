@@ -8,7 +8,7 @@ from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, 
 from engine.methods.values import columns_named
 from engine.privacy.promise import Unit
 from engine.risk.cap_figures import CAPS, CapFigures, Shift, cap_figures
-from engine.views import TableView, Text, View
+from engine.views import NumberView, TableView, Text, View
 
 ID = "utility.cap"
 WORDS = f"measures.{ID}"
@@ -48,7 +48,9 @@ def _views(found: CapFigures, chosen: int) -> tuple[View, ...]:
         )
         for cap, kept in found.kept.items()
     )
+    left_out = Text(f"{WORDS}.numbers.left_out")
     views: list[View] = [
+        NumberView(Text(f"{left_out.id}.label"), found.rows - found.kept[chosen], left_out),
         TableView(
             Text(f"{WORDS}.views.kept.title"),
             (
@@ -57,7 +59,7 @@ def _views(found: CapFigures, chosen: int) -> tuple[View, ...]:
             ),
             rows,
             Text(f"{WORDS}.views.kept.note", {"people": found.people, "most": found.most}),
-        )
+        ),
     ]
     if found.shifts:
         views.append(

@@ -33,6 +33,9 @@ ROWS = Table(
         }
     )
 )
+PERSON = Column("person", Role.PERSON_KEY, Kind.TEXT)
+PANEL = Table(ROWS.rows().assign(person=pd.Series(["a", "a", "a", "b", "b", "c"], dtype="str")))
+CAPPED = Schema((*SCHEMA.columns, PERSON), 2)
 ASKED: dict[str, dict[str, Any]] = {
     "statistics.counts": {"columns": ["sex", "ward"], "totals": True, "extra_cells": "left_out"},
     "statistics.histogram": {"column": "stay", "edges": [0, 5, 14], "by": ["sex"]},

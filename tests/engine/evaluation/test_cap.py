@@ -1,26 +1,16 @@
 """The figures by cap as a measure: by hand, inside only, and only where people have several rows."""
 
-from fractions import Fraction
-
-import pandas as pd
-
 from engine.evaluation.cap import ID
 from engine.evaluation.catalogue import measure
 from engine.evaluation.protocol import Audience
-from engine.table.schema import Column, Kind, Role, Schema
-from engine.table.table import Table
-from tests.engine.evaluation.conftest import ROWS, SEX, STAY, WARD
-
-PERSON = Column("person", Role.PERSON_KEY, Kind.TEXT)
-PANEL = Table(ROWS.rows().assign(person=pd.Series(["a", "a", "a", "b", "b", "c"], dtype="str")))
+from tests.engine.evaluation.conftest import CAPPED, PANEL
 
 
 def test_rows_and_the_mean_by_cap(made):
-    context = made(
-        "statistics.means", rows=PANEL, schema=Schema((SEX, WARD, STAY, PERSON), 2), epsilon=Fraction(1)
-    )
+    context = made("statistics.means", rows=PANEL, schema=CAPPED)
     found = measure(ID).evaluate(context)
-    kept, shifts = found.views
+    left_out, kept, shifts = found.views
+    assert left_out.value == 1
     assert [row[1:] for row in kept.rows][:3] == [(3, 3, 50.0), (5, 1, 16.7), (6, 0, 0.0)]
     assert [row[0].id.rpartition(".")[2] for row in kept.rows][:3] == ["row", "chosen", "row"]
     assert found.figures["rows"] == 6
@@ -34,4 +24,4 @@ def test_rows_and_the_mean_by_cap(made):
 def test_it_stays_inside_and_needs_people_with_several_rows(made):
     assert measure(ID).audience is Audience.INTERNAL
     assert not measure(ID).applies(made().subject)
-    assert measure(ID).applies(made(rows=PANEL, schema=Schema((SEX, WARD, STAY, PERSON), 2)).subject)
+    assert measure(ID).applies(made(rows=PANEL, schema=CAPPED).subject)

@@ -84,7 +84,7 @@ class TestEvidence:
         assert f"measures.{GUESSES}.numbers.guesses.label" in titles
         assert not [title for title in titles if title.startswith((f"measures.{ERROR}", f"measures.{SIZES}"))]
         inside = [view.title.id for view in made.internal_views]
-        assert {".".join(title.split(".")[1:3]) for title in inside} == {ERROR, SIZES}
+        assert {".".join(title.split(".")[1:3]) for title in inside} == {ERROR, SIZES, CAP}
 
     def test_a_plan_can_name_its_measures(self, run):
         made = run(measures=(GUESSES,))
@@ -102,13 +102,13 @@ class TestEvidence:
         def fail(self, context):
             raise ValueError("P1")
 
-        for name in (ERROR, SIZES):
+        for name in (ERROR, SIZES, CAP):
             monkeypatch.setattr(type(measure(name)), "evaluate", fail)
         made = run()
         assert ledger.entry(made.entry).state == "complete"
         inside = evidence(made, "internal")["internal"]
-        assert inside["measures"] == {ERROR: {"failed": "ValueError"}, SIZES: {"failed": "ValueError"}}
-        assert len(inside["views"]) == 2  # both failures are printed
+        assert inside["measures"] == {name: {"failed": "ValueError"} for name in (ERROR, SIZES, CAP)}
+        assert len(inside["views"]) == 3  # every failure is printed
         assert "P1" not in json.dumps(inside["measures"]) + json.dumps(inside["views"])
 
     def test_measuring_draws_nothing_and_spends_nothing(self, run, ledger: Ledger, monkeypatch):

@@ -31,9 +31,10 @@ from engine.progress import Progress
 from engine.table.schema import Column, Role, Schema
 from engine.table.table import Table
 from engine.views import NumberView, TableView, Text, to_json
-from tests.engine.evaluation.conftest import ASKED, ROWS, SCHEMA, SEX, STAY, WARD
+from tests.engine.evaluation.conftest import ASKED, CAPPED, PANEL, ROWS, SCHEMA, SEX, STAY, WARD
 
 ERROR, GUESSES, SIZES = "utility.released_error", "utility.small_groups", "risk.group_sizes"
+CAP = "utility.cap"
 STATISTICS = [method.id for method in methods() if method.family is Family.STATISTICS]
 
 
@@ -256,9 +257,10 @@ def test_group_sizes_of_nobody(made):
 
 
 def test_the_catalogue_finds_every_measure_once():
-    assert [one.id for one in measures()] == [SIZES, ERROR, GUESSES]
+    assert [one.id for one in measures()] == [SIZES, CAP, ERROR, GUESSES]
     assert {one.id: one.audience for one in measures()} == {
         SIZES: Audience.INTERNAL,
+        CAP: Audience.INTERNAL,
         ERROR: Audience.INTERNAL,
         GUESSES: Audience.PUBLIC,
     }
@@ -279,6 +281,8 @@ def test_a_public_measure_is_given_no_table():
 def test_a_measure_reads_only_what_it_declares(one, made):
     """Table, used rows and release are poisoned unless the measure says that it needs them."""
     context = made()
+    if not one.applies(context.subject):
+        context = made(rows=PANEL, schema=CAPPED)
     if Need.TABLE not in one.needs:
         context = replace(context, table=_Poisoned())
     if Need.USED not in one.needs:
