@@ -94,7 +94,7 @@ def columns_of(steps: Sequence[Step], schema: Schema) -> frozenset[str]:
     ['age']
     """
     making = [step for step in steps if isinstance(step, Mapping) and step.get("step") in MAKING]
-    made = {step.get("to") for step in making if step.get("to") != step.get("column")}
+    made = [step.get("to") for step in making if step.get("to") != step.get("column")]
     return frozenset(column.name for column in schema.columns if column.name not in made)
 
 
