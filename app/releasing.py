@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -149,12 +150,19 @@ def check_bundle(folder: Path, *, ledger_path: Path | None = None) -> Any:
 
 
 def listing(ledger_path: Path | None = None) -> dict[str, Any]:
-    """Return every register with its releases as the ledger tells them; empty where there is no ledger."""
+    """Return every register with its releases as the ledger tells them; empty where there is no ledger.
+
+    What a killed run left is taken away by the way: whoever looks at the releases sees how it ended.
+    """
     place = ledger_path if ledger_path is not None else default_path()
     if not place.exists():
         return {"holdings": []}
+    from engine.release.working import sweep
+
     from engine.release.charge import composer
 
+    with suppress(EngineError):  # a ledger that cannot be written can still be looked at
+        sweep(Ledger(place))
     ledger = Ledger(place, read_only=True)
     return ledger.to_json({one.id: composer(one) for one in ledger.holdings()})
 
