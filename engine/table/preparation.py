@@ -34,11 +34,12 @@ import pandas as pd
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.table.coding import dates, numbers, text_of, texts_of
+from engine.table.declared import key_texts
 from engine.table.reading.options import Finding, ReadOptions
 from engine.table.reading.readers import read_table
 from engine.table.schema import Column, Kind, Schema, exact
 from engine.table.steps import Step, band_labels, check, declared_by, made_name, mapping_of
-from engine.table.table import TEXT, Table
+from engine.table.table import Table
 
 
 def split(steps: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
@@ -162,14 +163,14 @@ def _drop_people(table: Table, step: Step, schema: Schema, place: int, base: Pat
     key = schema.person_key
     if key is None or key.name not in table:
         raise InputRefused("preparation.no_person_key", place=place)
-    listed = set(_column_of_list(step, base)) - {""}
-    if table.storage[key.name] != TEXT:
-        listed = {_as_number(entry) for entry in listed}
+    # One form on both sides: whoever counts as one person in a release is one in the list.
+    listed = set(key_texts(_column_of_list(step, base))) - {"", *key_texts(key.missing)}
     if not listed:
         raise InputRefused("preparation.list_without_keys", file=Path(step["file"]).name)
-    people = _as_text(table.rows()[key.name], key)
-    gone = people.isin(listed).to_numpy()
-    found = set(people[gone].unique())
+    codes, uniques = pd.factorize(table.rows()[key.name])
+    texts = key_texts(uniques)
+    gone = np.array([text in listed for text in texts] + [False], dtype=bool)[codes]
+    found = listed.intersection(texts)
     after = table.with_rows(table.rows()[~gone])
     about = {"people": len(found), "list": Path(step["file"]).name}
     notes = [Finding("preparation.people_dropped", table.source, "", int(gone.sum()), more=about)]
@@ -177,14 +178,6 @@ def _drop_people(table: Table, step: Step, schema: Schema, place: int, base: Pat
         missing = len(listed) - len(found)
         notes.append(Finding("preparation.people_not_found", table.source, "", missing, more=about))
     return after.with_findings(notes), schema
-
-
-def _as_number(entry: str) -> str:
-    """Write an entry of a list as a numeric person key is written: "007" and "7.0" as "7"."""
-    try:
-        return text_of(int(entry) if entry.lstrip("+-").isdigit() else float(entry))
-    except ValueError:
-        return entry
 
 
 def _age_at(table: Table, step: Step, schema: Schema, place: int, base: Path) -> tuple[Table, Schema]:

@@ -217,6 +217,19 @@ def test_keys_with_leading_zeros(tmp_path):
     assert kept_rows.rows()["p"].tolist() == ["7", "008"]
 
 
+@pytest.mark.parametrize("keys", [[1, 3, 3], [1.0, 3.0, 3.0], ["1", "3", " 3"], ["1.0", "3.0", "3.00"]])
+@pytest.mark.parametrize(("listed", "left"), [("3.0", 1), (" 3", 1), ("3", 1), ("03", 3), ("nobody", 3)])
+def test_a_person_of_the_list_is_one_of_the_table_however_both_are_written(tmp_path, keys, listed, left):
+    """As people are counted in a release, whatever the column is stored as: "3.0" is 3, "03" is another."""
+    (tmp_path / "objected.csv").write_text(f"{listed}\n")
+    table = Table(pd.DataFrame({"p": keys}))
+    step = {"step": "drop_people", "file": "objected.csv"}
+    after, _ = prepare(table, [step], Schema((Column("p", Role.PERSON_KEY),)), base=tmp_path)
+    assert after.n_rows == left
+    codes = {item.code for item in after.findings}
+    assert ("preparation.people_not_found" in codes) == (left == 3)
+
+
 def refused(steps, schema=SCHEMA, **options):
     with pytest.raises(InputRefused) as caught:
         prepare(TABLE, steps, schema, **options)
