@@ -157,9 +157,8 @@ def listing(ledger_path: Path | None = None) -> dict[str, Any]:
     place = ledger_path if ledger_path is not None else default_path()
     if not place.exists():
         return {"holdings": []}
-    from engine.release.working import sweep
-
     from engine.release.charge import composer
+    from engine.release.working import sweep
 
     with suppress(EngineError):  # a ledger that cannot be written can still be looked at
         sweep(Ledger(place))

@@ -140,17 +140,34 @@ def refuse_open(plan: Plan) -> None:
     ------
     InputRefused
         ``reading.no_file``; ``reading.options_open``: names the options that are not said. `pinned` says
-        them all.
+        them all. ``table.unknown_encoding`` and ``table.bad_option``: no file can be read like that.
     """
     if MAIN not in plan.files:
         raise InputRefused("reading.no_file")
     for reference in plan.files.values():
         options = said(reference)
+        _refuse_impossible(options, Path(reference.path).name)
         must = _MUST_SAY.get(str(options.format), ())
         is_open = [name for name in must if getattr(options, name) is None]
         if is_open:
             name = Path(reference.path).name
             raise InputRefused("reading.options_open", file=name, options=", ".join(is_open))
+
+
+def _refuse_impossible(options: ReadOptions, file: str) -> None:
+    """Refuse an encoding that nobody knows, and marks that could not be told from one another."""
+    try:
+        "a".encode(options.encoding or "utf-8")
+    except (LookupError, ValueError) as error:
+        raise InputRefused("table.unknown_encoding", file=file, found=str(options.encoding)[:100]) from error
+    marks = [options.delimiter or ",", options.quote or "", options.escape or ""]
+    given = [mark for mark in marks if mark]
+    numbers = {options.decimal or ".", options.thousands or ""}
+    whole = len(set(given)) == len(given) and not set(given) & set("\r\n\0") and len(numbers) == 2
+    if not whole:
+        raise InputRefused(
+            "table.bad_option", file=file, option="delimiter", known=", ".join(_MUST_SAY["text"])
+        )
 
 
 def contradictions(plan: Plan, base: Path) -> list[InputRefused]:

@@ -6,11 +6,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from engine.release.working import name_for
 
 from app.releasing import listing
 from engine.ledger import Ledger, entries
 from engine.release.run import check
+from engine.release.working import name_for
 from tests.engine.adversarial.requests import plan_for
 
 

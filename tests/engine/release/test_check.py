@@ -146,6 +146,23 @@ def test_every_option_of_reading_has_to_be_said(name: str, tmp_path: Path) -> No
     assert refused_alike(plan, tmp_path) == "reading.options_open"
 
 
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"encoding": "klingon"}, "table.unknown_encoding"),
+        ({"encoding": "rot13"}, "table.unknown_encoding"),
+        ({"encoding": "a\0b"}, "table.unknown_encoding"),
+        ({"delimiter": '"'}, "table.bad_option"),
+        ({"delimiter": "\n"}, "table.bad_option"),
+        ({"escape": ","}, "table.bad_option"),
+        ({"decimal": ",", "thousands": ","}, "table.bad_option"),
+    ],
+)
+def test_options_with_which_nothing_can_be_read(change: dict[str, str], code: str, tmp_path: Path) -> None:
+    plan = plan_for("counts", files={MAIN: FileReference("people.csv", OPTIONS | change)})
+    assert refused_alike(plan, tmp_path) == code
+
+
 def place(folder: Path, kind: str) -> Path:
     """Make something in the place of the bundle."""
     target = folder / "target"

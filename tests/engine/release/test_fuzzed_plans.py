@@ -56,6 +56,7 @@ def run_without_rows(plan: Plan, folder: Path) -> None:
     """Do what a run does with a table that has the columns, but no row: all but ledger and reports."""
     checked = run.check(plan)
     run.ready(plan, checked)
+    reading.read(plan, base=folder)
     options = reading.said(plan.files[MAIN])
     raw = Table(
         pd.DataFrame({name: pd.Series([], dtype="str") for name in reading._needed(plan)}), options=options
