@@ -31,9 +31,9 @@ from app.widgets.panel import Explanation, Part, three_parts
 from app.widgets.prose import Prose
 from engine import texts
 from engine.methods.protocol import Budget
+from engine.numbers import exact
 from engine.privacy.promise import Neighbours
 from engine.release.plan import Purpose
-from engine.table.schema import exact
 
 NEW = ""
 LARGEST_DELTA = Fraction(1, 2)

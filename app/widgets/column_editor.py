@@ -14,7 +14,8 @@ from app.theme import text_font
 from app.widgets.domain_editor import DomainEditor
 from app.widgets.mini_bars import MiniBars
 from app.widgets.prose import Heading, Prose
-from engine.table.schema import Column, Domain, Kind, Role, written
+from engine.numbers import written
+from engine.table.schema import Column, Domain, Kind, Role
 from engine.views import BarsView
 
 MOST_ROWS_PER_PERSON = 10_000

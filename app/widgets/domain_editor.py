@@ -27,7 +27,8 @@ from PySide6.QtWidgets import (
 from app import words
 from app.theme import text_font
 from app.widgets.prose import Prose
-from engine.table.schema import Column, Domain, Kind, exact, written
+from engine.numbers import exact, written
+from engine.table.schema import Column, Domain, Kind
 
 
 class DomainEditor(QWidget):

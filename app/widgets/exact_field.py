@@ -14,7 +14,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 
 from engine import texts
-from engine.table.schema import exact, written
+from engine.numbers import exact, written
 
 STEPS = 600
 

@@ -27,7 +27,8 @@ from PySide6.QtWidgets import (
 
 from app import words
 from engine.methods.parameters import Parameter, ParameterKind
-from engine.table.schema import Schema, exact, written
+from engine.numbers import exact, written
+from engine.table.schema import Schema
 
 MOST_RADIO = 4
 PLACEHOLDER = -1

@@ -28,7 +28,7 @@ def budget(epsilon: str | None, delta: str, neighbours: str) -> Any:
 
 
 def _fraction(written: str, option: str) -> Fraction:
-    from engine.table.schema import exact
+    from engine.numbers import exact
 
     try:
         return exact(written)

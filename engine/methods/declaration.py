@@ -9,7 +9,7 @@ from typing import Any
 from engine import texts
 from engine.methods.parameters import Parameter
 from engine.methods.protocol import Method
-from engine.table.schema import written
+from engine.numbers import written
 
 
 def declaration(method: Method, *, language: str = "en") -> dict[str, Any]:

@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import Any
 
 from engine.methods.parameters import UNFILLED, Parameter, ParameterKind, Problem, applies, value_of
-from engine.table.schema import Role, Schema, exact, written
+from engine.numbers import exact, written
+from engine.table.schema import Role, Schema
 
 NOTHING = Schema(())
 _NAMELESS = (Role.DIRECT_IDENTIFIER, Role.PERSON_KEY, Role.DROPPED)

@@ -17,8 +17,9 @@ from engine import strict_json
 from engine.errors import InputRefused
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request
+from engine.numbers import exact, written
 from engine.privacy.promise import Neighbours
-from engine.table.schema import Schema, exact, written
+from engine.table.schema import Schema
 
 VERSION = 1
 MOST_SIZES = 100

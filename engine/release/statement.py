@@ -12,11 +12,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from engine.numbers import written
 from engine.pricing.posterior import posterior
 from engine.privacy.events import Mechanism
 from engine.privacy.mechanisms import DiscreteLaplace, Laplace
 from engine.privacy.promise import Loss, Neighbours, Promise
-from engine.table.schema import written
 
 if TYPE_CHECKING:
     from engine.pricing.cost import Cost

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -11,10 +10,10 @@ from typing import Any
 
 from engine import strict_json
 from engine.errors import InputRefused
+from engine.numbers import exact, written
+from engine.table.hierarchies import Hierarchy
 
 VERSION = 1
-_LONGEST = 4000
-_EXPONENT = re.compile(r"[eE][+-]?([0-9_]+)$")
 
 
 class Role(StrEnum):
@@ -78,6 +77,7 @@ class Column:
     labels: Mapping[str, str] = field(default_factory=dict)
     missing_origin: Origin | None = None
     """`COPIED` where the missing codes were seen in the rows: such codes never leave with a release."""
+    hierarchy: Hierarchy | None = None
 
     @property
     def is_declared(self) -> bool:
@@ -173,43 +173,6 @@ class Schema:
             raise InputRefused("schema.bad_entry", file=file) from error
 
 
-def exact(value: Any) -> Fraction:
-    """Return a number as an exact fraction of what was *written*: 0.1 is one tenth.
-
-    Examples
-    --------
-    >>> exact(0.1), exact("1/3"), exact(2)
-    (Fraction(1, 10), Fraction(1, 3), Fraction(2, 1))
-
-    Raises
-    ------
-    ValueError
-        Not a finite number, or one beyond 1e±999.
-    """
-    if isinstance(value, Fraction):
-        return value
-    if isinstance(value, bool):
-        raise ValueError("a truth value is not a number")
-    text = str(value).strip()
-    exponent = _EXPONENT.search(text)
-    if len(text) > _LONGEST or (exponent is not None and len(exponent[1].lstrip("0")) > 3):
-        raise ValueError("more digits than any quantity has")  # 1e999999999 would fill the memory
-    return Fraction(text)
-
-
-def written(value: Fraction) -> int | float | str:
-    """Return an exact fraction as the shortest JSON value that `exact` reads back as the same fraction.
-
-    Examples
-    --------
-    >>> written(Fraction(1, 10)), written(Fraction(3)), written(Fraction(1, 3))
-    (0.1, 3, '1/3')
-    """
-    if value.denominator == 1:
-        return value.numerator
-    return float(value) if Fraction(str(float(value))) == value else str(value)
-
-
 def _refuse_twice(names: Iterable[str], file: str) -> None:
     seen: set[str] = set()
     for name in names:
@@ -229,6 +192,8 @@ def _column_to_json(column: Column) -> dict[str, Any]:
             tree["missing_origin"] = Origin.COPIED.value
     if column.labels:
         tree["labels"] = dict(column.labels)
+    if column.hierarchy is not None:
+        tree["hierarchy"] = column.hierarchy.to_json()
     return tree
 
 
@@ -264,7 +229,9 @@ def _column_from_json(entry: Any, file: str) -> Column:
     missing = tuple(str(code) for code in entry.get("missing", ()))
     labels = {str(code): str(label) for code, label in entry.get("labels", {}).items()}
     copied = Origin.COPIED if missing and entry.get("missing_origin") == Origin.COPIED else None
-    return Column(name, role, kind, domain, origin, missing, labels, copied)
+    steps = entry.get("hierarchy")
+    hierarchy = Hierarchy.from_json(steps, column=name, file=file) if steps is not None else None
+    return Column(name, role, kind, domain, origin, missing, labels, copied, hierarchy)
 
 
 def _domain_from_json(tree: Mapping[str, Any], kind: Kind, column: str, file: str) -> Domain:

@@ -11,8 +11,9 @@ from itertools import pairwise
 from typing import Any
 
 from engine.errors import InputRefused
+from engine.numbers import exact, written
 from engine.table.coding import levels, text_of
-from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema, exact, written
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 
 Step = Mapping[str, Any]
 MEMBERS: Mapping[str, frozenset[str]] = {

@@ -14,11 +14,12 @@ import pytest
 import engine.__main__ as command_line
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
+from engine.numbers import exact
 from engine.progress import SILENT
 from engine.release.plan import Plan
 from engine.release.run import check, run_through
 from engine.release.verify import verify
-from engine.table.schema import Schema, exact
+from engine.table.schema import Schema
 from tests.engine.adversarial.requests import ROWS, plan_for, table
 from tests.noise_source import seeded_noise
 

@@ -1,0 +1,47 @@
+"""Numbers as they are written: read exactly, written as short as they can be read again."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+_LONGEST = 4000
+_EXPONENT = re.compile(r"[eE][+-]?([0-9_]+)$")
+
+
+def exact(value: Any) -> Fraction:
+    """Return a number as an exact fraction of what was *written*: 0.1 is one tenth.
+
+    Examples
+    --------
+    >>> exact(0.1), exact("1/3"), exact(2)
+    (Fraction(1, 10), Fraction(1, 3), Fraction(2, 1))
+
+    Raises
+    ------
+    ValueError
+        Not a finite number, or one beyond 1e±999.
+    """
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, bool):
+        raise ValueError("a truth value is not a number")
+    text = str(value).strip()
+    exponent = _EXPONENT.search(text)
+    if len(text) > _LONGEST or (exponent is not None and len(exponent[1].lstrip("0")) > 3):
+        raise ValueError("more digits than any quantity has")  # 1e999999999 would fill the memory
+    return Fraction(text)
+
+
+def written(value: Fraction) -> int | float | str:
+    """Return an exact fraction as the shortest JSON value that `exact` reads back as the same fraction.
+
+    Examples
+    --------
+    >>> written(Fraction(1, 10)), written(Fraction(3)), written(Fraction(1, 3))
+    (0.1, 3, '1/3')
+    """
+    if value.denominator == 1:
+        return value.numerator
+    return float(value) if Fraction(str(float(value))) == value else str(value)
