@@ -7,8 +7,8 @@ Four forms, each a few words in the schema of a column::
     {"prefix": [4, 3]}                          how many characters stay, the others become *
     {"calendar": ["month", "quarter", "year"]}  days
 
-Above all of them stands one value for everybody, ``*``. A value that a form does not know becomes ``*`` on the
-first step, and a missing one stays a value of its own until then.
+Above all of them stands one value for everybody, ``*``. A value that a form does not know becomes ``*`` on
+the first step, and a missing one stays a value of its own until then.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Hierarchy:
 
 
 def from_csv(text: str, *, column: str, file: str) -> Hierarchy:
-    """Read a tree from delimited text as other tools write it: value; group; coarser group; … one line a value.
+    """Read a tree from delimited text as other tools write it: value; group; coarser group; one line a value.
 
     A last step that is the same for every value is taken for the one above all.
 
