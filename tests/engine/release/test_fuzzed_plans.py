@@ -29,10 +29,10 @@ from tests.engine.release.plans import a_plan
 
 FEW, MANY = 200, 20_000
 IN_FILES = (
-    "reading.column_missing",
-    "reading.not_there",
-    "preparation.list_without_keys",
-    "preparation.bad_list",
+    *("reading.column_missing", "reading.not_there", "reading.not_readable"),
+    *("table.not_found", "table.unreadable", "table.damaged", "table.empty_file", "table.folder"),
+    *("table.no_such_column", "table.unknown_format", "table.excel_damaged"),
+    *("preparation.list_without_keys", "preparation.list_changed", "preparation.column_exists"),
 )
 
 
