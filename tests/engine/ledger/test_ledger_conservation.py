@@ -44,9 +44,12 @@ class Machine(RuleBasedStateMachine):
 
     def counted(self):
         kept = [one for one in self.model.values() if one["state"] in COUNTING and one["cost"]]
-        return sum((one["cost"][0] for one in kept), Fraction(0)), sum(
-            (one["cost"][1] for one in kept), Fraction(0)
-        )
+        own = [one["cost"] for one in kept if not one.get("parent")]  # visits were paid when it was opened
+        return sum((cost[0] for cost in own), Fraction(0)), sum((cost[1] for cost in own), Fraction(0))
+
+    def drawn(self, opening):
+        visits = [one for one in self.model.values() if one.get("parent") == opening]
+        return sum((one["cost"][0] for one in visits if one["state"] in COUNTING), Fraction(0)), visits
 
     @rule(target=releases, epsilon=AMOUNTS, delta=DELTAS)
     def reserve(self, epsilon, delta):
@@ -64,13 +67,47 @@ class Machine(RuleBasedStateMachine):
         self.model[entry] = {"state": "reserved", "cost": (epsilon, delta)}
         return entry
 
-    @rule(target=releases)
-    def reserve_unbounded(self):
-        entry = self._reserve(None, None)
-        self.model[entry] = {"state": "reserved", "cost": None}
+    @rule(target=releases, loss=st.sampled_from(["unbounded", "none"]))
+    def reserve_without_a_stated_loss(self, loss):
+        entry = self._reserve(None, None, loss=loss)
+        self.model[entry] = {"state": "reserved", "cost": None, "loss": loss}
         return entry
 
-    def _reserve(self, epsilon, delta):
+    @rule(target=releases, opening=releases, epsilon=AMOUNTS)
+    def visit(self, opening, epsilon):
+        known = self.model.get(opening, {"state": "none", "cost": None})
+        if not known["cost"]:
+            return "none"
+        spent, visits = self.drawn(opening)
+        is_open = known["state"] == "complete" and not known.get("parent")
+        is_free = not any(one["state"] in ("reserved", "spent") for one in visits)
+        fits = spent + epsilon <= known["cost"][0]
+        try:
+            entry = self._reserve(epsilon, Fraction(0), parent=opening)
+        except InputRefused as error:
+            codes = {
+                "ledger.not_open": is_open,
+                "ledger.visit_underway": is_free,
+                "ledger.over_reserved": fits,
+            }
+            assert not codes[error.code]
+            return "none"
+        assert is_open and is_free and fits
+        self.model[entry] = {"state": "reserved", "cost": (epsilon, Fraction(0)), "parent": opening}
+        return entry
+
+    @rule(epsilon=AMOUNTS)
+    def change_the_budget(self, epsilon):
+        wanted = 4 * epsilon
+        try:
+            self.ledger.change_budget(self.holding, "The board decided", epsilon=wanted)
+        except InputRefused as error:
+            assert error.code == "ledger.below_spent" and self.counted()[0] > wanted
+        else:
+            assert self.counted()[0] <= wanted
+            self.budget = (wanted, self.budget[1])
+
+    def _reserve(self, epsilon, delta, **others):
         bounded = epsilon is not None
         return self.ledger.reserve(
             self.holding,
@@ -83,6 +120,7 @@ class Machine(RuleBasedStateMachine):
             unit="row",
             neighbours="replace_one",
             compose=add,
+            **others,
         )
 
     def step(self, entry, allowed, to, action):
@@ -139,8 +177,13 @@ class Machine(RuleBasedStateMachine):
         assert {one.id: one.state for one in self.ledger.entries()} == {
             entry: one["state"] for entry, one in self.model.items()
         }
-        unbounded = [one for one in self.model.values() if not one["cost"] and one["state"] in COUNTING]
+        unbounded = [
+            one for one in self.model.values() if one.get("loss") == "unbounded" and one["state"] in COUNTING
+        ]
         assert status.bounds_all == (not unbounded)
+        for entry, one in self.model.items():
+            if one["cost"] and not one.get("parent"):
+                assert self.ledger.service(entry).epsilon_spent == self.drawn(entry)[0] <= one["cost"][0]
         self.ledger.verify_chain()
 
     def teardown(self):

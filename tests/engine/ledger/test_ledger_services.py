@@ -10,7 +10,7 @@ from engine import texts
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 
-from .test_ledger_processes import killed
+from .test_ledger_processes import killed, start
 
 SUMS = {"release_sums_hash": "a" * 64, "internal_sums_hash": "b" * 64}
 STATES = [digit * 64 for digit in "0123456789"]
@@ -277,6 +277,36 @@ def test_a_visit_that_is_killed_at_any_step(ledger, holding, desk, visit, path, 
         refused("paid_already", lambda: visit("1/4", 1, questions=["q"]))
     done(ledger, visit("1/4", state), STATES[2])
     refused("over_reserved", lambda: visit("1/3", 2))
+    ledger.verify_chain()
+
+
+def test_six_visitors_at_once_draw_no_more_than_was_reserved(ledger, holding, desk, path):
+    """Each tries until the desk is free; of six quarters only two fit into the half that was reserved."""
+    script = (
+        VISIT.format(desk=desk).split("    first =")[0]
+        + """
+    answer = ""
+    while answer not in ("ledger.over_reserved", "done"):
+        try:
+            state = ledger.service("{desk}").state_hash
+            entry = visit(state)
+            ledger.spend(entry)
+            ledger.complete(entry, release_sums_hash="a" * 64, internal_sums_hash="b" * 64,
+                            state_hash=os.urandom(32).hex())
+            answer = "done"
+        except EngineError as error:
+            answer = error.code
+    print(answer)
+""".replace("{desk}", desk)
+    )
+    visitors = [
+        start(path, script.replace('questions=["q"]', f'questions=["q{number}"]')) for number in range(6)
+    ]
+    answers = sorted(visitor.communicate(timeout=120)[0].strip() for visitor in visitors)
+    assert answers == ["done", "done", *["ledger.over_reserved"] * 4]
+    found = ledger.service(desk)
+    assert (found.epsilon_left, len(found.visits)) == (0, 2)
+    assert ledger.status(holding).epsilon_spent == Fraction(1, 2)
     ledger.verify_chain()
 
 
