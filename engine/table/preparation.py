@@ -30,12 +30,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.numbers import exact
 from engine.progress import SILENT, Progress
+from engine.table.cells import series_of
 from engine.table.coding import dates, numbers, text_of, texts_of
-from engine.table.declared import key_texts
+from engine.table.declared import key_column, key_texts
 from engine.table.reading.options import Finding, ReadOptions
 from engine.table.reading.readers import read_table
 from engine.table.schema import Column, Kind, Schema
@@ -165,13 +167,13 @@ def _drop_people(table: Table, step: Step, schema: Schema, place: int, base: Pat
     if key is None or key.name not in table:
         raise InputRefused("preparation.no_person_key", place=place)
     # One form on both sides: whoever counts as one person in a release is one in the list.
-    listed = set(key_texts(_column_of_list(step, base))) - {"", *key_texts(key.missing)}
+    absent = {"", *key_texts(key.missing)}
+    listed = set(_bare(pd.Series(_column_of_list(step, base), dtype="str")).dropna()) - absent
     if not listed:
         raise InputRefused("preparation.list_without_keys", file=Path(step["file"]).name)
-    codes, uniques = pd.factorize(table.rows()[key.name])
-    texts = key_texts(uniques)
-    gone = np.array([text in listed for text in texts] + [False], dtype=bool)[codes]
-    found = listed.intersection(texts)
+    people = _bare(table.rows()[key.name])
+    gone = people.isin(listed).to_numpy()
+    found = set(people[gone].unique())
     after = table.with_rows(table.rows()[~gone])
     about = {"people": len(found), "list": Path(step["file"]).name}
     notes = [Finding("preparation.people_dropped", table.source, "", int(gone.sum()), more=about)]
@@ -179,6 +181,14 @@ def _drop_people(table: Table, step: Step, schema: Schema, place: int, base: Pat
         missing = len(listed) - len(found)
         notes.append(Finding("preparation.people_not_found", table.source, "", missing, more=about))
     return after.with_findings(notes), schema
+
+
+def _bare(keys: pd.Series) -> pd.Series:
+    """Write person keys in one form without leading zeros: "03", "3.0" and 3 are who objected as "3".
+
+    Where "3" and "03" are two people, both go: it is the list that must be obeyed, and each row by itself.
+    """
+    return series_of(pc.replace_substring_regex(key_column(keys), r"^(-?)0+(\d+)$", r"\1\2"))
 
 
 def _age_at(table: Table, step: Step, schema: Schema, place: int, base: Path) -> tuple[Table, Schema]:

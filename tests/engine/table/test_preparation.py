@@ -209,18 +209,31 @@ def test_people_in_a_named_column_and_a_pinned_list(tmp_path):
     assert refused([{**step, "column": "nobody"}], base=tmp_path) == "table.no_such_column"
 
 
-def test_keys_with_leading_zeros(tmp_path):
+@pytest.mark.parametrize("entry", ["3", "03", "003.0", "3.0", " 3 ", "+3", "P3"])
+@pytest.mark.parametrize(
+    "keys", [["3", "1"], ["3.0", "1.0"], ["0003", "0001"], [3, 1], [3.0, 1.0], ["P3", "P1"]]
+)
+def test_who_objected_is_found_however_the_number_is_written(tmp_path, entry, keys):
+    (tmp_path / "objected.csv").write_text(f"nr\n{entry}\n")
+    step = {"step": "drop_people", "file": "objected.csv", "column": "nr"}
+    table, schema = Table(pd.DataFrame({"p": keys})), Schema((Column("p", Role.PERSON_KEY),))
+    left = prepare(table, [step], schema, base=tmp_path)[0].rows()["p"].tolist()
+    same_kind = entry.startswith("P") == str(keys[0]).startswith("P")
+    assert left == (keys[1:] if same_kind else keys)
+
+
+def test_where_leading_zeros_tell_people_apart_all_who_may_be_meant_go(tmp_path):
     (tmp_path / "objected.csv").write_text("007\n")
-    table = Table(pd.DataFrame({"p": ["007", "7", "008"]}))
+    table = Table(pd.DataFrame({"p": ["007", "7", "008", "0070"]}))
     schema = Schema((Column("p", Role.PERSON_KEY),))
     kept_rows = prepare(table, [{"step": "drop_people", "file": "objected.csv"}], schema, base=tmp_path)[0]
-    assert kept_rows.rows()["p"].tolist() == ["7", "008"]
+    assert kept_rows.rows()["p"].tolist() == ["008", "0070"]
 
 
 @pytest.mark.parametrize("keys", [[1, 3, 3], [1.0, 3.0, 3.0], ["1", "3", " 3"], ["1.0", "3.0", "3.00"]])
-@pytest.mark.parametrize(("listed", "left"), [("3.0", 1), (" 3", 1), ("3", 1), ("03", 3), ("nobody", 3)])
+@pytest.mark.parametrize(("listed", "left"), [("3.0", 1), (" 3", 1), ("3", 1), ("03", 1), ("nobody", 3)])
 def test_a_person_of_the_list_is_one_of_the_table_however_both_are_written(tmp_path, keys, listed, left):
-    """As people are counted in a release, whatever the column is stored as: "3.0" is 3, "03" is another."""
+    """As people are counted in a release, whatever the column is stored as; "03" means 3 as well."""
     (tmp_path / "objected.csv").write_text(f"{listed}\n")
     table = Table(pd.DataFrame({"p": keys}))
     step = {"step": "drop_people", "file": "objected.csv"}
