@@ -40,7 +40,7 @@ class Said:
 
     def _c(self) -> float:
         """The constant of the curve, written or from a defended point, in three digits."""
-        from engine.release.statement import cost_of
+        from engine.pricing.statement import cost_of
 
         cost = cost_of(self.plan.price)
         return float(f"{float(cost.c if cost is not None else self.plan.price.curvature):.3g}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from fractions import Fraction
 from typing import Any
@@ -45,3 +46,13 @@ def written(value: Fraction) -> int | float | str:
     if value.denominator == 1:
         return value.numerator
     return float(value) if Fraction(str(float(value))) == value else str(value)
+
+
+def plain(value: Any) -> Any:
+    """Return an exact number as its JSON value, anything else as it is."""
+    return written(value) if isinstance(value, Fraction) else value
+
+
+def finite(value: float | None) -> float | None:
+    """Return a number, or None where it is infinite and JSON has no word for it."""
+    return value if value is not None and math.isfinite(value) else None

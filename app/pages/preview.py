@@ -34,8 +34,8 @@ INSIDE = ("release", "internal")
 
 def look_ahead(plan: Any, ledger_path: Path | None) -> tuple[Any, dict[str, Any]]:
     """Return the preview of a plan and its statement; nothing is reserved, spent or read."""
+    from engine.pricing.statement import privacy_statement
     from engine.release.preview import preview
-    from engine.release.statement import privacy_statement
 
     found = preview(plan, existing(ledger_path))
     guarantee = found.promise

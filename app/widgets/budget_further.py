@@ -12,9 +12,9 @@ from app.theme import text_font
 from app.widgets.cards import Card, Rule
 from app.widgets.exact_field import ExactField, three_digits
 from app.widgets.prose import Heading, Prose
+from engine.pricing.statement import cost_of
 from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan
-from engine.release.statement import cost_of
 
 PRICE_FIELDS = ("curvature", "minimum", "bound", "fine", "incident")
 POSITIVE = ("curvature", "bound")

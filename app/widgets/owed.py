@@ -15,7 +15,7 @@ from app.theme import text_font
 from app.widgets.cards import Card
 from app.widgets.exact_field import ExactField
 from app.widgets.prose import Prose
-from engine.release.plan import Price
+from engine.pricing.price import Price
 
 OWN = ""
 

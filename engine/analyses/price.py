@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +22,16 @@ from engine.analyses.shared import (
 )
 from engine.errors import InputRefused
 from engine.methods.parameters import Parameter, ParameterKind
+from engine.numbers import finite
 from engine.pricing import statement
-from engine.pricing.cost import LARGEST_AMOUNT, Cost, Liability
-from engine.pricing.reading import price
+from engine.pricing.cost import LARGEST_AMOUNT, Cost
+from engine.pricing.reading import Curve, expected, price
 from engine.pricing.releases import divide, together
-from engine.pricing.trees import band_to_json, liability_to_json, posterior_to_json, without_infinities
+from engine.pricing.window import accuracy_of, window
 from engine.privacy.at_risk.inputs import positive, whole
+from engine.privacy.at_risk.loss import PrivacyLoss
 from engine.privacy.at_risk.several import read_releases
+from engine.privacy.at_risk.statement import PUBLISHED_FOR, loss_by_level
 from engine.views import CurveView, Mark, Text
 
 if TYPE_CHECKING:
@@ -68,18 +71,20 @@ class Price(Analysis):
 
     def run(self, values: Mapping[str, Any], tables: Mapping[str, Table], context: Context) -> Answer:
         cost = cost_of(values)
-        liability = Liability(
-            cost.compensation, *(_amount(values[name], name) for name in ("fine", "incident"))
-        )
-        other = {"liabilities": liability_to_json(liability)}
+        # Side by side; there is no sum on purpose.
+        amounts = {name: _amount(values[name], name) for name in ("fine", "incident")}
+        other = {"liabilities": {"compensation_per_person": float(cost.compensation)} | amounts}
         if values["releases"]:
             return self._together(cost, values, other)
-        found = statement.priced(
-            cost, **mechanism_of(values), budget=values["budget"], max_error=values["max_error"]
-        )
-        figures = found.to_json() | _further(cost, found.epsilon0, values) | other
+        given = mechanism_of(values)
+        dimensions = whole(given.pop("dimensions"), name="dimensions")
+        loss, own = loss_by_level(**given)
+        level = own if loss.mechanism in PUBLISHED_FOR else None
+        found = Priced(cost, loss, own, statement.curves_of(loss, level, dimensions=dimensions))
+        windows = found.windows(values)
+        figures = found.figures(windows) | _further(cost, loss.largest, values) | other
         lines = self._sentences(figures) + self._further(figures)
-        return Answer((self.sentences(lines), self._curve(cost, found, values)), figures)
+        return Answer((self.sentences(lines), self._curve(found, figures)), figures)
 
     def _together(self, cost: Cost, values: Mapping[str, Any], other: Mapping[str, Any]) -> Answer:
         if values["epsilon0"] is not None or values["scale"] is not None:
@@ -100,7 +105,7 @@ class Price(Analysis):
         ]
         if joint.left is not None:
             lines.append(self.word("left" if joint.left >= 0 else "exceeded", amount=abs(joint.left)))
-        figures = {"together": without_infinities(asdict(joint)), **other}
+        figures = {"together": _finite(asdict(joint)), **other}
         return Answer((self.sentences(lines + self._other(figures)),), figures)
 
     def _sentences(self, figures: Mapping[str, Any]) -> list[Text]:
@@ -161,22 +166,21 @@ class Price(Analysis):
         amounts = figures["liabilities"]
         return [self.word(name, amount=amounts[name]) for name in ("fine", "incident") if amounts[name]]
 
-    def _curve(self, cost: Cost, found: statement.Priced, values: Mapping[str, Any]) -> CurveView:
+    def _curve(self, found: Priced, figures: Mapping[str, Any]) -> CurveView:
         top = reach(found.loss)
         xs = levels(top)
-        series = [line(self.word("curve.price"), xs, cost.curve(xs))]
+        series = [line(self.word("curve.price"), xs, found.cost.curve(xs))]
         styles = {"published": "dashed", "exact": "accent", "exact_two_sided": "dotted"}
         marks = []
         for name, curve in found.curves.items():
-            series.append(line(self.word(f"curve.{name}"), xs, price(cost, curve, xs), styles[name]))
-            reading = getattr(found, name)
-            if reading.saving > 0:
-                at = max(reading.epsilon, float(xs[0]))
-                marks.append(Mark(at, reading.budget, self.word(f"curve.cheapest_{name}")))
-        first = next(iter(found.windows.values()), None)
-        shade = None
-        if first is not None and first.lower is not None and first.upper is not None:
-            shade = (first.lower, min(first.upper, top))
+            series.append(line(self.word(f"curve.{name}"), xs, price(found.cost, curve, xs), styles[name]))
+            reading = figures[name]["at_risk"]
+            if reading["saving"] > 0:
+                at = max(reading["epsilon"], float(xs[0]))
+                marks.append(Mark(at, reading["budget"], self.word(f"curve.cheapest_{name}")))
+        window, shade = figures["window"], None
+        if window is not None and window["lower"] is not None:
+            shade = (window["lower"], min(shown(window["upper"]), top))
         return CurveView(
             self.word("curve.title"),
             self.word("curve.epsilon"),
@@ -186,6 +190,56 @@ class Price(Analysis):
             shade,
             self.word("curve.window"),
         )
+
+
+@dataclass(frozen=True)
+class Priced:
+    """One release by one mechanism, and the confidences that its price can be read by."""
+
+    cost: Cost
+    loss: PrivacyLoss
+    own: Fraction
+    curves: Mapping[str, Curve]
+
+    def windows(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return which levels a budget and an accuracy allow, by confidence; empty where neither was said."""
+        budget, most = values["budget"], values["max_error"]
+        if budget is None and most is None:
+            return {}
+        accuracy = None
+        if most is not None:
+            accuracy = accuracy_of(self.loss, self.own, max_error=most, sensitivity=values["sensitivity"])
+        found = {
+            name: window(self.cost, curve, budget=budget, accuracy=accuracy)
+            for name, curve in self.curves.items()
+        }
+        return {
+            name: asdict(one) | {"upper": finite(one.upper), "empty": one.empty}
+            for name, one in found.items()
+        }
+
+    def figures(self, windows: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the price in every form as JSON values."""
+        read = statement.readings(self.cost, self.curves)
+        tree: dict[str, Any] = {
+            name: None if read[name] is None else {"at_risk": read[name]} for name in READINGS
+        }
+        for name in ("published", "exact"):
+            tree[name] = tree[name] and {"budget": self.cost.at(self.loss.largest)} | tree[name]
+        leading = next(iter(self.curves.values()))
+        for name, factor in (("c_halved", Fraction(1, 2)), ("c_doubled", Fraction(2))):
+            moved = replace(self.cost, c=self.cost.c * factor)
+            tree[name] = statement.readings(moved, {leading.name: leading})[leading.name]
+        # The first window is the published one where a source gives it, else the exact one.
+        first = next(iter(windows.values()), None)
+        return tree | {
+            "expected": expected(self.cost, self.loss),
+            "window": None if first is None else first | dict(list(windows.items())[1:]),
+            "epsilon0": finite(self.loss.largest),
+            "c": float(self.cost.c),
+            "form": "printed" if self.cost.printed_minimum else "corrected",
+            "liability": self.cost.liability,
+        }
 
 
 def cost_of(values: Mapping[str, Any]) -> Cost:
@@ -210,8 +264,8 @@ def cost_of(values: Mapping[str, Any]) -> Cost:
     return cost.calibrated(epsilon=at, share_of_liability=accepted) if calibrate else cost
 
 
-def _amount(value: Fraction | None, name: str) -> Fraction | None:
-    return None if value is None else positive(value, name=name, largest=LARGEST_AMOUNT)
+def _amount(value: Fraction | None, name: str) -> float | None:
+    return None if value is None else float(positive(value, name=name, largest=LARGEST_AMOUNT))
 
 
 def _further(cost: Cost, epsilon0: float, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -224,14 +278,18 @@ def _further(cost: Cost, epsilon0: float, values: Mapping[str, Any]) -> dict[str
             (middle if low is None else low, middle if high is None else high)
             for (low, high), middle in zip(ranges, central, strict=True)
         ]
-        tree["band"] = band_to_json(cost, epsilon0, *stated)
+        tree["band"] = statement.band_at(cost, epsilon0, **dict(zip(RANGED, stated, strict=True)))
     if values["prior"] is not None:
-        tree["posterior"] = posterior_to_json(
+        tree["posterior"] = statement.posterior_to_json(
             cost, epsilon0, values["prior"], neighbours=values["neighbours"], budget=values["budget"]
         )
     if values["division"] is not None:
         if values["budget"] is None:
             raise InputRefused("price.releases_need_budget")
         shares = divide(cost, budget=values["budget"], releases=values["division"], delta=values["delta"])
-        tree["division"] = without_infinities(asdict(shares))
+        tree["division"] = _finite(asdict(shares))
     return tree
+
+
+def _finite(tree: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: finite(value) for name, value in tree.items()}

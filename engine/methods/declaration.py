@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from fractions import Fraction
 from typing import Any
 
 from engine import texts
 from engine.methods.parameters import Parameter
 from engine.methods.protocol import Method
-from engine.numbers import written
+from engine.numbers import plain
 
 
 def declaration(method: Method, *, language: str = "en") -> dict[str, Any]:
@@ -62,8 +61,8 @@ def parameter_json(words: str, parameter: Parameter, language: str) -> dict[str,
         "help": texts.text(f"{words}.help", language=language),
         "optional": parameter.optional,
         "default": parameter.default,
-        "minimum": _plain(parameter.minimum),
-        "maximum": _plain(parameter.maximum),
+        "minimum": plain(parameter.minimum),
+        "maximum": plain(parameter.maximum),
         "unit": parameter.unit,
         "column_kinds": [kind.value for kind in parameter.column_kinds],
         "column_roles": [role.value for role in parameter.column_roles],
@@ -82,7 +81,3 @@ def parameter_json(words: str, parameter: Parameter, language: str) -> dict[str,
         ]
     empty: tuple[Any, ...] = ("", [], {}, None)
     return {name: value for name, value in tree.items() if value not in empty}
-
-
-def _plain(value: Fraction | int | None) -> Any:
-    return written(value) if isinstance(value, Fraction) else value

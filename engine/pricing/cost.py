@@ -16,25 +16,6 @@ LARGEST_AMOUNT = 10**15
 
 
 @dataclass(frozen=True)
-class Liability:
-    """Three amounts that answer three different questions and are never added up.
-
-    Parameters
-    ----------
-    compensation
-        Per person, GDPR Article 82. The only one that the cost curve is about.
-    fine
-        Of the supervisory authority, Article 83, for the whole organisation; None where not stated.
-    incident
-        Cost of handling one incident (notification, forensics, lost business); None where not stated.
-    """
-
-    compensation: Fraction
-    fine: Fraction | None = None
-    incident: Fraction | None = None
-
-
-@dataclass(frozen=True)
 class Cost:
     """The expected compensation at a privacy level.
 

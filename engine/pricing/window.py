@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
+from engine.errors import InputRefused
 from engine.pricing.cost import LARGEST_AMOUNT, Cost
 from engine.pricing.reading import Curve, Stairs, _candidates, cheapest, price
-from engine.privacy.at_risk.inputs import LARGEST_LEVEL, Number, positive
+from engine.privacy.at_risk.inputs import LARGEST_LEVEL, Number, positive, whole
+from engine.privacy.at_risk.loss import PrivacyLoss
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,40 @@ def laplace_accuracy(epsilon0: Number, *, max_error: Number | str, sensitivity: 
     change = positive(sensitivity, name="sensitivity", largest=10**30)
     # Exact fractions: error ≤ 2 at Δ = 1 is ε0 ≥ ½ itself.
     return Accuracy(positive(epsilon0, name="epsilon0") * limit >= change, float(change / limit))
+
+
+def accuracy_of(
+    loss: PrivacyLoss, own: Fraction, *, max_error: Number | str, sensitivity: Number | str = 1
+) -> Accuracy:
+    """Return whether one answer of a mechanism is accurate enough, by its expected absolute error.
+
+    Parameters
+    ----------
+    loss
+        Of the mechanism.
+    own
+        Its ε0, for Gaussian noise its scale.
+    max_error, sensitivity
+        As in `engine.pricing.window.laplace_accuracy`; grid steps for the discrete mechanisms.
+
+    Raises
+    ------
+    InputRefused
+        ``price.no_error``: the mechanism does not answer with a number.
+    """
+    if loss.mechanism == "laplace":
+        return laplace_accuracy(own, max_error=max_error, sensitivity=sensitivity)
+    limit = float(positive(max_error, name="max-error", largest=10**30))
+    if loss.mechanism == "discrete_laplace":
+        size = whole(sensitivity, name="sensitivity")
+        # E|z| = 2q/(1 − q²) = 1/sinh(ε0/D) ≤ T.
+        needed = size * math.asinh(1 / limit)
+        return Accuracy(float(own) >= needed, epsilon0_needed=needed)
+    if loss.mechanism in ("gaussian", "discrete_gaussian"):
+        # E|z| = σ √(2/π); the discrete form lies below it.
+        widest = limit * math.sqrt(math.pi / 2)
+        return Accuracy(float(own) <= widest, scale_needed=widest)
+    raise InputRefused("price.no_error", mechanism=loss.mechanism.replace("_", "-"))
 
 
 def window(

@@ -15,9 +15,9 @@ from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import Budget, Expected, Forecast
 from engine.methods.solve import epsilon_for_error
 from engine.pricing import posterior as beliefs
+from engine.pricing.statement import PRIOR, cost_of, price_statement, privacy_statement
 from engine.privacy.promise import Neighbours, Promise
 from engine.release.plan import Plan
-from engine.release.statement import PRIOR, cost_of, price_statement, privacy_statement
 
 SMALLEST, LARGEST = Fraction(1, 1000), Fraction(20)
 DIGITS = 3

@@ -9,17 +9,19 @@ from functools import cache
 
 import numpy as np
 
-from engine.pricing import reading
 from engine.pricing.anchors import Anchor, read_anchors
 from engine.pricing.cost import Cost, band
+from engine.pricing.price import Price
+from engine.pricing.reading import price
+from engine.pricing.statement import cost_of, curves
 from engine.release.choice import LARGEST, Choice, choice, window, with_epsilon
-from engine.release.plan import Plan, Price
-from engine.release.statement import cost_of, has_distribution, is_laplace, loss_of
+from engine.release.plan import Plan
 from engine.views import CurveView, Label, Mark, Series, Text
 
 POINTS = 120
 THOUSANDS_FROM = 20_000
 MOST_PRECEDENTS = 3
+STYLES = {"published": "dashed", "exact": "accent"}
 
 
 def curve(
@@ -144,14 +146,12 @@ def _series(name: str, xs: np.ndarray, ys: np.ndarray, style: str) -> Series:
 def _at_risk(found: Choice, cost: Cost, epsilon: float, unit: float) -> tuple[list[Series], list[Mark]]:
     xs = np.linspace(epsilon / POINTS, epsilon, POINTS)
     loss = found.promise.loss
-    if loss is None or not has_distribution(loss):
+    if loss is None:
         return [], []
-    curves = [("exact", "accent", reading.exact_curve(loss_of(loss)))]
-    if is_laplace(loss):
-        curves.insert(0, ("published", "dashed", reading.published_curve(found.epsilon)))
-    series = [_series(name, xs, reading.price(cost, each, xs) / unit, style) for name, style, each in curves]
+    shown = {name: curve for name, curve in curves(loss).items() if name in STYLES}
+    series = [_series(name, xs, price(cost, curve, xs) / unit, STYLES[name]) for name, curve in shown.items()]
     marks = []
-    for name, _, _ in curves:
+    for name in shown:
         cheapest = found.price.get(name)
         if cheapest and cheapest["saving"] > 0:
             label = Text(f"choice.marks.{name}", {"epsilon": cheapest["epsilon"]})

@@ -40,7 +40,7 @@ class PublicEvidence:
     promise
         What is promised, with its events.
     statement
-        The privacy statement that the custodian chose, see `engine.release.statement`.
+        The privacy statement that the custodian chose, see `engine.pricing.statement`.
     artefacts
         One mapping each: ``file``, ``sha256``, ``media_type``, and for tables ``rows`` and ``columns``.
     dictionary

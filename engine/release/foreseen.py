@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import Cancelled, EngineError, InputRefused
 from engine.methods.protocol import Forecast
+from engine.numbers import plain
+from engine.pricing.statement import price_statement, privacy_statement
 from engine.privacy.promise import Promise
 from engine.release import bundle
 from engine.release.choice import window
 from engine.release.plan import Plan
-from engine.release.statement import plain, price_statement, privacy_statement
 
 if TYPE_CHECKING:
     from engine.release.describe import Checked

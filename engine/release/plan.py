@@ -9,7 +9,6 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from engine import strict_json
 from engine.errors import InputRefused
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request
-from engine.numbers import exact, written
+from engine.numbers import exact, plain, written
+from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Schema
 
@@ -87,39 +87,6 @@ class Purpose:
 
 STAYS = ("reason", "threshold", "retention")
 """What of the purpose is for the custodian alone."""
-
-
-@dataclass(frozen=True)
-class Price:
-    """What the custodian said about money; None where nothing was said.
-
-    Compensation (GDPR Art. 82) is per person; fines (Art. 83) and incident cost are totals and never added
-    to it. ``curvature`` is the constant c of the cost curve; ``minimum`` is E_min. A defended point ("at
-    ``calibrated_epsilon`` we accept ``calibrated_share`` of the liability") stands in place of ``curvature``
-    where both parts of it are said. The ``…_low`` and ``…_high`` are what is thought possible of an uncertain
-    constant; c is taken as uncertain by a factor of two where nothing is said. ``anchor`` names the precedent
-    that the compensation was taken from.
-    """
-
-    currency: str = "EUR"
-    people: int | None = None
-    compensation: Fraction | None = None
-    curvature: Fraction = Fraction(1)
-    minimum: Fraction = Fraction(0)
-    fine: Fraction | None = None
-    incident: Fraction | None = None
-    budget: Fraction | None = None
-    largest_error: Fraction | None = None
-    anchor: str = ""
-    bound: Fraction | None = None
-    calibrated_epsilon: Fraction | None = None
-    calibrated_share: Fraction | None = None
-    curvature_low: Fraction | None = None
-    curvature_high: Fraction | None = None
-    people_low: Fraction | None = None
-    people_high: Fraction | None = None
-    compensation_low: Fraction | None = None
-    compensation_high: Fraction | None = None
 
 
 @dataclass(frozen=True)
@@ -213,7 +180,7 @@ class Plan:
             "declared_sizes": list(self.declared_sizes),
             "budget": _budget_to_json(self.budget),
             "purpose": {part.name: getattr(self.purpose, part.name) for part in fields(Purpose)},
-            "price": {part.name: _plain(getattr(self.price, part.name)) for part in fields(Price)},
+            "price": {part.name: plain(getattr(self.price, part.name)) for part in fields(Price)},
             "holding": self.holding,
             "holding_budget": _budget_to_json(self.holding_budget),
             "measures": list(self.measures),
@@ -255,10 +222,6 @@ class Plan:
             return Plan.loads(path.read_text(encoding="utf-8"), file=path.name)
         except (OSError, UnicodeDecodeError) as error:
             raise InputRefused("plan.not_readable", file=path.name) from error
-
-
-def _plain(value: Any) -> Any:
-    return written(value) if isinstance(value, Fraction) else value
 
 
 def _budget_to_json(budget: Budget | None) -> dict[str, Any] | None:

@@ -19,6 +19,7 @@ from engine.evaluation.protocol import Private, Subject
 from engine.ledger import Holding, Ledger
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import MAIN, Context, Release, Spends
+from engine.pricing.statement import price_statement, refuse_amounts
 from engine.privacy.noise import Noise, ordinary_generator
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
@@ -28,7 +29,6 @@ from engine.release.describe import Checked, Made
 from engine.release.foreseen import Foreseen, foresee, worked_out
 from engine.release.plan import Plan
 from engine.release.reading import Held
-from engine.release.statement import price_statement, refuse_amounts
 from engine.release.working import name_for, new_folder, sweep, working
 from engine.table.schema import Role
 from engine.table.table import Table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputRefused
+from engine.numbers import finite
 from engine.privacy.direct import (
     ShareWithin,
     SimulatedDiscreteLaplace,
@@ -159,10 +159,10 @@ class SampledRisk:
         if self.recalibrated:
             tree["recalibrated"] = {
                 name: {
-                    "published": {"epsilon0": _finite(found.printed)},
+                    "published": {"epsilon0": finite(found.printed)},
                     "exact": {
-                        "epsilon0": _finite(found.exact_one_sided),
-                        "epsilon0_two_sided": _finite(found.exact_two_sided),
+                        "epsilon0": finite(found.exact_one_sided),
+                        "epsilon0_two_sided": finite(found.exact_two_sided),
                     },
                 }
                 for name, found in self.recalibrated.items()
@@ -345,7 +345,3 @@ def _both_to_json(found: BothConfidence) -> dict[str, Any]:
         },
         "worst_level": found.worst_level,
     }
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None

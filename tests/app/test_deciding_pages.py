@@ -16,8 +16,9 @@ from app.releasing import Outcome
 from app.widgets.cards import NumberCard
 from app.window import Window
 from engine.methods.protocol import Budget
+from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
-from engine.release.plan import Plan, Price
+from engine.release.plan import Plan
 from tests.app.walking import SAMPLE, missing_texts, settle, write
 
 FOLLOW = 0.050  # seconds until all four views have followed

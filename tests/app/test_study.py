@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from app.study import RESULTS, Study, fingerprint
 from engine.methods.protocol import Budget
+from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
-from engine.release.plan import FileReference, Plan, Price, Purpose
+from engine.release.plan import FileReference, Plan, Purpose
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 
 START = Plan(

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from engine.errors import InputRefused
+from engine.numbers import finite
 from engine.privacy.at_risk import discrete_laplace, laplace, mechanisms, published
 from engine.privacy.at_risk.inputs import LARGEST_LEVEL, Number, positive, share, whole
 from engine.privacy.at_risk.inverse import Inverse
@@ -78,10 +79,10 @@ class Statement:
                 tree[name] = getattr(self, name)
         tree |= {"dimensions": self.dimensions, "mechanism": self.mechanism.replace("_", "-")}
         tree |= {"sensitivity": self.sensitivity, "asked": self.asked}
-        tree["published"] = {self.asked: _finite(self.published)}
+        tree["published"] = {self.asked: finite(self.published)}
         tree["exact"] = {
-            self.asked: _finite(self.exact.one_sided),
-            f"{self.asked}_two_sided": _finite(self.exact.two_sided),
+            self.asked: finite(self.exact.one_sided),
+            f"{self.asked}_two_sided": finite(self.exact.two_sided),
         }
         tree["certified"] = {"delta": self.delta}
         if self.asked == "confidence":
@@ -89,7 +90,7 @@ class Statement:
         else:
             tree["exact"]["at_the_atom"] = self.exact.at_the_atom
             tree["exact"]["at_the_atom_two_sided"] = self.exact.at_the_atom_two_sided
-            tree["certified"][self.asked] = _finite(self.certified)
+            tree["certified"][self.asked] = finite(self.certified)
         return tree | {"warnings": list(self.warnings)}
 
 
@@ -337,7 +338,3 @@ def _warnings(word: str, epsilon0: float, exact: Exact) -> tuple[str, ...]:
     if exact.at_the_atom or exact.at_the_atom_two_sided:
         found.append("at_the_atom")
     return tuple(found)
-
-
-def _finite(value: float | None) -> float | None:
-    return None if value is None or math.isinf(value) else value

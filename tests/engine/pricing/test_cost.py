@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from engine.analyses.catalogue import analysis, ask
 from engine.errors import InputRefused
-from engine.pricing.cost import Cost, Liability, band
-from engine.pricing.trees import liability_to_json
+from engine.pricing.cost import Cost, band
 from engine.texts import explain
 
 PLAIN = Cost(people=100, compensation=Fraction(5500))
@@ -90,5 +90,6 @@ def test_refusals_have_sentences(values):
 
 
 def test_three_amounts_are_never_added():
-    tree = liability_to_json(Liability(Fraction(5500), Fraction(10**6), Fraction(20_000)))
+    asked = {"people": 100, "compensation": 5500, "epsilon0": 1, "fine": 10**6, "incident": 20_000}
+    tree = ask(analysis("price"), asked).figures["liabilities"]
     assert tree == {"compensation_per_person": 5500, "fine": 10**6, "incident": 20_000}

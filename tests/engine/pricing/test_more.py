@@ -12,7 +12,7 @@ from engine.pricing.anchors import CHECK, read_anchors
 from engine.pricing.cost import Cost
 from engine.pricing.posterior import PosteriorCost, compare, epsilon_for_posterior, posterior
 from engine.pricing.releases import divide, together
-from engine.pricing.trees import posterior_to_json
+from engine.pricing.statement import posterior_to_json
 from engine.privacy.at_risk.mechanisms import discrete_laplace, gaussian
 from engine.texts import explain
 

@@ -7,16 +7,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from engine.analyses.catalogue import analysis, ask
 from engine.pricing.cost import Cost
 from engine.pricing.reading import cheapest, exact_curve
-from engine.pricing.statement import priced
+from engine.pricing.statement import privacy_statement
 from engine.pricing.window import window
 from engine.privacy.at_risk.composition import compose
 from engine.privacy.at_risk.mechanisms import discrete_gaussian, discrete_laplace
 from engine.privacy.at_risk.statement import state
 from engine.privacy.mechanisms import DiscreteLaplace
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
-from engine.release.statement import privacy_statement
 
 CHANCE = random.Random(20261)
 CASES = [
@@ -69,13 +69,12 @@ def test_price_and_window(size, epsilon0):
     levels, one, two, _ = brute_force(size, epsilon0)
     loss = discrete_laplace(epsilon0=epsilon0, sensitivity=size)
     full = COST.at(float(epsilon0))
-    found = priced(COST, mechanism="discrete-laplace", epsilon0=epsilon0, sensitivity=size)
-    for two_sided, shares, reading in ((False, one, found.exact), (True, two, found.exact_two_sided)):
+    for two_sided, shares in ((False, one), (True, two)):
+        curve = exact_curve(loss, two_sided=two_sided)
+        reading = cheapest(COST, curve)
         paid = [s * COST.at(float(x)) + (1 - s) * full for x, s in zip(levels, shares, strict=True)]
         least = min(paid)
         assert reading.budget == pytest.approx(min(least, full), rel=1e-12)
-        curve = exact_curve(loss, two_sided=two_sided)
-        assert cheapest(COST, curve) == reading
         if reading.saving > full * 1e-9:
             at = levels.index(min(levels, key=lambda x, at=reading.epsilon: abs(float(x) - at)))
             assert reading.epsilon == float(levels[at]) and paid[at] == pytest.approx(least, rel=1e-12)
@@ -152,13 +151,15 @@ def test_the_statement_of_a_release_reads_the_same(size, epsilon0):
 
 def test_a_third_by_hand():
     """D = 3 at ε0 = 1: the bound is cheapest at one third, whose float lies below it."""
-    cost = Cost(people=100, compensation=Fraction(5500))
-    found = priced(cost, mechanism="discrete-laplace", epsilon0=1, sensitivity=3)
-    assert found.exact.epsilon == 1 / 3
-    assert found.exact.budget == pytest.approx(129_304.01, abs=0.01)
+    asked = {"people": 100, "compensation": 5500, "mechanism": "discrete_laplace", "epsilon0": 1}
+    found = ask(analysis("price"), asked | {"sensitivity": 3}).figures
+    assert found["exact"]["at_risk"]["epsilon"] == 1 / 3
+    assert found["exact"]["at_risk"]["budget"] == pytest.approx(129_304.01, abs=0.01)
     # The farthest neighbours have .203114 within ±1/3, those two steps apart only the atom at 0.
     q = math.exp(-1 / 3)
-    assert found.exact_two_sided.confidence == pytest.approx(q * (1 - q) / (1 + q), rel=1e-12)
+    assert found["exact_two_sided"]["at_risk"]["confidence"] == pytest.approx(
+        q * (1 - q) / (1 + q), rel=1e-12
+    )
     answer = state(mechanism="discrete-laplace", epsilon0=1, epsilon=1 / 3, sensitivity=3)
     assert answer.exact.one_sided == pytest.approx(0.417430, abs=1e-6)
 

@@ -11,9 +11,10 @@ import pytest
 
 from engine.ledger import Ledger
 from engine.methods.protocol import MAIN, Budget
+from engine.pricing.price import Price
 from engine.progress import SILENT
 from engine.release.bundle import Bundle
-from engine.release.plan import FileReference, Plan, Price, Purpose
+from engine.release.plan import FileReference, Plan, Purpose
 from engine.release.reading import pinned
 from engine.release.run import run_through
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema

@@ -14,7 +14,8 @@ from engine import texts
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
 from engine.methods.protocol import MAIN, Budget
-from engine.release.plan import FileReference, Plan, Price, Purpose
+from engine.pricing.price import Price
+from engine.release.plan import FileReference, Plan, Purpose
 from engine.release.preview import preview_json
 from engine.release.run import run
 from tests.engine.adversarial.requests import OPTIONS, ROWS, plan_for, table

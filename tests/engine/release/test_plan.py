@@ -12,7 +12,8 @@ import pytest
 from engine import texts
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN, Budget
-from engine.release.plan import FileReference, Plan, Price, Purpose
+from engine.pricing.price import Price
+from engine.release.plan import FileReference, Plan, Purpose
 from engine.release.preview import preview_json
 
 SAMPLE = Path(__file__).resolve().parents[3] / "resources" / "sample" / "plan.json"

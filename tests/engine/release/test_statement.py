@@ -11,11 +11,11 @@ import pytest
 from engine import texts
 from engine.errors import InputRefused
 from engine.pricing.posterior import posterior
+from engine.pricing.price import Price
+from engine.pricing.statement import at_risk, price_statement, privacy_statement
 from engine.privacy.events import Additive, Sequential
 from engine.privacy.mechanisms import DiscreteLaplace, GaussianCounts, Laplace
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
-from engine.release.plan import Price
-from engine.release.statement import at_risk, price_statement, privacy_statement
 
 
 def guarantee(
