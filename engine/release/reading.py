@@ -145,6 +145,8 @@ def refuse_open(plan: Plan) -> None:
     if MAIN not in plan.files:
         raise InputRefused("reading.no_file")
     for reference in plan.files.values():
+        if not reference.path or "\0" in reference.path:
+            raise InputRefused("reading.no_file")
         options = said(reference)
         _refuse_impossible(options, Path(reference.path).name)
         must = _MUST_SAY.get(str(options.format), ())
@@ -247,15 +249,17 @@ def _as_written(path: Path, options: ReadOptions, schema: Schema, progress: Prog
 
 def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal, or refuse in words."""
-    if path.exists() and not path.is_file():
-        raise InputRefused("table.no_regular_file" if not path.is_dir() else "table.folder", file=path.name)
     try:
+        if path.exists() and not path.is_file():
+            raise InputRefused("table.folder" if path.is_dir() else "table.no_regular_file", file=path.name)
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError as error:
         raise InputRefused("reading.not_there", file=path.name) from error
     except OSError as error:
-        raise InputRefused("reading.not_readable", file=path.name, reason=error.strerror or "") from error
+        raise InputRefused(
+            "reading.not_readable", file=path.name[:100], reason=error.strerror or ""
+        ) from error
 
 
 def capped(held: Held, request: Request, noise: Noise) -> Table:

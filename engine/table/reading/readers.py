@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -181,8 +182,8 @@ def explained(path: Path) -> Iterator[None]:
     except MemoryError as error:
         raise InputRefused("table.too_large", file=path.name) from error
     except OSError as error:
-        if not path.exists():
-            raise InputRefused("table.not_found", file=path.name) from error
+        if error.errno == errno.ENAMETOOLONG or not path.exists():
+            raise InputRefused("table.not_found", file=path.name[:100]) from error
         raise InputRefused("table.unreadable", file=path.name) from error
 
 

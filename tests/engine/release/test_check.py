@@ -91,6 +91,10 @@ def test_conditions_see_what_steps_make_wherever_they_stand(tmp_path: Path) -> N
 MONEY = Price(people=6, compensation=Fraction(500))
 WRONG_PLANS: dict[str, tuple[str, Plan]] = {
     "no file": ("reading.no_file", plan_for("counts", files={})),
+    "no name of a file": (
+        "reading.no_file",
+        plan_for("counts", files={MAIN: FileReference("a\0b", OPTIONS)}),
+    ),
     "no register": ("charge.no_holding", plan_for("counts", holding=" ")),
     "a register with no name": ("ledger.bad_text", plan_for("counts", holding="x" * 100_000)),
     "a title that nobody reads": ("ledger.bad_text", plan_for("counts", purpose=Purpose("x" * 100_000))),
@@ -218,3 +222,17 @@ def test_a_language_without_texts_costs_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputRefused, match=r"run\.unknown_language"):
         run(plan_for("counts"), out=tmp_path / "out", ledger=ledger, base=tmp_path, language="xx")
     assert not ledger.holdings()
+
+
+@pytest.mark.parametrize("path", ["x" * 300, "x" * 300 + ".csv", "nowhere.csv", "."])
+def test_a_file_that_cannot_be_there_costs_nothing(path: str, tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    (tmp_path / "people.csv").write_bytes(table(ROWS))
+    steps = ({"step": "drop_people", "file": path},)
+    for plan in (
+        plan_for("counts", files={MAIN: FileReference(path, OPTIONS)}),
+        plan_for("counts", cap=1, preparation=steps),
+    ):
+        with pytest.raises(InputRefused) as refused:
+            run(plan, out=tmp_path / "out", ledger=ledger, base=tmp_path)
+        assert all(texts.explain(refused.value)) and not ledger.holdings()
