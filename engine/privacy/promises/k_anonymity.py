@@ -10,4 +10,4 @@ class KAnonymity(PromiseKind):
 
     id = "k_anonymity"
     bounded = False
-    terms = ("k",)
+    terms = ("k", "columns")

@@ -1,0 +1,36 @@
+"""What releases of rows share: cells as they leave, and rows in an order that tells nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from engine.methods.protocol import DictionaryEntry
+from engine.table.coding import texts_of
+from engine.table.schema import Column, Schema
+from engine.views import Text
+
+
+def written_cells(values: pd.Series, column: Column) -> list[str]:
+    """Return the cells of a column as text: one form for each value, nothing for a missing one."""
+    found, uniques = pd.factorize(values)
+    absent = set(column.missing)
+    texts = ["" if text in absent or text in ("nan", "inf", "-inf") else text for text in texts_of(uniques)]
+    return np.array([*texts, ""], dtype=object)[found].tolist()
+
+
+def shuffled(frame: pd.DataFrame, chance: np.random.Generator) -> pd.DataFrame:
+    """Return the rows in a random order, numbered anew."""
+    return frame.iloc[chance.permutation(len(frame))].reset_index(drop=True)
+
+
+def entry(column: Column, meaning: str, **values: object) -> DictionaryEntry:
+    """Return the line of the dictionary for a column of rows; ``meaning`` is a text below ``datasets``."""
+    return DictionaryEntry(column.name, Text(f"datasets.{meaning}", values), str(column.kind))
+
+
+def released(schema: Schema, names: Sequence[str]) -> list[Column]:
+    """Return the columns that leave, in the order in which they were named."""
+    return [schema.column(name) for name in names]
