@@ -91,9 +91,9 @@ def _stored(values: pd.Series, column: Column, options: ReadOptions) -> pd.Serie
     if column.role is Role.PERSON_KEY:
         return series_of(key_column(values))
     if column.kind in (Kind.INTEGER, Kind.NUMBER):
-        return pd.Series(_numbers(values, options))
+        return pd.Series(_numbers(values, options), copy=False)
     if column.kind is Kind.DATE:
-        return pd.Series(_dates(values, options))
+        return pd.Series(_dates(values, options), copy=False)
     return values if is_text else _each(values)
 
 

@@ -77,7 +77,9 @@ def is_date(cell: str) -> bool:
     >>> is_date("31.12.2020 23:59"), is_date("31.12-2020")
     (True, False)
     """
-    return len(cell) <= LONGEST_DATE and _DATE.fullmatch(cell.strip()) is not None
+    if len(cell) > LONGEST_DATE or cell[:1].isalpha():
+        return False
+    return _DATE.fullmatch(cell.strip()) is not None
 
 
 def date_order_of(cell: str) -> str | None:
@@ -88,7 +90,7 @@ def date_order_of(cell: str) -> str | None:
     >>> [date_order_of(cell) for cell in ("2020-02-29", "31.12.2020", "12/31/2020", "1/2/2020", "x")]
     ['ymd', 'dmy', 'mdy', '?', None]
     """
-    if len(cell) > LONGEST_DATE:
+    if len(cell) > LONGEST_DATE or cell[:1].isalpha():
         return None
     match = _DATE.fullmatch(cell.strip())
     if match is None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from engine.table.patterns import MISSING_CODES, is_date, is_number
 
-_LOOKED_AT = 1000
+_LOOKED_AT = 250
 
 
 def header_of(rows: Sequence[Sequence[str]], width: int) -> tuple[bool, str]:

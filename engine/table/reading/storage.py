@@ -109,7 +109,7 @@ def store(text: Cells, name: str, *, options: ReadOptions, file: str = "") -> St
     elif dates * 2 >= len(sniffed):
         values, text = _dates(text, options, place)
     if values is not None:
-        return Stored(pd.Series(values), place.found)
+        return Stored(pd.Series(values, copy=False), place.found)  # pandas would copy
     _missing_codes(text, place)
     place.note_where("table.formula_like", _matching(text, _FORMULA, ("=", "@", "+", "-")))
     _many_lines(text, place)

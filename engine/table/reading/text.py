@@ -29,6 +29,7 @@ from engine.table.table import Table
 _BLOCK = 1 << 20
 _LONGEST_LINE = 1 << 30
 _PIECE = 50_000
+_UNUSED = 1 << 26
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -283,10 +284,13 @@ def _stored(
 ) -> tuple[pd.DataFrame, list[Finding]]:
     """Decode and store the columns, each freed as soon as it is done."""
     empty = _empty_rows(columns, how.file)
+    unused = 0
 
     def one(place: int) -> tuple[pd.Series, list[Finding]]:
+        nonlocal unused
         column = columns[place]
         columns[place] = None
+        unused += column.nbytes
         progress.step(place / len(names), "table.store")
         name = names[place]
         decoded, found = decode(column, name, options=how.options, has_nul=how.has_nul, file=how.file)
@@ -294,7 +298,9 @@ def _stored(
             return series_of(decoded), found
         stored = store(decoded, name, options=how.options, file=how.file)
         del column, decoded
-        _give_back()
+        if unused > _UNUSED:  # not after every column: each time costs some hundredths of a second
+            unused = 0
+            _give_back()
         return stored.values, [*found, *stored.findings]
 
     _give_back()
