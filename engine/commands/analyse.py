@@ -150,8 +150,8 @@ def _of_plan(options: argparse.Namespace) -> Found:
     from engine.analyses.method_query import ask_method
     from engine.evaluation.protocol import Subject
     from engine.release import reading
+    from engine.release.check import check
     from engine.release.plan import Plan
-    from engine.release.run import check
     from engine.table import preparation
 
     if options.query or options.table or options.schema or options.by:

@@ -46,7 +46,7 @@ class Commands:
 
 def make_parser() -> Parser:
     """Return the parser with every command."""
-    from engine.commands import analyse, ledger, plan, table
+    from engine.commands import analyse, example, ledger, plan, table
 
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="JSON on standard output")
@@ -56,6 +56,6 @@ def make_parser() -> Parser:
     subparsers = parser.add_subparsers(
         title="commands", metavar="COMMAND", required=True, parser_class=Parser
     )
-    for module in (table, plan, ledger, analyse):
+    for module in (table, plan, example, ledger, analyse):
         module.add_commands(Commands(subparsers, common))
     return parser

@@ -69,6 +69,8 @@ class Private:
         What was released.
     work_folder
         An empty folder that goes with the run; None where there is none, then a temporary one is made.
+    held_out
+        Rows of people who were kept from the method; None where nobody was.
     """
 
     subject: Subject
@@ -78,6 +80,7 @@ class Private:
     release: Release
     progress: Progress = SILENT
     work_folder: Path | None = None
+    held_out: Table | None = None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -137,6 +138,8 @@ class Request:
         What is wrong with what was filled in; the values that belong to it are absent.
     step
         Name of the step of a service; empty for the release itself.
+    state
+        What the last visit of the service left: only what was released or declared, never a private value.
     """
 
     schemas: Mapping[str, Schema]
@@ -146,11 +149,12 @@ class Request:
     private: tuple[str, ...] = (MAIN,)
     wrong: tuple[Problem, ...] = ()
     step: str = ""
+    state: bytes | None = None
 
     @property
     def schema(self) -> Schema:
-        """The schema of the people: of the first private source."""
-        return self.schemas[self.private[0]]
+        """The schema of the people: of the first private source; empty where none is read."""
+        return self.schemas[self.private[0]] if self.private else Schema(())
 
     @property
     def unit(self) -> Unit:
@@ -409,6 +413,7 @@ class Method(ABC):
         budget: Budget | None = None,
         sizes: tuple[int, ...] = DECLARED_SIZES,
         step: str = "",
+        state: bytes | None = None,
     ) -> Request:
         """Return what decides a release: what was filled in, checked, converted and completed once.
 
@@ -422,10 +427,12 @@ class Method(ABC):
             As in `Request`.
         step
             Name of a step of a service; the release itself by default.
+        state
+            What the last visit left, for a step.
         """
         values, wrong = resolve(self.asks(step), given, schemas)
         private = tuple(source.name for source in self.reads(step) if source.shape.is_private)
-        return Request(schemas, values, budget, sizes, private, tuple(wrong), step)
+        return Request(schemas, values, budget, sizes, private, tuple(wrong), step, state)
 
     def problems(self, request: Request) -> list[Problem]:
         """Say why the method cannot run yet, from declarations only; empty when it can."""
@@ -456,6 +463,17 @@ class Method(ABC):
         """State what to expect from formulas and declared sizes; reads no private value."""
         return Forecast()
 
+    def examples(self) -> tuple[Mapping[str, Any], ...]:
+        """Return plans over tables that come with the program, as JSON: ``resources/examples/ID*.json``.
+
+        ``engine.release.examples`` makes plans of them and runs them.
+        """
+        from engine import strict_json
+
+        folder = files("resources") / "examples"
+        named = sorted(entry.name for entry in folder.iterdir() if entry.name.startswith(f"{self.id}."))
+        return tuple(strict_json.loads((folder / name).read_bytes()) for name in named)
+
     @abstractmethod
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         """Make the release: the only place that reads private values for it.
@@ -463,6 +481,10 @@ class Method(ABC):
         The tables have been prepared, capped to ``request.rows_per_person`` and filtered by
         `engine.release.make`.
         """
+
+    def questions(self, request: Request) -> tuple[str, ...]:
+        """Return fingerprints of the questions that a visit pays for, so that none is paid for twice."""
+        return ()
 
     def step(
         self, step: str, tables: Mapping[str, Table], request: Request, state: bytes, context: Context

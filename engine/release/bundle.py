@@ -36,6 +36,7 @@ _NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _PLAIN = re.compile(rf"[+-]|{_NUMBER}( to <?{_NUMBER})?")
 RELEASE = "release"
 INTERNAL = "internal"
+STATE = "state"
 
 
 @dataclass(frozen=True)

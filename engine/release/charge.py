@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
@@ -18,6 +19,9 @@ from engine.release.reading import person_keys
 from engine.table.fingerprint import Marks
 from engine.table.schema import Schema
 from engine.table.table import Table
+
+if TYPE_CHECKING:
+    from engine.release.check import Checked
 
 # Decisions of a plan that need a reason: a table that seems to belong to one register is charged to another;
 # another column than before names the people of a register.
@@ -185,7 +189,7 @@ def reason_of(plan: Plan, decision: str) -> str:
     return str(next(reasons, ""))
 
 
-def preview(plan: Plan, ledger: Ledger, promise: Promise) -> Preview | None:
+def preview(plan: Plan, ledger: Ledger, checked: Checked) -> Preview | None:
     """Return what the ledger would say now, or None while the holding does not exist yet.
 
     Nothing is reserved, and no row is read.
@@ -193,15 +197,41 @@ def preview(plan: Plan, ledger: Ledger, promise: Promise) -> Preview | None:
     holding = known_holding(plan, ledger)
     if holding is None:
         return None
-    paid = charged(promise, holding)
-    return ledger.preview(holding.id, compose=composer(holding), **_terms(paid))
+    return ledger.preview(
+        holding.id,
+        compose=_composer(plan, ledger, holding),
+        **_terms(checked, holding),
+        **_visit(plan, checked),
+    )
+
+
+def refuse_over(plan: Plan, ledger: Ledger, checked: Checked) -> None:
+    """Refuse what the ledger would refuse now: more than is left, or a promise that does not add up.
+
+    Raises
+    ------
+    InputRefused
+        What `reserve` would raise, ``charge.no_budget`` of a new register included.
+    """
+    if not plan.holding.strip():
+        raise InputRefused("charge.no_holding")
+    if known_holding(plan, ledger) is None:
+        refuse_too_much(plan, checked.promise)
+        return
+    said = preview(plan, ledger, checked)
+    if said is not None and said.refusal is not None:
+        raise said.refusal
 
 
 def reserve(
-    plan: Plan, ledger: Ledger, promise: Promise, holding: Holding, fingerprint: str, folder: Path
+    plan: Plan,
+    ledger: Ledger,
+    checked: Checked,
+    holding: Holding,
+    fingerprints: tuple[str, ...],
+    folder: Path,
 ) -> str:
     """Reserve what the promise costs and return the id of the entry, which names the working folder."""
-    paid = charged(promise, holding)
     purpose = plan.purpose
     return ledger.reserve(
         holding.id,
@@ -212,16 +242,41 @@ def reserve(
         agreement=purpose.agreement,
         expires=purpose.expires or None,
         approver=purpose.approver,
-        compose=composer(holding),
-        tables=(fingerprint,),
+        compose=_composer(plan, ledger, holding),
+        tables=fingerprints,
         folder=str(folder),
-        **_terms(paid),
+        questions=checked.method.questions(checked.request),
+        **_terms(checked, holding),
+        **_visit(plan, checked),
     )
 
 
-def _terms(paid: Promise) -> dict[str, Any]:
-    loss = paid.loss
+def _composer(plan: Plan, ledger: Ledger, holding: Holding) -> Compose:
+    """Return the accountant: for a visit that of the entry that opened the service."""
+    opening = ledger.find(plan.continues) if plan.continues else None
+    return composer(holding if opening is None else opening)
+
+
+def _visit(plan: Plan, checked: Checked) -> dict[str, Any]:
+    """Return which service is visited, and the state that the visit begins from."""
+    if not plan.continues:
+        return {}
+    state = checked.request.state
     return {
+        "parent": plan.continues,
+        "state_hash": None if state is None else hashlib.sha256(state).hexdigest(),
+    }
+
+
+def _terms(checked: Checked, holding: Holding) -> dict[str, Any]:
+    """Return what the ledger enters. A register pays where private rows are read and the loss is bounded."""
+    promise = checked.promise
+    reads = bool(checked.request.private)
+    pays = reads and promise.loss is not None and promise.loss.epsilon > 0
+    paid = charged(promise, holding) if pays else promise
+    loss = paid.loss if pays else None
+    return {
+        "loss": "bounded" if pays else "unbounded" if reads and promise.loss is None else "none",
         "guarantee_json": paid.to_json(),
         "epsilon": None if loss is None else loss.epsilon,
         "delta": None if loss is None else loss.delta,

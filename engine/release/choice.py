@@ -72,7 +72,7 @@ def choice(plan: Plan, *, readings: bool = True) -> Choice:
     InputRefused
         The plan has no valid budget, or its method a problem.
     """
-    from engine.release.run import check
+    from engine.release.check import check
 
     checked = check(plan)
     assert plan.budget is not None

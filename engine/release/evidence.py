@@ -33,8 +33,9 @@ class PublicEvidence:
     method
         ``id``, ``version``, ``family`` and ``source`` (document, place, identifier).
     decided
-        ``parameters``, ``columns`` (schema JSON of the columns that were used), ``budget``,
-        ``declared_sizes``, ``preparation`` (kinds of steps and the columns they name).
+        ``parameters`` (with defaults), ``columns`` (schema JSON of the columns that had a part),
+        ``preparation`` (kinds of steps and the columns they name); where they hold: ``budget``,
+        ``declared_sizes``, ``bounds``, ``rows_per_person``, ``held_out``, ``candidates``, ``step``.
     purpose
         Title, request number, recipient, agreement, expiry, approver.
     promise
@@ -60,7 +61,7 @@ class PublicEvidence:
     ledger
         ``entry`` and the ``head`` of the chain (number and hash) when the release was reserved.
     noise
-        ``source`` and ``sampler``.
+        ``source`` and ``sampler``; empty where no noise was drawn.
     """
 
     made_at: str
@@ -107,6 +108,10 @@ class InternalEvidence:
         Name, budget, spent before and after, and whether the total still bounds all that has left.
     views
         Drawn in the internal report only.
+    inside
+        Figures that the method itself says to the custodian alone.
+    files
+        One mapping each: ``file`` and ``sha256`` of what else stays, the state of a service for instance.
     """
 
     plan: Mapping[str, Any]
@@ -117,6 +122,8 @@ class InternalEvidence:
     holding: Mapping[str, Any] = field(default_factory=dict)
     views: tuple[View, ...] = ()
     measures: Mapping[str, Any] = field(default_factory=dict)
+    inside: Mapping[str, Any] = field(default_factory=dict)
+    files: tuple[Mapping[str, Any], ...] = ()
 
 
 def public_json(evidence: PublicEvidence) -> dict[str, Any]:

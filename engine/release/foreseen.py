@@ -21,7 +21,7 @@ from engine.release.choice import window
 from engine.release.plan import Plan
 
 if TYPE_CHECKING:
-    from engine.release.describe import Checked
+    from engine.release.check import Checked
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 from engine import strict_json
 from engine.errors import InputRefused
 from engine.methods.catalogue import method as find_method
-from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request
+from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request, Spends
 from engine.numbers import exact, plain, written
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
@@ -100,7 +100,8 @@ class Plan:
     files, schemas
         By the name of the method's source (``"people"`` where there is one).
     preparation
-        Recorded steps as JSON values, see `engine.table.preparation`.
+        Recorded steps as JSON values, see `engine.table.preparation`; ``source`` names the table that a step
+        is about, the people where it does not.
     parameters, declared_sizes, budget
         As in `Request`.
     purpose, price
@@ -112,8 +113,11 @@ class Plan:
     measures, decisions
         Ids of the measures to ask, all that apply where there are none; journalled overrides with their
         reasons.
-    continues
-        Ledger entry that this release goes on from, or nothing.
+    candidates
+        Plans that were compared with this one, each as the fields in which it differs (method, parameters).
+    continues, step, state
+        A visit of a service or a round of an exchange: the ledger entry that opened it, the name of the step,
+        and the path of the state file that the last visit left.
     """
 
     method: str = ""
@@ -130,7 +134,10 @@ class Plan:
     holding_budget: Budget | None = None
     measures: tuple[str, ...] = ()
     decisions: tuple[Mapping[str, Any], ...] = ()
+    candidates: tuple[Mapping[str, Any], ...] = ()
     continues: str = ""
+    step: str = ""
+    state: str = ""
 
     @property
     def request(self) -> Request:
@@ -141,20 +148,46 @@ class Plan:
         InputRefused
             ``preparation.*``: a step that could not be applied, whatever the rows. ``plan.unknown_method``.
         """
-        schemas = dict(self.schemas)
-        if MAIN in schemas:
-            schemas[MAIN] = self.prepared_schema
-        return find_method(self.method).request(
-            schemas, self.parameters, budget=self.budget, sizes=self.declared_sizes
+        return self.request_from(None)
+
+    def request_from(self, state: bytes | None) -> Request:
+        """Return what a step of a service gets to see, given what the last visit left; see `request`."""
+        method = find_method(self.method)
+        schemas = {name: self.prepared(name) for name in self.schemas}
+        return method.request(
+            schemas,
+            self.parameters,
+            budget=self.budget if method.spends is Spends.CHOSEN else None,
+            sizes=self.declared_sizes,
+            step=self.step,
+            state=state,
         )
+
+    def files_of(self, source: str) -> tuple[FileReference, ...]:
+        """Return the files of a source: ``source``, ``source.2``, ``source.3`` …"""
+        return tuple(
+            file for name, file in self.files.items() if name == source or name.startswith(f"{source}.")
+        )
+
+    def steps_of(self, source: str) -> tuple[Mapping[str, Any], ...]:
+        """Return the recorded steps about a source, as `engine.table.preparation` understands them."""
+        return tuple(
+            {name: value for name, value in step.items() if name != "source"}
+            for step in self.preparation
+            if step.get("source", MAIN) == source
+        )
+
+    def prepared(self, source: str) -> Schema:
+        """Return the schema of a source after the recorded steps; reads no row and no list."""
+        from engine.table.steps import check, columns_of  # on first use: it brings pandas along
+
+        steps, schema = self.steps_of(source), self.schemas.get(source, Schema())
+        return check(steps, schema, columns=columns_of(steps, schema))
 
     @property
     def prepared_schema(self) -> Schema:
-        """The schema of the people after the recorded steps; reads no row and no list."""
-        from engine.table.steps import check, columns_of  # on first use: it brings pandas along
-
-        columns = columns_of(self.preparation, self.schema)
-        return check(self.preparation, self.schema, columns=columns)
+        """The schema of the people after the recorded steps."""
+        return self.prepared(MAIN)
 
     @property
     def schema(self) -> Schema:
@@ -185,7 +218,10 @@ class Plan:
             "holding_budget": _budget_to_json(self.holding_budget),
             "measures": list(self.measures),
             "decisions": [dict(decision) for decision in self.decisions],
+            "candidates": [dict(candidate) for candidate in self.candidates],
             "continues": self.continues,
+            "step": self.step,
+            "state": self.state,
         }
 
     @property
@@ -280,7 +316,10 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "holding_budget": lambda value, file: _budget_from_json(value),
     "measures": lambda value, file: tuple(str(entry) for entry in value),
     "decisions": lambda value, file: tuple(dict(entry) for entry in value),
+    "candidates": lambda value, file: tuple(dict(entry) for entry in value),
     "continues": lambda value, file: str(value),
+    "step": lambda value, file: str(value),
+    "state": lambda value, file: str(value),
 }
 
 

@@ -13,10 +13,10 @@ from engine.ledger import Preview as LedgerPreview
 from engine.methods.protocol import Expected, Forecast
 from engine.privacy.promise import Promise
 from engine.release import charge
+from engine.release.check import check, ready
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
 from engine.release.reading import contradictions
-from engine.release.run import check, ready
 from engine.views import to_json
 
 
@@ -38,7 +38,7 @@ class PlanPreview:
         return next(iter(self.problems), None)
 
 
-def preview(plan: Plan, ledger: Ledger | None) -> PlanPreview:
+def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path()) -> PlanPreview:
     """Say what a plan would cost, how accurate it would be and what the ledger would say.
 
     Parameters
@@ -47,6 +47,8 @@ def preview(plan: Plan, ledger: Ledger | None) -> PlanPreview:
         In any state.
     ledger
         None where none exists yet: then nothing has been spent.
+    base
+        Folder that the plan's paths are relative to.
 
     Returns
     -------
@@ -54,7 +56,7 @@ def preview(plan: Plan, ledger: Ledger | None) -> PlanPreview:
         Nothing is reserved, spent or read.
     """
     try:
-        checked = check(plan)
+        checked = check(plan, base=base or Path())
         with worked_out("forecast"):
             forecast = checked.method.forecast(checked.request)
     except EngineError as error:
@@ -62,10 +64,11 @@ def preview(plan: Plan, ledger: Ledger | None) -> PlanPreview:
     problems: list[EngineError] = []
     said: LedgerPreview | None = None
     try:
-        problems += _holding_problems(plan, ledger)
-        if not problems and (ledger is None or charge.known_holding(plan, ledger) is None):
+        if not plan.holding.strip():
+            raise InputRefused("charge.no_holding")
+        if ledger is None or charge.known_holding(plan, ledger) is None:
             charge.refuse_too_much(plan, checked.promise)
-        said = None if ledger is None else charge.preview(plan, ledger, checked.promise)
+        said = None if ledger is None else charge.preview(plan, ledger, checked)
     except EngineError as error:
         problems.append(error)
     if said is not None and said.refusal is not None:
@@ -73,25 +76,16 @@ def preview(plan: Plan, ledger: Ledger | None) -> PlanPreview:
     return PlanPreview(tuple(problems), checked.promise, forecast, said)
 
 
-def _holding_problems(plan: Plan, ledger: Ledger | None) -> list[EngineError]:
-    if not plan.holding.strip():
-        return [InputRefused("charge.no_holding")]
-    known = None if ledger is None else charge.known_holding(plan, ledger)
-    if known is None and plan.holding_budget is None:
-        return [InputRefused("charge.no_budget", holding=plan.holding)]
-    return []
-
-
 def preview_json(
     plan: Plan, ledger: Ledger | None, *, base: Path | None = None, language: str = "en"
 ) -> dict[str, Any]:
     """Return a preview as JSON values, with its sentences; with ``base`` also look at the plan's files."""
-    found, foreseen = preview(plan, ledger), None
+    found, foreseen = preview(plan, ledger, base=base or Path()), None
     if base is not None:
         found = replace(found, problems=(*found.problems, *contradictions(plan, base)))
     if found.promise is not None:
         try:
-            foreseen = ready(plan, check(plan))
+            foreseen = ready(plan, check(plan, base=base or Path()))
         except EngineError as error:
             found = replace(found, problems=(error, *found.problems))
     problems = [

@@ -7,18 +7,20 @@ another.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from engine.errors import InputRefused
-from engine.methods.protocol import MAIN, Request
-from engine.privacy.promise import Promise
+from engine.release.check import Checked
 from engine.release.plan import Plan
 from engine.release.reading import Held, said
+from engine.table.schema import Schema
 from engine.table.table import TEXT, Table
 
 
-def refuse_other(plan: Plan, request: Request, promise: Promise, held: Held) -> None:
-    """Refuse a prepared table that is not the one that the guarantee is about. Before anything is reserved.
+def refuse_other(plan: Plan, checked: Checked, held: Mapping[str, Held]) -> None:
+    """Refuse a prepared table that is not the one that the promise is about. Before anything is reserved.
 
     Raises
     ------
@@ -26,35 +28,45 @@ def refuse_other(plan: Plan, request: Request, promise: Promise, held: Held) -> 
         ``run.not_as_promised`` names what differs: ``unit``, ``rows_per_person``, ``neighbours``,
         ``schema``, ``person_key`` or ``options``.
     """
-    key, options = request.schema.person_key, said(plan.files[MAIN])
-    same = {
-        "unit": promise.unit is request.unit,
-        "rows_per_person": promise.rows_per_person == request.rows_per_person,
-        "neighbours": request.budget is None
-        or promise.loss is None
-        or promise.loss.neighbours is request.budget.neighbours,
-        "schema": held.schema == request.schema == plan.prepared_schema,
-        "person_key": key == plan.schema.person_key
-        and (key is None or held.table.storage.get(key.name) == TEXT),
-        "options": options.over(held.options) == held.options,
-    }
-    _refuse_unless(same)
+    request, promise = checked.request, checked.promise
+    private = [name for name in request.private if name in held]
+    if private:
+        _refuse_unless(
+            {
+                "unit": promise.unit is request.unit,
+                "rows_per_person": promise.rows_per_person == request.rows_per_person,
+                "neighbours": request.budget is None
+                or promise.loss is None
+                or promise.loss.neighbours is request.budget.neighbours,
+            }
+        )
+    for name, one in held.items():
+        schema, options = request.schemas[name], said(plan.files_of(name)[0])
+        key = schema.person_key
+        _refuse_unless(
+            {
+                "schema": one.schema == schema == plan.prepared(name),
+                "person_key": key == plan.schemas[name].person_key
+                and (key is None or one.table.storage.get(key.name) == TEXT),
+                "options": options.over(one.options) == one.options,
+            }
+        )
 
 
-def refuse_uncapped(request: Request, used: Table) -> None:
-    """Refuse rows for a method in which somebody has more than the guarantee says. Before the method runs.
+def refuse_uncapped(schema: Schema, used: Table) -> None:
+    """Refuse rows for a method in which somebody has more than the promise says. Before the method runs.
 
     Raises
     ------
     InputRefused
         ``run.not_as_promised``: somebody exceeds the cap, or a row is nobody's.
     """
-    key = request.schema.person_key
+    key = schema.person_key
     if key is None:
         return
     people: pd.Series = used.rows()[key.name]
     most = people.value_counts(sort=False).max() if len(people) else 0
-    _refuse_unless({"rows_per_person": bool(most <= request.rows_per_person and not people.isna().any())})
+    _refuse_unless({"rows_per_person": bool(most <= schema.rows_per_person and not people.isna().any())})
 
 
 def _refuse_unless(same: dict[str, bool]) -> None:

@@ -7,10 +7,11 @@ odd about rows becomes a finding, never a refusal: whether a release exists must
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.errors import InputRefused
-from engine.methods.protocol import MAIN, Request
+from engine.methods.protocol import MAIN, Source
 from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
@@ -72,13 +73,15 @@ class Held:
         return None if key is None else person_codes(self.table.rows()[key.name], key.missing)
 
 
-def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Held:
-    """Read the people of a plan and apply the recorded steps that change no number of rows.
+def read(plan: Plan, *, source: str = MAIN, base: Path = Path(), progress: Progress = SILENT) -> Held:
+    """Read one source of a plan and apply the recorded steps that change no number of rows.
 
     Parameters
     ----------
     plan
-        With a file for the source ``people``.
+        With a file for the source.
+    source
+        Its name. Several files (``source``, ``source.2`` …) are read one after the other.
     base
         Folder that the plan's paths are relative to.
 
@@ -92,24 +95,63 @@ def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Hel
     InputRefused
         ``reading.no_file``, ``reading.column_missing``, or whatever the reader or the preparation refuses.
     """
-    reference = plan.files.get(MAIN)
-    if reference is None:
+    references = plan.files_of(source)
+    if not references:
         raise InputRefused("reading.no_file")
-    path = base / reference.path
-    options, schema = said(reference), plan.prepared_schema
+    read_parts = [_read_file(plan, source, reference, base, progress) for reference in references]
+    parts, raws = [part for part, _ in read_parts], [raw for _, raw in read_parts]
+    if len(parts) == 1:
+        return parts[0]
+    for part in parts:
+        if set(part.columns) != set(parts[0].columns):
+            raise InputRefused("reading.other_columns", file=part.file, first=parts[0].file)
+    digests = "".join(sorted(part.sha256 for part in parts))
+    return replace(
+        parts[0],
+        table=parts[0].table.with_rows(_together([part.table for part in parts])),
+        file=", ".join(part.file for part in parts),
+        sha256=hashlib.sha256(digests.encode()).hexdigest(),
+        rows_read=sum(part.rows_read for part in parts),
+        marks=marks(raws[0].with_rows(_together(raws))),
+    )
+
+
+def _together(tables: Sequence[Table]) -> pd.DataFrame:
+    return pd.concat([table.rows() for table in tables], ignore_index=True)
+
+
+def read_all(
+    plan: Plan, sources: Sequence[Source], *, base: Path = Path(), progress: Progress = SILENT
+) -> dict[str, Held]:
+    """Read every source that a method declares, by its name; one that is not required may be absent."""
+    wanted = [source for source in sources if source.required or plan.files_of(source.name)]
+    return {
+        source.name: read(
+            plan,
+            source=source.name,
+            base=base,
+            progress=progress.part(place / len(wanted), (place + 1) / len(wanted)),
+        )
+        for place, source in enumerate(wanted)
+    }
+
+
+def _read_file(
+    plan: Plan, source: str, reference: FileReference, base: Path, progress: Progress
+) -> tuple[Held, Table]:
+    path, declared, steps = base / reference.path, plan.schemas.get(source, Schema()), plan.steps_of(source)
     digest = file_hash(path)
-    raw = _as_written(path, options, plan.schema, progress)
+    raw = _as_written(path, said(reference), declared, progress)
     if file_hash(path) != digest:
         raise InputRefused("reading.changed", file=path.name)
-    for name in _needed(plan):
+    for name in _needed(steps, declared):
         if name not in raw:
             raise InputRefused("reading.column_missing", file=path.name, column=name)
-    changes, filters = preparation.split(plan.preparation)
-    table = as_declared(raw, plan.schema)
-    prepared, _ = preparation.prepare(table, changes, plan.schema, base=base)
-    return Held(
+    changes, filters = preparation.split(steps)
+    prepared, _ = preparation.prepare(as_declared(raw, declared), changes, declared, base=base)
+    held = Held(
         prepared,
-        schema,
+        plan.prepared(source),
         tuple(filters),
         path.name,
         digest,
@@ -118,6 +160,7 @@ def read(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Hel
         columns=raw.names,
         options=raw.options,
     )
+    return held, raw
 
 
 def said(reference: FileReference) -> ReadOptions:
@@ -133,7 +176,7 @@ def said(reference: FileReference) -> ReadOptions:
     return replace(options, format=options.format or promised)
 
 
-def refuse_open(plan: Plan) -> None:
+def refuse_open(plan: Plan, sources: Sequence[Source]) -> None:
     """Refuse a plan that leaves to its rows how they are read.
 
     Raises
@@ -142,9 +185,11 @@ def refuse_open(plan: Plan) -> None:
         ``reading.no_file``; ``reading.options_open``: names the options that are not said. `pinned` says
         them all. ``table.unknown_encoding`` and ``table.bad_option``: no file can be read like that.
     """
-    if MAIN not in plan.files:
-        raise InputRefused("reading.no_file")
-    for reference in plan.files.values():
+    names = [source.name for source in sources]
+    for source in sources:
+        if source.required and not plan.files_of(source.name):
+            raise InputRefused("reading.no_file")
+    for reference in (file for name in names for file in plan.files_of(name)):
         if not reference.path or "\0" in reference.path:
             raise InputRefused("reading.no_file")
         options = said(reference)
@@ -262,7 +307,7 @@ def file_hash(path: Path) -> str:
         ) from error
 
 
-def capped(held: Held, request: Request, noise: Noise) -> Table:
+def capped(held: Held, noise: Noise) -> Table:
     """Return the rows that a method may use: at most the declared number a person, then the conditions.
 
     Notes
@@ -275,10 +320,15 @@ def capped(held: Held, request: Request, noise: Noise) -> Table:
     if people is not None:
         known = people >= 0
         keep = np.zeros(len(rows), dtype=bool)
-        keep[known] = contribution.keep_rows(people[known], cap=request.rows_per_person, noise=noise)
+        cap = held.schema.rows_per_person
+        keep[known] = contribution.keep_rows(people[known], cap=cap, noise=noise)
         rows = rows[keep]
-    table = held.table.with_rows(rows)
-    return preparation.filtered(table, held.filters, held.schema)
+    return filtered(replace(held, table=held.table.with_rows(rows)))
+
+
+def filtered(held: Held) -> Table:
+    """Return the rows of a source that is not private: all that fulfil the recorded conditions."""
+    return preparation.filtered(held.table, held.filters, held.schema)
 
 
 def person_codes(keys: pd.Series, missing: tuple[str, ...] = ()) -> npt.NDArray[np.int64]:
@@ -300,13 +350,13 @@ def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
     return cells.filter(pc.invert(pc.is_in(cells, value_set=absent)))
 
 
-def _needed(plan: Plan) -> list[str]:
+def _needed(steps: Sequence[Mapping[str, Any]], schema: Schema) -> list[str]:
     """Return the columns that the file must have: what is described and kept, and what a step looks at."""
-    steps = [step for step in plan.preparation if step["step"] != "drop_people"]
+    steps = [step for step in steps if step["step"] != "drop_people"]
     looked = {step.get(name) for step in steps for name in ("column", "date_column")}
-    read = columns_of(steps, plan.schema)
+    read = columns_of(steps, schema)
     return [
         column.name
-        for column in plan.schema.columns
+        for column in schema.columns
         if column.name in read and (column.role is not Role.DROPPED or column.name in looked)
     ]

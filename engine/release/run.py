@@ -1,40 +1,32 @@
 """Plan → bundle: the one orchestrator, for the window and for the command line alike.
 
 The order is the guarantee: everything that can be refused is refused, the ledger *reserves*, the first noise
-marks the entry *spent*, and only then can a row decide anything that leaves.
+marks the entry *spent* (or `run` itself where none is drawn), and only then can a row decide anything that
+leaves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from engine import texts
-from engine.errors import EngineError, InputRefused
+from engine.errors import EngineError
 from engine.evaluation import catalogue as measures
 from engine.evaluation.evaluate import Evaluation, evaluate, views
-from engine.evaluation.protocol import Private, Subject
+from engine.evaluation.protocol import Private
 from engine.ledger import Holding, Ledger
-from engine.methods.catalogue import method as find_method
-from engine.methods.protocol import MAIN, Context, Release, Spends
-from engine.pricing.statement import price_statement, refuse_amounts
-from engine.privacy.noise import Noise, ordinary_generator
-from engine.privacy.promise import Promise
+from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
-from engine.release import bundle, charge, describe, promised, reading
+from engine.release import bundle, charge, promised, reading, write
 from engine.release.bundle import INTERNAL, RELEASE, Bundle
-from engine.release.describe import Checked, Made
-from engine.release.foreseen import Foreseen, foresee, worked_out
+from engine.release.check import Checked, check, ready, refuse_language
+from engine.release.make import Draft, make
 from engine.release.plan import Plan
 from engine.release.reading import Held
 from engine.release.working import name_for, new_folder, sweep, working
-from engine.table.schema import Role
-from engine.table.table import Table
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from engine.release.write import Made
 
 Door = Callable[[Callable[[], None]], Noise]
 
@@ -53,7 +45,7 @@ def run(
     Parameters
     ----------
     plan
-        Complete: `check` finds nothing.
+        Complete: `engine.release.check.check` finds nothing.
     out
         Folder that becomes the bundle; absent or empty.
     ledger
@@ -63,8 +55,8 @@ def run(
     language
         Of the reports.
     progress
-        Told where the work is; Stop before the first noise frees the reservation, after it the budget stays
-        spent.
+        Told where the work is; Stop before the entry is spent frees the reservation, after it the budget
+        stays spent.
 
     Returns
     -------
@@ -81,120 +73,55 @@ def run(
     return run_through(plan, out, ledger, base, language, progress, lambda spend: Noise(on_first_draw=spend))
 
 
-def check(plan: Plan) -> Checked:
-    """Check a plan without reading a row.
-
-    Raises
-    ------
-    InputRefused
-        The first thing that is wrong; `problems` lists all of a method's.
-    """
-    method = find_method(plan.method)
-    if plan.method_version != method.version:
-        raise InputRefused(
-            "plan.method_version", method=method.id, found=plan.method_version, expected=method.version
-        )
-    if any(source.required and source.name not in plan.schemas for source in method.sources):
-        raise InputRefused("plan.no_schema")
-    refusal = charge.budget_error(plan) if method.spends is Spends.CHOSEN else None
-    if refusal is not None:
-        raise refusal
-    if len(plan.schema.with_role(Role.PERSON_KEY)) > 1:
-        raise InputRefused("plan.two_keys")
-    request = plan.request
-    with worked_out("problems"):
-        for problem in method.problems(request):
-            raise InputRefused(problem.code, **problem.values)
-    with worked_out("cost"):
-        checked = Checked(method, request, method.cost(request))
-    with worked_out("price"):  # amounts that fit no curve, before spending
-        refuse_amounts(plan.price)
-        price_statement(checked.promise, plan.price, readings=False)
-    measures.chosen(plan.measures, _subject(checked))
-    return checked
-
-
-def ready(plan: Plan, checked: Checked) -> Foreseen:
-    """Check what a plan needs further to be run from its file, and work out all that is said of it.
-
-    Still without reading a row: what passes here is refused later only for what is in the files, in the
-    ledger or in the folder of the bundle.
-
-    Raises
-    ------
-    InputRefused
-        ``reading.*``, ``charge.*``, ``ledger.*`` about single fields, or ``run.not_computable``.
-    """
-    reading.refuse_open(plan)
-    charge.refuse_unfit(plan)
-    return foresee(plan, checked)
-
-
-def refuse_language(language: str) -> None:
-    """Refuse a language without texts: it would be noticed when the reports are written."""
-    if language not in texts.languages():
-        raise InputRefused("run.unknown_language", language=language, known=", ".join(texts.languages()))
-
-
 def run_through(
     plan: Plan, out: Path, ledger: Ledger, base: Path, language: str, progress: Progress, door: Door
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
     sweep(ledger)
-    checked = check(plan)
+    checked = check(plan, base=base)
     foreseen = ready(plan, checked)
     refuse_language(language)
     bundle.check_target(out)
-    held = reading.read(plan, base=base, progress=progress.part(0.0, 0.3))
-    promised.refuse_other(plan, checked.request, checked.promise, held)
+    held = reading.read_all(plan, checked.sources, base=base, progress=progress.part(0.0, 0.3))
+    promised.refuse_other(plan, checked, held)
     progress.step(0.3, "run.reserving")
     folder = name_for(out)
-    holding, entry = _reserve(plan, ledger, checked.promise, held, folder)
+    holding, entry = _reserve(plan, ledger, checked, held, folder)
     try:
         with working(folder):
             spend = _once(lambda: ledger.spend(entry))
             noise = _door(door, spend)
-            if not checked.promise.drawn():
+            opens = bool(checked.method.steps) and not plan.step
+            if opens or not checked.promise.drawn():
                 spend()  # no noise will do it: the entry is spent before the method sees a row
-            progress.step(0.35, "run.capping")
-            table = reading.capped(held, checked.request, noise)
-            promised.refuse_uncapped(checked.request, table)
-            release = _released(checked, table, noise, folder, progress.part(0.4, 0.7))
-            evaluated = _evaluated(plan, checked, held, table, release, folder, progress.part(0.7, 0.8))
-            made = Made(
-                plan, checked, foreseen, held, table, release, ledger, holding, entry, language, evaluated
-            )
+            draft = make(checked, held, noise, folder=folder, progress=progress.part(0.35, 0.7))
+            evaluated = _evaluated(plan, checked, held, draft, folder, progress.part(0.7, 0.8))
+            made = Made(plan, checked, foreseen, held, draft, ledger, holding, entry, language, evaluated)
             sums = _write(folder, made, progress)
             bundle.give_name(folder, out)
-        _complete(ledger, entry, out, sums)
-        shown = (*release.views, *views(evaluated.public))
-        return Bundle(out, entry, *sums, views=shown, internal_views=views(evaluated.internal))
+        _complete(ledger, entry, out, sums, draft.release.state)
+        shown = (*draft.release.views, *views(evaluated.public))
+        inside = (*draft.release.inside.views, *views(evaluated.internal))
+        return Bundle(out, entry, *sums, views=shown, internal_views=inside)
     except BaseException:
         _close(ledger, entry)
         raise
 
 
-def _reserve(plan: Plan, ledger: Ledger, promise: Promise, held: Held, folder: Path) -> tuple[Holding, str]:
-    shown = charge.shown(ledger, held.table, held.schema, held.marks, held.columns)
+def _reserve(
+    plan: Plan, ledger: Ledger, checked: Checked, held: Mapping[str, Held], folder: Path
+) -> tuple[Holding, str]:
+    private = [one for name, one in held.items() if name in checked.request.private]
+    shown = [charge.shown(ledger, one.table, one.schema, one.marks, one.columns) for one in private]
     # A table that belongs to a known register is refused before a new one is made in vain.
-    charge.refuse_known(plan, ledger, shown)
-    holding = charge.holding_of(plan, ledger, promise)
-    charge.attach(plan, ledger, holding, shown)
-    return holding, charge.reserve(plan, ledger, promise, holding, held.marks.fingerprint, folder)
-
-
-def _released(checked: Checked, table: Table, noise: Noise, folder: Path, progress: Progress) -> Release:
-    context = Context(noise, _chance(checked.promise), new_folder(folder), progress)
-    release = checked.method.run({MAIN: table}, checked.request, context)
-    if release.promise != checked.promise or noise.counted != checked.promise.drawn():
-        raise InputRefused("run.promise_differs", method=checked.method.id)
-    return release
-
-
-def _chance(promise: Promise) -> Generator | None:
-    """Return an ordinary generator where nothing bounds the loss; the operating system keys it."""
-    return ordinary_generator() if promise.loss is None else None
+    for table in shown:
+        charge.refuse_known(plan, ledger, table)
+    holding = charge.holding_of(plan, ledger, checked.promise)
+    for table in shown:
+        charge.attach(plan, ledger, holding, table)
+    fingerprints = tuple(dict.fromkeys(one.marks.fingerprint for one in private))
+    return holding, charge.reserve(plan, ledger, checked, holding, fingerprints, folder)
 
 
 def _once(spend: Callable[[], None]) -> Callable[[], None]:
@@ -217,33 +144,42 @@ def _door(door: Door, spend: Callable[[], None]) -> Noise:
     return noise
 
 
-def _subject(checked: Checked) -> Subject:
-    return Subject(checked.method, checked.request, checked.promise)
-
-
 def _evaluated(
-    plan: Plan, checked: Checked, held: Held, used: Table, release: Release, folder: Path, progress: Progress
+    plan: Plan, checked: Checked, held: Mapping[str, Held], draft: Draft, folder: Path, progress: Progress
 ) -> Evaluation:
     """Ask the measures of the plan about the finished release, which nothing changes any more."""
-    subject = _subject(checked)
-    context = Private(subject, held.table, held.schema, used, release, progress, new_folder(folder))
-    return evaluate(measures.chosen(plan.measures, subject), context)
+    main = next((name for name in checked.request.private if name in held), None)
+    if main is None:
+        return Evaluation()
+    one = held[main]
+    context = Private(
+        checked.subject,
+        one.table,
+        one.schema,
+        draft.used[main],
+        draft.release,
+        progress,
+        new_folder(folder),
+        draft.held_out.get(main),
+    )
+    return evaluate(measures.chosen(plan.measures, checked.subject), context)
 
 
 def _write(aside: Path, made: Made, progress: Progress) -> tuple[str, str]:
     progress.step(0.8, "run.writing")
     with bundle.written(aside):
         bundle.begin(aside)
-        evidence = describe.write_release(aside / RELEASE, made)
+        evidence = write.write_release(aside / RELEASE, made)
         progress.step(0.9, "run.reports")
-        describe.write_internal(aside / INTERNAL, evidence, made)
+        write.write_internal(aside / INTERNAL, evidence, made)
         progress.step(1.0, "run.done")
         return bundle.write_sums(aside / RELEASE), bundle.write_sums(aside / INTERNAL)
 
 
-def _complete(ledger: Ledger, entry: str, out: Path, sums: tuple[str, str]) -> None:
+def _complete(ledger: Ledger, entry: str, out: Path, sums: tuple[str, str], state: bytes | None) -> None:
+    left = None if state is None else hashlib.sha256(state).hexdigest()
     try:
-        ledger.complete(entry, release_sums_hash=sums[0], internal_sums_hash=sums[1])
+        ledger.complete(entry, release_sums_hash=sums[0], internal_sums_hash=sums[1], state_hash=left)
     except BaseException:
         bundle.remove(out)
         raise

@@ -207,7 +207,8 @@ def _check_evidence(name: str, part: Path) -> list[EngineError]:
         or (name in AUDIENCES and audience != AUDIENCES[name])
     ):
         return [VerificationFailed("bundle.wrong_audience", file=f"{name}/evidence.json")]
-    listed = {} if audience == "internal" else {str(one["file"]): one["sha256"] for one in tree["artefacts"]}
+    kept = _kept(tree) if audience == "internal" else tree["artefacts"]
+    listed = {str(one["file"]): one["sha256"] for one in kept}
     present = {path.name for path in part.iterdir()}
     problems: list[EngineError] = []
     for file in sorted(listed.keys() | OWN_FILES[audience] | present):
@@ -233,10 +234,14 @@ def _check_reports(name: str, part: Path) -> list[EngineError]:
 
 def _made_again(part: Path) -> Mapping[str, bytes] | None:
     """Return what the evidence of a folder says in words; None where this version would say it otherwise."""
-    from engine.release.describe import program
+    from engine.methods.catalogue import methods
+    from engine.release.write import program
 
     tree = _evidence(part)
-    if tree is None or tree.get("program") != program():
+    made_by = tree.get("method") if tree is not None else None
+    name = made_by.get("id") if isinstance(made_by, dict) else None
+    libraries = next((method.libraries for method in methods() if method.id == name), ())
+    if tree is None or tree.get("program") != program(libraries):
         return None
     try:
         return described((part / "evidence.json").read_bytes())
@@ -287,6 +292,17 @@ def _evidence(part: Path) -> dict[str, Any] | None:
         return dict(tree) if named else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _kept(tree: Mapping[str, Any]) -> list[Mapping[str, str]]:
+    """Return the files that stay, as the internal evidence lists them."""
+    inside = tree.get("internal")
+    lines = inside.get("files", []) if isinstance(inside, dict) else []
+    named = isinstance(lines, list) and all(
+        isinstance(line, dict) and isinstance(line.get("file"), str) and isinstance(line.get("sha256"), str)
+        for line in lines
+    )
+    return lines if named else []
 
 
 def _sha256(path: Path) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from engine import strict_json
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Entry, Ledger
-from engine.release.bundle import INTERNAL, RELEASE, SUMS
+from engine.release.bundle import INTERNAL, RELEASE, STATE, SUMS
 
 PREFIX = ".custos-"
 COMPUTER = "computer"
@@ -111,7 +111,11 @@ def _complete(entry: Entry, place: Path, ledger: Ledger) -> None:
                     hashlib.sha256((folder / part / SUMS).read_bytes()).hexdigest()
                     for part in (RELEASE, INTERNAL)
                 ]
-                ledger.complete(entry.id, release_sums_hash=hashes[0], internal_sums_hash=hashes[1])
+                state = folder / INTERNAL / STATE
+                left = hashlib.sha256(state.read_bytes()).hexdigest() if state.is_file() else None
+                ledger.complete(
+                    entry.id, release_sums_hash=hashes[0], internal_sums_hash=hashes[1], state_hash=left
+                )
                 return
 
 

@@ -32,8 +32,8 @@ ALLOWED: dict[str, dict[str, str]] = {
     "ledger/book.py": {"secrets.token_hex": NAMES},
     "ledger/register.py": {"secrets.token_hex": NAMES},
     "ledger/recognition.py": {"secrets.token_hex": NAMES},
-    "release/describe.py": {"secrets.token_hex": NAMES},
-    "release/run.py": {
+    "release/write.py": {"secrets.token_hex": NAMES},
+    "release/make.py": {
         "engine.privacy.noise.ordinary_generator": "given to releases whose promise bounds no loss, only"
     },
     "release/working.py": {"secrets.token_hex": NAMES},

@@ -109,10 +109,11 @@ def mechanisms(evidence: PublicEvidence) -> tuple[Part, ...]:
     loss = evidence.promise.loss
     if loss is None:
         return ()
-    return (_ran(loss.events), _origin(evidence))
+    note = say("guarantee.mechanisms_note") if evidence.noise else None
+    return (_ran(loss.events, note), _origin(evidence))
 
 
-def _ran(events: Event) -> TableView:
+def _ran(events: Event, note: Text | None) -> TableView:
     rows = tuple(
         (
             say(f"mechanisms.{leaf.word}"),
@@ -124,15 +125,14 @@ def _ran(events: Event) -> TableView:
     )
     names = ("mechanism", "scale", "sensitivity", "grid", "count", "people")
     headings = tuple(say(f"guarantee.{name}") for name in names)
-    return TableView(say("guarantee.mechanisms"), headings, rows, say("guarantee.mechanisms_note"))
+    return TableView(say("guarantee.mechanisms"), headings, rows, note)
 
 
 def _origin(evidence: PublicEvidence) -> KeyValues:
     noise = evidence.noise
-    rows = [
-        Row(say("guarantee.bounds"), say(f"bounds.{evidence.decided.get('bounds', 'declared')}")),
-        Row(say("guarantee.accountant"), Text(f"promises.{evidence.promise.kind}.accounting")),
-    ]
+    rows = [Row(say("guarantee.accountant"), Text(f"promises.{evidence.promise.kind}.accounting"))]
+    if "bounds" in evidence.decided:
+        rows.insert(0, Row(say("guarantee.bounds"), say(f"bounds.{evidence.decided['bounds']}")))
     if noise:
         rows += [
             Row(say("guarantee.noise_source"), _known("noise", noise.get("source", ""))),

@@ -13,7 +13,7 @@ from engine.ledger import Ledger
 from engine.privacy import mechanisms
 from engine.privacy.mechanisms.permute_and_flip import FlipChoice
 from engine.progress import SILENT
-from engine.release import describe
+from engine.release import write
 from engine.release.plan import Plan
 from engine.release.run import run_through
 from tests.engine.adversarial.requests import ODD_ROWS, PARAMETERS, ROWS, plan_for, table
@@ -43,18 +43,22 @@ class _Noon(Clock):
 def paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fix everything that is paid for, drawn at random or told by the clock."""
 
-    def numbers(_, values, noise):
-        noise.random_keys(1)  # spends, as any noise does
+    def numbers(self, values, noise):
+        # What the accountant counts is drawn, and thrown away
+        for draw, times in self.event.drawn().items():
+            for _ in range(times):
+                getattr(noise, draw.sampler)(draw.parameter, 1)
         return np.arange(values.size, dtype=np.int64).reshape(values.shape)
 
-    def choice(_, scores, noise):
-        noise.random_keys(1)
+    def choice(self, scores, noise):
+        honest(self, scores, noise)
         return scores.size // 2
 
+    honest = FlipChoice.choose
     monkeypatch.setattr(mechanisms.LaplaceCounts, "release", numbers)
     monkeypatch.setattr(mechanisms.GaussianCounts, "release", numbers)
     monkeypatch.setattr(FlipChoice, "choose", choice)
-    monkeypatch.setattr(describe, "datetime", _Noon)
+    monkeypatch.setattr(write, "datetime", _Noon)
     monkeypatch.setattr("secrets.token_hex", lambda size: "0" * 2 * size)
     monkeypatch.setattr(Ledger, "input_name", lambda *_, **__: "name")
     head = Ledger.head

@@ -61,7 +61,7 @@ class Recorder:
         held = Held(as_declared(raw, plan.schema), plan.schema, (), "", "", len(rows), "", ())
         noise = seeded_noise(1)
         noise.random_keys = lambda size: np.arange(size, dtype=np.uint64) << np.uint64(40)  # type: ignore[method-assign]
-        used = reading.capped(held, plan.request, noise)
+        used = reading.capped(held, noise)
         method(plan.method).run({MAIN: used}, plan.request, Context(noise, None, Path(), SILENT))
         return self.calls
 

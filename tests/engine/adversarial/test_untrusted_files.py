@@ -16,8 +16,9 @@ from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
 from engine.numbers import exact
 from engine.progress import SILENT
+from engine.release.check import check
 from engine.release.plan import Plan
-from engine.release.run import check, run_through
+from engine.release.run import run_through
 from engine.release.verify import verify
 from engine.table.schema import Schema
 from tests.engine.adversarial.requests import ROWS, plan_for, table

@@ -13,9 +13,10 @@ from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.release import promised, reading
+from engine.release.check import check
 from engine.release.plan import Plan
 from engine.release.reading import Held
-from engine.release.run import check, run
+from engine.release.run import run
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.engine.adversarial.requests import COLUMNS, KEY, ROWS, plan_for, table
@@ -109,7 +110,9 @@ def held_for(plan: Plan, folder: Path) -> Held:
 def refused_part(plan: Plan, held: Held, **changes: object) -> str:
     checked = check(plan)
     with pytest.raises(InputRefused) as refused:
-        promised.refuse_other(plan, checked.request, replace(checked.promise, **changes), held)
+        promised.refuse_other(
+            plan, replace(checked, promise=replace(checked.promise, **changes)), {"people": held}
+        )
     assert refused.value.code == "run.not_as_promised"
     return str(refused.value.values["part"])
 
@@ -117,7 +120,7 @@ def refused_part(plan: Plan, held: Held, **changes: object) -> str:
 def test_every_difference_from_the_promise_is_noticed(tmp_path: Path) -> None:
     plan = plan_for("counts", cap=2)
     held, checked = held_for(plan, tmp_path), check(plan)
-    promised.refuse_other(plan, checked.request, checked.promise, held)
+    promised.refuse_other(plan, checked, {"people": held})
     rowwise = check(plan_for("counts")).promise
     assert refused_part(plan, held, unit=rowwise.unit) == "unit"
     assert refused_part(plan, held, rows_per_person=1) == "rows_per_person"
@@ -131,7 +134,7 @@ def test_every_difference_from_the_promise_is_noticed(tmp_path: Path) -> None:
 
 
 def test_somebody_above_the_cap_is_noticed() -> None:
-    request = plan_for("counts", cap=2).request
+    schema = plan_for("counts", cap=2).request.schema
     for keys, fits in (
         (["1", "1", "2"], True),
         ([], True),
@@ -140,10 +143,10 @@ def test_somebody_above_the_cap_is_noticed() -> None:
     ):
         rows = Table(pd.DataFrame({"person": pd.Series(keys, dtype="str")}))
         if fits:
-            promised.refuse_uncapped(request, rows)
+            promised.refuse_uncapped(schema, rows)
         else:
             with pytest.raises(InputRefused, match=r"run\.not_as_promised"):
-                promised.refuse_uncapped(request, rows)
+                promised.refuse_uncapped(schema, rows)
 
 
 def test_a_run_stops_when_the_cap_did_not_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from engine.methods.protocol import MAIN, Budget
 from engine.privacy.promise import Neighbours
 from engine.progress import Progress
 from engine.release import bundle as bundle_module
-from engine.release import describe, reading
+from engine.release import reading, write
 from engine.release.plan import FileReference, Plan
 from engine.release.preview import preview
 from engine.table.schema import Role, Schema
@@ -291,7 +291,7 @@ def test_nothing_private_is_in_the_release_folder(run: Runner, folder: Path) -> 
 
 def test_internal_evidence_cannot_be_written_outside(run: Runner) -> None:
     with pytest.raises(TypeError):
-        describe.public_json({"audience": "internal"})
+        write.public_json({"audience": "internal"})
 
 
 def test_rows_without_a_person_key_are_left_out_and_counted(run: Runner, folder: Path) -> None:

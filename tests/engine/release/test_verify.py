@@ -135,7 +135,9 @@ def test_without_the_ledger_it_says_no_more_than_it_can_know(
 def test_what_another_version_made_is_not_compared_and_that_is_said(
     made: Bundle, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("engine.release.describe.program", lambda: {"name": "Custos", "version": "9"})
+    monkeypatch.setattr(
+        "engine.release.write.program", lambda libraries=(): {"name": "Custos", "version": "9"}
+    )
     found = verify(made.folder)
     assert found.passed and not found.compared
     assert main(["verify", str(made.folder)]) == 0

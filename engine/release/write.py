@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import secrets
 from collections.abc import Mapping
@@ -16,29 +17,21 @@ from engine import texts
 from engine.evaluation import group_sizes
 from engine.evaluation.evaluate import Evaluation, figures, views
 from engine.ledger import Holding, Ledger
-from engine.methods.protocol import Forecast, Method, Release, Request
-from engine.privacy.promise import Promise
+from engine.methods.protocol import MAIN, Forecast, Release
+from engine.methods.values import to_json
 from engine.release import bundle, charge
+from engine.release.check import Checked
 from engine.release.evidence import InternalEvidence, PublicEvidence, dumps, internal_json, public_json
 from engine.release.foreseen import Foreseen
+from engine.release.make import HELD_OUT, Draft
 from engine.release.plan import STAYS, Plan
 from engine.release.reading import Held
 from engine.release.readme import described
-from engine.table.schema import Role, Schema
-from engine.table.table import Table
+from engine.table.schema import Schema
 
 LIBRARIES = ("numpy", "pandas", "pyarrow", "scipy", "dp-accounting", "typst", "fonttools")
 PROGRAM = "Custos"
 NOISE = {"source": "operating_system", "sampler": "canonne_kamath_steinke_2020"}
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A plan whose declarations hold together: its method, what the method sees, and what it costs."""
-
-    method: Method
-    request: Request
-    promise: Promise
 
 
 @dataclass(frozen=True)
@@ -48,14 +41,18 @@ class Made:
     plan: Plan
     checked: Checked
     foreseen: Foreseen
-    held: Held
-    used: Table
-    release: Release
+    held: Mapping[str, Held]
+    draft: Draft
     ledger: Ledger
     holding: Holding
     entry: str
     language: str
     evaluated: Evaluation = field(default_factory=Evaluation)
+
+    @property
+    def release(self) -> Release:
+        """What the method made."""
+        return self.draft.release
 
 
 def write_release(folder: Path, made: Made) -> PublicEvidence:
@@ -72,6 +69,8 @@ def write_release(folder: Path, made: Made) -> PublicEvidence:
 
 def write_internal(folder: Path, evidence: PublicEvidence, made: Made) -> None:
     """Write everything of ``internal/`` but the sums."""
+    for name, content in _kept(made.release).items():
+        bundle.write(folder / name, content)
     _write(folder, dumps(internal_json(evidence, _internal(made))), made.language)
 
 
@@ -82,13 +81,13 @@ def _write(folder: Path, written: bytes, language: str) -> None:
         bundle.write(folder / name, content)
 
 
-def program() -> dict[str, Any]:
-    """Return name and versions of the program and of what computes in it."""
+def program(libraries: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return name and versions of the program and of what computes in it; a method adds its own."""
     return {
         "name": PROGRAM,
         "version": _version("custos"),
         "python": platform.python_version(),
-        "libraries": {name: _version(name) for name in LIBRARIES},
+        "libraries": {name: _version(name) for name in (*LIBRARIES, *libraries)},
     }
 
 
@@ -109,22 +108,22 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
         made_at=datetime.now().astimezone().isoformat(timespec="seconds"),
         title=plan.purpose.title,
         bundle_id=secrets.token_hex(8),
-        program=program(),
+        program=program(method.libraries),
         method={
             "id": method.id,
             "version": method.version,
             "family": method.family.value,
             "published": asdict(method.published),
         },
-        decided=_decided(plan, made.checked.request),
+        decided=_decided(made),
         purpose={name: value for name, value in asdict(plan.purpose).items() if name not in STAYS},
         promise=release.promise,
         statement=made.foreseen.statement,
         artefacts=artefacts,
         dictionary=tuple(bundle.dictionary_json(artefact, sentence) for artefact in release.artefacts),
-        input_name=made.ledger.input_name(made.held.sha256, entry=made.entry),
+        input_name=_input_name(made),
         ledger={"entry": made.entry, "head": {"sequence": head.sequence, "hash": head.hash}},
-        noise=NOISE,
+        noise=NOISE if made.draft.drawn else {},
         expected=_expected(made.foreseen.forecast),
         register=_register(made) if plan.purpose.states_total == "yes" else {},
         forecast=made.foreseen.forecast.views,
@@ -134,49 +133,64 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
     )
 
 
-def _decided(plan: Plan, request: Request) -> dict[str, Any]:
-    """What was decided, as far as it may leave: declarations, kinds of steps, never a value from a list."""
-    schema = request.schema
-    used = [column for column in schema.columns if column.is_declared or column.role is Role.PERSON_KEY]
-    named = _names(plan.parameters)
-    return {
-        "parameters": dict(plan.parameters),
-        "columns": Schema(
-            tuple(column.without_copied() for column in used if column.name in named)
-        ).to_json()["columns"],
-        "budget": plan.to_json()["budget"],
-        "declared_sizes": list(plan.declared_sizes),
+def _input_name(made: Made) -> str:
+    """Name the input outside without telling anything about it; empty where none was read."""
+    digests = sorted(one.sha256 for one in made.held.values())
+    if not digests:
+        return ""
+    digest = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+    return made.ledger.input_name(digest, entry=made.entry)
+
+
+def _decided(made: Made) -> dict[str, Any]:
+    """What was decided, as far as it may leave: declarations, kinds of steps, never a value from a list.
+
+    Only what holds for this release: a budget where one was chosen, bounds where some are declared, sizes
+    where a forecast was made for them, people held out where some were.
+    """
+    plan, checked = made.plan, made.checked
+    request = checked.request
+    values = {name: value for name, value in request.values.items() if value is not None}
+    columns = [line for source in checked.sources for line in _columns(plan, checked, source.name)]
+    decided: dict[str, Any] = {
+        "parameters": to_json(values),
+        "columns": columns,
         "preparation": [
-            {name: step[name] for name in ("step", "column", "to") if name in step}
+            {name: step[name] for name in ("step", "source", "column", "to") if name in step}
             for step in plan.preparation
         ],
-        "bounds": "declared",
-        "rows_per_person": request.rows_per_person,
     }
+    if request.budget is not None and checked.promise.loss is not None:
+        decided["budget"] = plan.to_json()["budget"]
+    if any(error.size is not None for error in made.foreseen.forecast.errors):
+        decided["declared_sizes"] = list(request.sizes)
+    if checked.promise.loss is not None and any("domain" in column for column in columns):
+        decided["bounds"] = "declared"
+    if request.private:
+        decided["rows_per_person"] = request.rows_per_person
+    if made.draft.held_out:
+        decided["held_out"] = str(HELD_OUT)
+    if plan.candidates:
+        decided["candidates"] = len(plan.candidates) + 1
+    if plan.step:
+        decided["step"] = plan.step
+    return decided
 
 
-def _names(value: Any) -> set[str]:
-    """Every text in a tree of parameters: a column that was used is named by one of them."""
-    if isinstance(value, str):
-        return {value}
-    if isinstance(value, Mapping):
-        return set().union(*(_names(item) for item in value.values()))
-    if isinstance(value, list | tuple):
-        return set().union(*(_names(item) for item in value))
-    return set()
+def _columns(plan: Plan, checked: Checked, source: str) -> list[dict[str, Any]]:
+    """Return the columns of a source that had a part, as schema JSON; a domain only where it is declared."""
+    used = list(checked.method.uses(checked.request).get(source, ()))
+    used += [str(step[name]) for step in plan.steps_of(source) for name in ("column", "to") if name in step]
+    prepared = {column.name: column for column in plan.prepared(source).columns}
+    named = {column.name: column for column in plan.schemas.get(source, Schema()).columns} | prepared
+    kept = tuple(named[name].without_copied() for name in dict.fromkeys(used) if name in named)
+    lines: list[dict[str, Any]] = Schema(kept).to_json()["columns"]
+    return lines if source == MAIN else [line | {"source": source} for line in lines]
 
 
 def _internal(made: Made) -> InternalEvidence:
-    plan, held = made.plan, made.held
-    rows: dict[str, Any] = {
-        "file": held.file,
-        "sha256": held.sha256,
-        "rows": held.rows_read,
-        "rows_used": len(made.used),
-    }
-    people = held.people
-    if people is not None:
-        rows |= {"people": int(people.max(initial=-1)) + 1, "rows_without_key": int((people < 0).sum())}
+    plan = made.plan
+    rows = _input(made)
     measured = figures(made.evaluated.internal)
     sizes = measured.get(group_sizes.ID, {})
     # The chapter about the table draws the group sizes from their figures, once they were counted.
@@ -184,12 +198,17 @@ def _internal(made: Made) -> InternalEvidence:
     return InternalEvidence(
         plan=plan.to_json(),
         input=rows,
-        findings=tuple(finding.to_json() for finding in held.table.findings),
+        findings=tuple(finding.to_json() for one in made.held.values() for finding in one.table.findings),
         group_sizes=sizes,
         price=made.foreseen.price,
         holding={"name": made.holding.name, **_register(made)},
-        views=views(made.evaluated.internal, without=drawn),
+        views=(*made.release.inside.views, *views(made.evaluated.internal, without=drawn)),
         measures=measured,
+        inside=made.release.inside.figures,
+        files=tuple(
+            {"file": name, "sha256": hashlib.sha256(content).hexdigest()}
+            for name, content in _kept(made.release).items()
+        ),
     )
 
 
@@ -218,3 +237,32 @@ def _expected(forecast: Forecast) -> tuple[dict[str, Any], ...]:
         }
         for one in forecast.errors
     )
+
+
+def _kept(release: Release) -> dict[str, bytes]:
+    """Return the files that stay: what the method keeps, and what a service has to remember."""
+    state = {} if release.state is None else {bundle.STATE: release.state}
+    return {**release.inside.files, **state}
+
+
+def _input(made: Made) -> dict[str, Any]:
+    """Return what was read: of the first private source, and of the others below ``others``."""
+    found = {name: _one_input(made, name, one) for name, one in made.held.items()}
+    main = next((name for name in made.checked.request.private if name in found), None)
+    first = found.pop(main) if main is not None else {}
+    return first | ({"others": found} if found else {})
+
+
+def _one_input(made: Made, name: str, held: Held) -> dict[str, Any]:
+    rows: dict[str, Any] = {
+        "file": held.file,
+        "sha256": held.sha256,
+        "rows": held.rows_read,
+        "rows_used": len(made.draft.used[name]),
+    }
+    if name in made.draft.held_out:
+        rows["rows_held_out"] = len(made.draft.held_out[name])
+    people = held.people
+    if people is not None:
+        rows |= {"people": int(people.max(initial=-1)) + 1, "rows_without_key": int((people < 0).sum())}
+    return rows

@@ -1,0 +1,146 @@
+"""Whether a plan can be run: everything that is refused without reading a row, as strictly as a run does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine import texts
+from engine.errors import InputRefused
+from engine.evaluation import catalogue as measures
+from engine.evaluation.protocol import Subject
+from engine.ledger import Ledger
+from engine.methods.catalogue import method as find_method
+from engine.methods.protocol import MAIN, Method, Request, Source, Spends
+from engine.pricing.statement import price_statement, refuse_amounts
+from engine.privacy.accounting import total
+from engine.privacy.promise import Promise, promise_kind
+from engine.release import charge, reading
+from engine.release.foreseen import Foreseen, foresee, worked_out
+from engine.release.plan import Plan
+from engine.table.schema import Role
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A plan whose declarations hold together: its method, what the method sees, and what it costs."""
+
+    method: Method
+    request: Request
+    promise: Promise
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """What the release, or the step of a service, reads."""
+        return self.method.reads(self.request.step)
+
+    @property
+    def subject(self) -> Subject:
+        """The same for measures."""
+        return Subject(self.method, self.request, self.promise)
+
+
+def check(plan: Plan, *, ledger: Ledger | None = None, base: Path = Path()) -> Checked:
+    """Check a plan without reading a row.
+
+    Parameters
+    ----------
+    plan
+        In any state.
+    ledger
+        Where it is given, the register that pays is asked too: whether the promise can be added to what has
+        left already, and whether there is enough.
+    base
+        Folder that the plan's paths are relative to; the state of a service is read from there.
+
+    Raises
+    ------
+    InputRefused
+        The first thing that is wrong.
+    """
+    method = find_method(plan.method)
+    if plan.method_version != method.version:
+        raise InputRefused(
+            "plan.method_version", method=method.id, found=plan.method_version, expected=method.version
+        )
+    if plan.step and method.step_named(plan.step) is None:
+        raise InputRefused("plan.unknown_step", method=method.id, step=plan.step)
+    if bool(plan.step) != bool(plan.continues):
+        raise InputRefused("plan.step_alone")
+    _refuse_sources(plan, method.reads(plan.step))
+    refusal = charge.budget_error(plan) if method.spends is Spends.CHOSEN and not plan.step else None
+    if refusal is not None:
+        raise refusal
+    request = plan.request_from(state_of(plan, base))
+    with worked_out("problems"):
+        for problem in method.problems(request):
+            raise InputRefused(problem.code, **problem.values)
+    with worked_out("cost"):
+        checked = Checked(method, request, method.cost(request))
+        _refuse_promise(checked)
+    with worked_out("price"):  # amounts that fit no curve, before spending
+        refuse_amounts(plan.price)
+        price_statement(checked.promise, plan.price, readings=False)
+    measures.chosen(plan.measures, checked.subject)
+    if ledger is not None:
+        charge.refuse_over(plan, ledger, checked)
+    return checked
+
+
+def ready(plan: Plan, checked: Checked) -> Foreseen:
+    """Check what a plan needs further to be run from its file, and work out all that is said of it.
+
+    Still without reading a row: what passes here is refused later only for what is in the files, in the
+    ledger or in the folder of the bundle.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.*``, ``charge.*``, ``ledger.*`` about single fields, or ``run.not_computable``.
+    """
+    reading.refuse_open(plan, checked.sources)
+    charge.refuse_unfit(plan)
+    return foresee(plan, checked)
+
+
+def refuse_language(language: str) -> None:
+    """Refuse a language without texts: it would be noticed when the reports are written."""
+    if language not in texts.languages():
+        raise InputRefused("run.unknown_language", language=language, known=", ".join(texts.languages()))
+
+
+def state_of(plan: Plan, base: Path) -> bytes | None:
+    """Return what the last visit of a service left, or None for a release that goes on from nothing."""
+    if not plan.state:
+        return None
+    path = base / plan.state
+    reading.file_hash(path)  # refuses in words what cannot be read
+    return path.read_bytes()
+
+
+def _refuse_sources(plan: Plan, sources: tuple[Source, ...]) -> None:
+    """Refuse sources that are missing, twofold or unknown, and two person keys in one of them."""
+    for source in sources:
+        schema = plan.schemas.get(source.name)
+        if schema is None and source.required:
+            raise InputRefused("plan.no_schema")
+        if len(plan.files_of(source.name)) > 1 and not source.many:
+            raise InputRefused("plan.many_files", source=source.name)
+        if schema is not None and len(schema.with_role(Role.PERSON_KEY)) > 1:
+            raise InputRefused("plan.two_keys")
+        plan.prepared(source.name)  # steps that could not be applied
+    known = {source.name for source in sources}
+    for step in plan.preparation:
+        if step.get("source", MAIN) not in known:
+            raise InputRefused("plan.unknown_source", source=str(step.get("source", MAIN)))
+
+
+def _refuse_promise(checked: Checked) -> None:
+    """Refuse a promise that its events do not bear out, or that is of another kind than was declared."""
+    promise = checked.promise
+    kind = promise_kind(promise.kind)
+    fits = promise.kind in checked.method.promises and kind.bounded == (promise.loss is not None)
+    if not fits or set(promise.terms) != set(kind.terms):
+        raise InputRefused("run.promise_differs", method=checked.method.id)
+    if promise.loss is not None:
+        total([promise], delta=promise.loss.delta)

@@ -1,0 +1,208 @@
+"""From the tables that were read to a release: lots, cap, the method, and what must hold of its result.
+
+Nothing is written here, so that candidates can be made and thrown away.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.errors import InputRefused
+from engine.methods.protocol import Artefact, Context, FileArtefact, Release, TableArtefact
+from engine.privacy.events import Draw
+from engine.privacy.noise import Noise, ordinary_generator
+from engine.privacy.promise import Promise
+from engine.progress import SILENT, Progress
+from engine.release import promised, reading
+from engine.release.check import Checked
+from engine.release.reading import Held
+from engine.release.working import new_folder
+from engine.table.declared import key_texts
+from engine.table.table import Table
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+    from numpy.random import Generator
+
+HELD_OUT = Fraction(1, 5)
+"""Share of the people who are kept from a method that asks for it."""
+
+OWN_NAMES = frozenset({"SHA256SUMS", "evidence.json", "data-dictionary.json", "README.txt"})
+PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A release that was made and not written.
+
+    Parameters
+    ----------
+    release
+        What the method returned.
+    used
+        By source, the very rows that the method got.
+    held_out
+        By source, the rows of the people who were kept from it; empty where nobody was.
+    drawn
+        What the noise door was asked for by the method.
+    """
+
+    release: Release
+    used: Mapping[str, Table]
+    held_out: Mapping[str, Table] = field(default_factory=dict)
+    drawn: Mapping[Draw, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which people are kept from a method: a coin each, from a key that the noise door drew once.
+
+    Notes
+    -----
+    The coin of a person is the keyed digest of the person key, below the share or not: it depends on nobody
+    else, and all rows of a person, in every source, go the same way. Adding a person moves nobody else.
+    """
+
+    key: bytes
+    share: Fraction = HELD_OUT
+
+    @staticmethod
+    def drawn(noise: Noise) -> Split:
+        """Return a new split."""
+        return Split(noise.random_keys(4).tobytes())
+
+    def is_held_out(self, person: str) -> bool:
+        """Toss the coin of a person."""
+        digest = hashlib.blake2b(person.encode(), key=self.key, digest_size=8).digest()
+        return int.from_bytes(digest, "big") < self.share * 2**64
+
+    def apart(self, held: Held, noise: Noise) -> tuple[Held, Table]:
+        """Return a source without the people who are held out, and their rows."""
+        rows, key = held.table.rows(), held.schema.person_key
+        if key is None:
+            away = noise.bernoulli(self.share, len(rows))
+        else:
+            texts = key_texts(rows[key.name])
+            coins = {person: self.is_held_out(person) for person in set(texts)}
+            away = np.array([coins[person] for person in texts], dtype=bool)
+        return replace(held, table=held.table.with_rows(rows[~away])), held.table.with_rows(rows[away])
+
+
+def make(
+    checked: Checked,
+    held: Mapping[str, Held],
+    noise: Noise,
+    *,
+    folder: Path,
+    split: Split | None = None,
+    progress: Progress = SILENT,
+) -> Draft:
+    """Make a release from the tables that were read; nothing is written.
+
+    Parameters
+    ----------
+    checked
+        What is to be made.
+    held
+        By source.
+    noise
+        The door; the entry of the ledger is spent by its first draw, or has been.
+    folder
+        Working folder of the run, see `engine.release.working`.
+    split
+        Of the people who are held out, so that candidates are measured on the same ones; drawn where the
+        method asks for one and None is given.
+
+    Raises
+    ------
+    InputRefused
+        ``run.promise_differs``: the method did not do what it had declared. ``run.artefact``: something in
+        the release may not leave. ``run.not_as_promised``: the cap did not hold.
+    """
+    private = set(checked.request.private)
+    away: dict[str, Table] = {}
+    if checked.method.held_out:
+        split = split or Split.drawn(noise)
+        parts = {name: split.apart(one, noise) for name, one in held.items() if name in private}
+        held = {**held, **{name: kept for name, (kept, _) in parts.items()}}
+        away = {name: apart for name, (_, apart) in parts.items()}
+    progress.step(0.0, "run.capping")
+    used = {name: _rows_of(one, name in private, noise) for name, one in held.items()}
+    for name in private & set(used):
+        promised.refuse_uncapped(held[name].schema, used[name])
+    before = noise.counted
+    release = _made(checked, used, noise, folder, progress.part(0.1, 1.0))
+    drawn = noise.counted
+    drawn.subtract(before)
+    refuse_lies(checked, release, +drawn)
+    return Draft(release, used, away, +drawn)
+
+
+def _rows_of(held: Held, is_private: bool, noise: Noise) -> Table:
+    return reading.capped(held, noise) if is_private else reading.filtered(held)
+
+
+def _made(
+    checked: Checked, used: Mapping[str, Table], noise: Noise, folder: Path, progress: Progress
+) -> Release:
+    request = checked.request
+    context = Context(noise, _chance(checked.promise), new_folder(folder), progress)
+    if request.step:
+        return checked.method.step(request.step, used, request, request.state or b"", context)
+    return checked.method.run(used, request, context)
+
+
+def _chance(promise: Promise) -> Generator | None:
+    """Return an ordinary generator where nothing bounds the loss."""
+    return ordinary_generator() if promise.loss is None else None
+
+
+def refuse_lies(checked: Checked, release: Release, drawn: Counter[Draw]) -> None:
+    """Refuse a release that is not what was declared, or that has something in it that may not leave.
+
+    Notes
+    -----
+    What was drawn is what was promised: the same mechanisms, with the same numbers, as often. A service that
+    is opened reserves what its visits will draw, and draws nothing yet.
+    """
+    opens = bool(checked.method.steps) and not checked.request.step
+    declared = checked.promise.drawn()
+    fits = drawn == declared or (opens and drawn <= declared)
+    if release.promise != checked.promise or not fits:
+        raise InputRefused("run.promise_differs", method=checked.method.id)
+    names: set[str] = set()
+    for artefact in release.artefacts:
+        for name in artefact.files:
+            if name in names or not _is_name(name):
+                raise InputRefused("run.artefact", method=checked.method.id, file=name[:100])
+            names.add(name)
+        _refuse_content(checked, artefact)
+
+
+def _is_name(name: str) -> bool:
+    plain = bool(name) and name == Path(name).name and not name.startswith(".") and name.isprintable()
+    return plain and name not in OWN_NAMES and not name.startswith("report-external.")
+
+
+def _refuse_content(checked: Checked, artefact: Artefact) -> None:
+    """Refuse pickles, and tables whose index still names rows."""
+    if isinstance(artefact, FileArtefact):
+        fits = not artefact.content.startswith(PICKLES)
+    elif isinstance(artefact, TableArtefact):
+        columns = {entry.name for entry in artefact.dictionary}
+        fits = all(
+            list(frame.index) == list(range(len(frame))) and set(map(str, frame.columns)) == columns
+            for frame in artefact.frames
+        )
+    else:
+        fits = True
+    if not fits:
+        raise InputRefused("run.artefact", method=checked.method.id, file=artefact.files[0])

@@ -1,0 +1,166 @@
+"""What every method of the catalogue keeps to, whatever it does: found, not listed."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from engine import texts
+from engine.ledger import Ledger
+from engine.methods.catalogue import methods
+from engine.methods.parameters import Parameter, ParameterKind
+from engine.methods.protocol import Method, Spends
+from engine.methods.values import to_json
+from engine.privacy.events import event_from_json, event_to_json, mechanism_kinds
+from engine.privacy.promise import promise_kind, promise_kinds
+from engine.release.check import check
+from engine.release.examples import plans, run_examples
+from engine.release.verify import verify
+
+EVERY = pytest.mark.parametrize("method", methods(), ids=lambda one: one.id)
+PICKLES = tuple(bytes((0x80, version)) for version in range(2, 6))
+KEPT: list[TemporaryDirectory[str]] = []
+
+
+@cache
+def ran(method: Method) -> tuple[tuple[Any, Path], ...]:
+    """Run the examples of a method once for all tests; gives each plan with the folder of its bundle."""
+    KEPT.append(TemporaryDirectory())
+    folder = Path(KEPT[-1].name) / "examples"
+    return tuple((one.plan, one.bundle.folder) for one in run_examples(method, out=folder))
+
+
+def evidence(folder: Path) -> dict[str, Any]:
+    return dict(json.loads((folder / "release" / "evidence.json").read_text()))
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def words_of(base: str, parameter: Parameter) -> list[str]:
+    found = [f"{base}.{name}" for name in ("label", "help")]
+    found += [f"{base}.choices.{choice}" for choice in parameter.choices]
+    return found + [f"{base}.fields.{part.name}.label" for part in parameter.fields]
+
+
+@EVERY
+def test_texts_are_complete(method: Method) -> None:
+    base = f"methods.{method.id}"
+    wanted = [f"{base}.{name}" for name in ("title", "summary", "recipient_can", "recipient_cannot")]
+    for parameter in method.parameters:
+        wanted += words_of(f"{base}.parameters.{parameter.name}", parameter)
+    for step in method.steps:
+        wanted.append(f"{base}.steps.{step.name}.title")
+        for parameter in step.parameters:
+            wanted += words_of(f"{base}.steps.{step.name}.parameters.{parameter.name}", parameter)
+    assert [name for name in wanted if not texts.has(name)] == []
+
+
+@EVERY
+def test_the_declaration_is_whole(method: Method) -> None:
+    assert method.promises and all(promise_kind(kind).id == kind for kind in method.promises)
+    assert method.published.document and method.version >= 1
+    names = [source.name for source in method.sources]
+    assert len(set(names)) == len(names)
+    for step in ("", *(step.name for step in method.steps)):
+        known = {source.name for source in (*method.sources, *method.reads(step))}
+        for parameter in method.asks(step):
+            assert parameter.source in known or parameter.kind not in (
+                ParameterKind.COLUMN,
+                ParameterKind.COLUMNS,
+            )
+    bounded = [promise_kind(kind).bounded for kind in method.promises]
+    assert method.spends is not Spends.CHOSEN or all(bounded)
+
+
+@pytest.mark.parametrize("kind", promise_kinds(), ids=lambda one: one.id)
+def test_every_kind_of_promise_has_its_words(kind: Any) -> None:
+    names = ["name", "sentence", "recipient", "can", "cannot", "accounting"]
+    names += [] if kind.bounded else ["statement"]
+    names += [f"terms.{term}.{part}" for term in kind.terms for part in ("label", "what")]
+    assert [name for name in names if not texts.has(f"promises.{kind.id}.{name}")] == []
+    if not kind.bounded:
+        for name in ("sentence", "statement", "recipient"):
+            said = texts.catalogue()[f"promises.{kind.id}.{name}"].casefold()
+            assert not {"noise", "ε", "sampler", "declared bound"} & {
+                w for w in ("noise", "ε", "sampler", "declared bound") if w in said
+            }
+
+
+@pytest.mark.parametrize("word", sorted(mechanism_kinds()))
+def test_every_event_has_its_word(word: str) -> None:
+    assert texts.has(f"report.mechanisms.{word}")
+
+
+# --- examples -------------------------------------------------------------------------------------
+
+
+@EVERY
+def test_examples_are_verified_bundles(method: Method) -> None:
+    assert ran(method)
+    for plan, folder in ran(method):
+        ledger = Ledger(folder.parent / "ledger.sqlite", read_only=True)
+        assert verify(folder, ledger=ledger).problems == (), plan.purpose.title
+        entry = ledger.entry(evidence(folder)["ledger"]["entry"])
+        assert entry.state == "complete" and entry.plan == plan.fingerprint
+
+
+@EVERY
+def test_the_check_refuses_nothing_that_runs_and_prices_what_is_paid(method: Method) -> None:
+    for plan in plans(method):
+        if plan.step:
+            continue
+        checked = check(plan)
+        assert checked.promise.kind in method.promises
+        loss = checked.promise.loss
+        assert (loss is None) is not promise_kind(checked.promise.kind).bounded
+        if loss is not None:
+            assert event_from_json(event_to_json(loss.events)) == loss.events
+        if method.spends is Spends.CHOSEN:
+            assert loss is not None and plan.budget is not None and loss.epsilon <= plan.budget.epsilon
+
+
+@EVERY
+def test_the_evidence_is_true(method: Method) -> None:
+    for plan, folder in ran(method):
+        tree = evidence(folder)
+        request = check(plan, base=folder.parent).request
+        decided = tree["decided"]
+        # every value that was used stands there, defaults too
+        used = {name: value for name, value in request.values.items() if value is not None}
+        assert decided["parameters"] == json.loads(json.dumps(to_json(used)))
+        # the columns that have a part, by the method's own word
+        for source, columns in method.uses(request).items():
+            named = {c["name"] for c in decided["columns"] if c.get("source", "people") == source}
+            assert set(columns) <= named
+        assert all("domain" not in c or c["domain_origin"] != "copied" for c in decided["columns"])
+        loss = tree["promise"]["epsilon"] is not None
+        assert bool(tree["noise"]) <= loss
+        assert ("budget" in decided) <= (loss and method.spends is Spends.CHOSEN)
+        assert ("bounds" in decided) <= loss
+        assert set(method.libraries) <= set(tree["program"]["libraries"])
+        assert "absent" not in {tree["program"]["libraries"][name] for name in method.libraries}
+
+
+@EVERY
+def test_nothing_leaves_that_nobody_looked_at(method: Method) -> None:
+    for _, folder in ran(method):
+        tree = evidence(folder)
+        files = {line["file"] for line in tree["artefacts"]}
+        assert len(files) == len(tree["artefacts"])
+        assert files | {line["file"] for line in tree["dictionary"]} <= {
+            path.name for path in (folder / "release").iterdir()
+        }
+        for line in tree["artefacts"]:
+            content = (folder / "release" / line["file"]).read_bytes()
+            assert not content.startswith(PICKLES)
+            if line["media_type"] == "text/csv":
+                heading = content.splitlines()[0].decode().split(",")
+                assert "" not in heading and "Unnamed: 0" not in heading
+            if line["media_type"] == "application/json":
+                assert "seed" not in content.decode().casefold()
