@@ -1,0 +1,102 @@
+"""The words that people read: one term for one thing, short sentences, three texts for every number."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator
+
+import pytest
+
+from engine import texts
+
+LONGEST, MEDIAN = 30, 15
+LISTS = ("bundle.other_files", "bundle.verify")  # set line by line
+BANNED = {
+    r"\bholdings?\b": "register",
+    r"\bjournal(s|led)?\b(?!,)": "ledger",
+    r"\bways? of releasing\b": "method",
+    r"\ballowed values\b": "declared values",
+    r"\bordinal\b": "ordered category",
+    r"\bdropped\b": "left out",
+    r"\bsteepness\b": "constant c",
+    r"\bbreach\b": "claims after this release",
+    r"\bset aside\b": "modelled claims",
+    r"\bfailure probability\b|\bprobability (with which|that) the promise\b": "slack",
+    r"\bnoised once\b": "noise was added once",
+    r"\balmost exact\b": "the larger the group, the smaller the margin",
+    r"\boverstates the realised loss\b": "is too optimistic",
+    r"\berrors are below\b": "at most",
+    r"\bnobody can tell\b": "says little about",
+    r"\bhas a fault\b": "made a mistake",
+    r"\bfully anonym\w*|\bGDPR.compliant\b": "no verdict is given",
+}
+THREE = {"what", "how", "change"}
+
+
+def plain(sentence: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"\{[^}]*\}", "X", sentence))
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Give the sentences of a text; formulas and numbers count for nothing."""
+    for sentence in re.split(r"(?<=[.!?:])\s+(?=[A-ZΑ-Ω“(])", plain(text)):
+        words = re.findall(r"[^\W\d_][\w’'-]+", sentence)
+        if len(words) > 1:
+            yield " ".join(words)
+
+
+def files() -> dict[str, list[tuple[str, str]]]:
+    """Return all texts by the file they stand in."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for text_id, text in texts.catalogue("en").items():
+        folder = text_id.partition(".")[0]
+        parts = (
+            2 if folder in ("app", "errors", "commands", "analyses", "promises", "measures", "methods") else 1
+        )
+        found.setdefault(".".join(text_id.split(".")[:parts]), []).append((text_id, text))
+    return found
+
+
+def banned(text: str) -> list[str]:
+    return [better for word, better in BANNED.items() if re.search(word, plain(text), re.IGNORECASE)]
+
+
+def test_one_thing_has_one_name() -> None:
+    wrong = {text_id: found for text_id, text in texts.catalogue("en").items() if (found := banned(text))}
+    assert not wrong
+
+
+def test_a_banned_word_is_found() -> None:
+    assert banned("The holding {holding} is empty.") == ["register"]
+    assert banned("{holding} pays.") == []
+    assert banned("What a breach would cost") == ["claims after this release"]
+
+
+@pytest.mark.parametrize("name", sorted(files()))
+def test_sentences_are_short(name: str) -> None:
+    lengths = [
+        (len(sentence.split()), text_id, sentence)
+        for text_id, text in files()[name]
+        if text_id not in LISTS
+        for sentence in sentences(text)
+    ]
+    long = [entry for entry in lengths if entry[0] > LONGEST]
+    assert not long
+    if len(lengths) > 5:
+        assert statistics.median(length for length, _, _ in lengths) <= MEDIAN
+
+
+def test_a_long_sentence_is_found() -> None:
+    assert max(len(found.split()) for found in sentences("Word " * 31 + "end. Short one.")) == 32
+
+
+def test_no_number_has_one_or_two_of_its_three_texts() -> None:
+    """What it is, how it was computed, what would change it: a number with one of them has all."""
+    named: dict[str, set[str]] = {}
+    for text_id in texts.catalogue("en"):
+        head, _, last = text_id.rpartition(".")
+        if last in THREE and ".numbers." in text_id:
+            named.setdefault(head, set()).add(last)
+    assert named
+    assert not {head: THREE - found for head, found in named.items() if found != THREE}
