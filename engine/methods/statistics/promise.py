@@ -35,6 +35,8 @@ def promise(
 
 def counted_unit(request: Request) -> str:
     """Return what one count counts: people, or rows, of which a person has at most the cap."""
+    if request.unit is Unit.ROW:
+        return "rows"
     cap = request.rows_per_person
     return "people" if cap == 1 else f"rows, at most {cap} of a person"
 
