@@ -11,7 +11,16 @@ from typing import Any
 from engine import texts
 from engine.commands.ledger import existing_ledger, ledger_path
 from engine.commands.parser import Answer, Commands
-from engine.commands.values import budget, json_file, json_pair, pair, read_schema, relative, write_text
+from engine.commands.values import (
+    budget,
+    first_line,
+    json_file,
+    json_pair,
+    pair,
+    read_schema,
+    relative,
+    write_text,
+)
 
 
 def add_commands(add: Commands) -> None:
@@ -46,6 +55,7 @@ def add_commands(add: Commands) -> None:
     run.add_argument("plan", metavar="PLAN.json")
     run.add_argument("--out", required=True, metavar="FOLDER")
     run.add_argument("--ledger", metavar="FILE")
+    run.add_argument("--passphrase-file", metavar="FILE", help="its first line locks a key that stays inside")
 
 
 def plan_new_command(options: argparse.Namespace) -> Answer:
@@ -96,7 +106,15 @@ def run_command(options: argparse.Namespace) -> Answer:
     path = Path(options.plan)
     plan = Plan.read(path)
     ledger = Ledger(ledger_path(options))
-    bundle = run(plan, out=Path(options.out), ledger=ledger, base=path.parent, language=options.language)
+    passphrase = first_line(Path(options.passphrase_file)) if options.passphrase_file else None
+    bundle = run(
+        plan,
+        out=Path(options.out),
+        ledger=ledger,
+        base=path.parent,
+        language=options.language,
+        passphrase=passphrase,
+    )
     return {
         "bundle": str(options.out),
         "entry": bundle.entry,

@@ -59,6 +59,11 @@ def json_file(path: Path) -> Any:
         raise InputRefused("commands.not_json", name=path.name) from error
 
 
+def first_line(path: Path) -> str:
+    """Return the first line of a file, for what must not stand on a command line."""
+    return _read_text(path, "commands.not_readable").split("\n", 1)[0].rstrip("\r")
+
+
 def _read_text(path: Path, code: str) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")

@@ -365,12 +365,15 @@ class Context:
         For its work, empty, and gone afterwards.
     progress
         Told where the work is; it also stops.
+    passphrase
+        Locks a key that stays inside; given only to a method that `keeps_key`, and kept nowhere.
     """
 
     noise: Noise
     chance: np.random.Generator | None
     folder: Path
     progress: Progress = SILENT
+    passphrase: str | None = field(default=None, repr=False)
 
 
 class Method(ABC):
@@ -388,6 +391,8 @@ class Method(ABC):
     spends: ClassVar[Spends] = Spends.CHOSEN
     held_out: ClassVar[bool] = False
     """Whether some people are kept from the method, so that measures can compare with them."""
+    keeps_key: ClassVar[bool] = False
+    """Whether a secret key stays inside, so that a passphrase is asked for when it is made."""
     libraries: ClassVar[tuple[str, ...]] = ()
     """Distributions whose versions belong in the evidence, beyond those that every release uses."""
 

@@ -18,7 +18,6 @@ from engine.errors import InputRefused
 from engine.methods.protocol import Artefact, Context, FileArtefact, Release, TableArtefact
 from engine.privacy.events import Draw
 from engine.privacy.noise import Noise, ordinary_generator
-from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 from engine.release import promised, reading
 from engine.release.check import Checked
@@ -30,7 +29,6 @@ from engine.table.table import Table
 if TYPE_CHECKING:
     from collections import Counter
 
-    from numpy.random import Generator
 
 HELD_OUT = Fraction(1, 5)
 """Share of the people who are kept from a method that asks for it."""
@@ -104,6 +102,7 @@ def make(
     folder: Path,
     split: Split | None = None,
     progress: Progress = SILENT,
+    passphrase: str | None = None,
 ) -> Draft:
     """Make a release from the tables that were read; nothing is written.
 
@@ -120,6 +119,8 @@ def make(
     split
         Of the people who are held out, so that candidates are measured on the same ones; drawn where the
         method asks for one and None is given.
+    passphrase
+        For a key that stays inside.
 
     Raises
     ------
@@ -139,7 +140,14 @@ def make(
     for name in private & set(used):
         promised.refuse_uncapped(held[name].schema, used[name])
     before = noise.counted
-    release = _made(checked, used, noise, folder, progress.part(0.1, 1.0))
+    context = Context(
+        noise,
+        ordinary_generator() if checked.promise.loss is None else None,  # only where nothing bounds the loss
+        new_folder(folder),
+        progress.part(0.1, 1.0),
+        passphrase if checked.method.keeps_key else None,
+    )
+    release = _made(checked, used, context)
     drawn = noise.counted
     drawn.subtract(before)
     refuse_lies(checked, release, +drawn)
@@ -150,19 +158,11 @@ def _rows_of(held: Held, is_private: bool, noise: Noise) -> Table:
     return reading.capped(held, noise) if is_private else reading.filtered(held)
 
 
-def _made(
-    checked: Checked, used: Mapping[str, Table], noise: Noise, folder: Path, progress: Progress
-) -> Release:
+def _made(checked: Checked, used: Mapping[str, Table], context: Context) -> Release:
     request = checked.request
-    context = Context(noise, _chance(checked.promise), new_folder(folder), progress)
     if request.step:
         return checked.method.step(request.step, used, request, request.state or b"", context)
     return checked.method.run(used, request, context)
-
-
-def _chance(promise: Promise) -> Generator | None:
-    """Return an ordinary generator where nothing bounds the loss."""
-    return ordinary_generator() if promise.loss is None else None
 
 
 def refuse_lies(checked: Checked, release: Release, drawn: Counter[Draw]) -> None:

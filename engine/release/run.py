@@ -39,6 +39,7 @@ def run(
     base: Path = Path(),
     language: str = "en",
     progress: Progress = SILENT,
+    passphrase: str | None = None,
 ) -> Bundle:
     """Make the release that a plan decides, and everything that proves it.
 
@@ -57,6 +58,8 @@ def run(
     progress
         Told where the work is; Stop before the entry is spent frees the reservation, after it the budget
         stays spent.
+    passphrase
+        Locks the key that stays inside, for methods that keep one; it is kept nowhere.
 
     Returns
     -------
@@ -70,11 +73,19 @@ def run(
     Cancelled
         The person pressed Stop. The ledger knows whether noise had been drawn.
     """
-    return run_through(plan, out, ledger, base, language, progress, lambda spend: Noise(on_first_draw=spend))
+    door: Door = lambda spend: Noise(on_first_draw=spend)  # noqa: E731
+    return run_through(plan, out, ledger, base, language, progress, door, passphrase)
 
 
 def run_through(
-    plan: Plan, out: Path, ledger: Ledger, base: Path, language: str, progress: Progress, door: Door
+    plan: Plan,
+    out: Path,
+    ledger: Ledger,
+    base: Path,
+    language: str,
+    progress: Progress,
+    door: Door,
+    passphrase: str | None = None,
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
@@ -95,7 +106,8 @@ def run_through(
             opens = bool(checked.method.steps) and not plan.step
             if opens or not checked.promise.drawn():
                 spend()  # no noise will do it: the entry is spent before the method sees a row
-            draft = make(checked, held, noise, folder=folder, progress=progress.part(0.35, 0.7))
+            making = progress.part(0.35, 0.7)
+            draft = make(checked, held, noise, folder=folder, progress=making, passphrase=passphrase)
             evaluated = _evaluated(plan, checked, held, draft, folder, progress.part(0.7, 0.8))
             made = Made(plan, checked, foreseen, held, draft, ledger, holding, entry, language, evaluated)
             sums = _write(folder, made, progress)

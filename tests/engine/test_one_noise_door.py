@@ -37,6 +37,7 @@ ALLOWED: dict[str, dict[str, str]] = {
         "engine.privacy.noise.ordinary_generator": "given to releases whose promise bounds no loss, only"
     },
     "release/working.py": {"secrets.token_hex": NAMES},
+    "privacy/keys.py": {"os.urandom": "keys of pseudonyms and their salt: never added to an answer"},
     "ledger/journal.py": {"os.urandom": "the first link of the journal's chain"},
     "ledger/store.py": {"os.urandom": "the key of the digests, made once"},
 }

@@ -1,0 +1,112 @@
+"""Keys that stay with the custodian: pseudonyms made with one, and the key locked with a passphrase."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+from collections.abc import Sequence
+
+from engine import strict_json
+from engine.errors import InputRefused
+
+KEY_BYTES = 32
+LETTERS = 20
+"""Signs of a pseudonym, five bits each: among a million people two agree with a chance below 4e-19."""
+_SALT_BYTES, _NONCE_BYTES = 16, 12
+_COST = {"n": 2**15, "r": 8, "p": 1}  # scrypt: 32 MB and about a tenth of a second a try
+
+
+def new_key() -> bytes:
+    """Return 32 bytes of the operating system's randomness."""
+    return os.urandom(KEY_BYTES)
+
+
+def pseudonyms(texts: Sequence[str], *, key: bytes) -> list[str]:
+    """Return a pseudonym for each text: the same for the same text and key.
+
+    Parameters
+    ----------
+    texts
+        What names somebody, in one form.
+    key
+        From `new_key`. Who has it can compute the pseudonym of anybody whose number they know.
+
+    Returns
+    -------
+    list of str
+        The first 100 bits of HMAC-SHA-256 (RFC 2104) as 20 letters and digits.
+
+    Notes
+    -----
+    Without a key the same could be computed by anybody from a list of all numbers, so no hash without a key
+    is offered.
+
+    Examples
+    --------
+    >>> pseudonyms(["7", "7"], key=bytes(32))
+    ['NTN45IQQQ3NQKTZB3JWY', 'NTN45IQQQ3NQKTZB3JWY']
+    """
+    return [_pseudonym(text, key) for text in texts]
+
+
+def _pseudonym(text: str, key: bytes) -> str:
+    digest = hmac.new(key, text.encode(), hashlib.sha256).digest()
+    return base64.b32encode(digest).decode()[:LETTERS]
+
+
+def locked(key: bytes, passphrase: str | None) -> bytes:
+    """Return a key as the content of a file, encrypted where there is a passphrase.
+
+    Parameters
+    ----------
+    key
+        From `new_key`.
+    passphrase
+        Stretched by scrypt (RFC 7914), encrypts with AES-256 in GCM mode. None leaves the key readable.
+    """
+    if not passphrase:
+        return _dumps({"version": 1, "locked": False, "key": key.hex()})
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # only where it is needed
+
+    salt, nonce = os.urandom(_SALT_BYTES), os.urandom(_NONCE_BYTES)
+    sealed = AESGCM(_stretched(passphrase, salt)).encrypt(nonce, key, None)
+    tree = {"salt": salt.hex(), "nonce": nonce.hex(), "sealed": sealed.hex()}
+    return _dumps({"version": 1, "locked": True, **tree})
+
+
+def unlocked(content: bytes, passphrase: str | None, *, file: str = "key") -> bytes:
+    """Return the key of a file that `locked` wrote.
+
+    Raises
+    ------
+    InputRefused
+        ``keys.damaged``; ``keys.passphrase``: none was given, or it is another one.
+    """
+    try:
+        tree = strict_json.loads(content.decode())
+        if not tree["locked"]:
+            return bytes.fromhex(tree["key"])
+        salt, nonce, sealed = (bytes.fromhex(tree[name]) for name in ("salt", "nonce", "sealed"))
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputRefused("keys.damaged", file=file) from error
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    if not passphrase:
+        raise InputRefused("keys.passphrase", file=file)
+    try:
+        return AESGCM(_stretched(passphrase, salt)).decrypt(nonce, sealed, None)
+    except (InvalidTag, ValueError) as error:
+        raise InputRefused("keys.passphrase", file=file) from error
+
+
+def _stretched(passphrase: str, salt: bytes) -> bytes:
+    most = 256 * _COST["n"] * _COST["r"]
+    return hashlib.scrypt(passphrase.encode(), salt=salt, maxmem=most, dklen=KEY_BYTES, **_COST)
+
+
+def _dumps(tree: dict[str, object]) -> bytes:
+    return (json.dumps(tree, indent=2) + "\n").encode()

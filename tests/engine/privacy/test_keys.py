@@ -1,0 +1,54 @@
+"""Keys and pseudonyms: by the standard's own example, locked and opened, and without collisions."""
+
+import base64
+import hashlib
+import hmac
+
+import pytest
+
+from engine.errors import InputRefused
+from engine.privacy.keys import LETTERS, locked, new_key, pseudonyms, unlocked
+from engine.texts import explain
+
+
+def test_a_pseudonym_is_the_beginning_of_the_standards_mac():
+    # RFC 4231, test case 2
+    mac = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+    assert hmac.new(b"Jefe", b"what do ya want for nothing?", hashlib.sha256).hexdigest() == mac
+    expected = base64.b32encode(bytes.fromhex(mac)).decode()[:LETTERS]
+    assert pseudonyms(["what do ya want for nothing?"], key=b"Jefe") == [expected]
+
+
+def test_two_keys_give_nothing_in_common():
+    people = [str(number) for number in range(2000)]
+    assert not set(pseudonyms(people, key=new_key())) & set(pseudonyms(people, key=new_key()))
+
+
+@pytest.mark.slow
+def test_a_million_people_have_a_million_pseudonyms():
+    assert len(set(pseudonyms([str(number) for number in range(10**6)], key=new_key()))) == 10**6
+
+
+@pytest.mark.parametrize("passphrase", [None, "correct horse"])
+def test_a_key_comes_back(passphrase):
+    key = new_key()
+    content = locked(key, passphrase)
+    assert unlocked(content, passphrase) == key
+    assert (key.hex() in content.decode()) == (passphrase is None)
+    assert content != locked(key, "correct horse")
+
+
+@pytest.mark.parametrize("passphrase", [None, "", "wrong"])
+def test_another_passphrase_opens_nothing(passphrase):
+    with pytest.raises(InputRefused) as caught:
+        unlocked(locked(new_key(), "right"), passphrase, file="key.json")
+    assert caught.value.code == "keys.passphrase" and all(explain(caught.value))
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"[]", b'{"locked": false}', b"\xff", b'{"locked": true, "salt": 1}']
+)
+def test_what_is_no_key_is_refused_in_words(content):
+    with pytest.raises(InputRefused) as caught:
+        unlocked(content, "x", file="key.json")
+    assert caught.value.code == "keys.damaged" and all(explain(caught.value))
