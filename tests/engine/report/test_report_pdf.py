@@ -309,3 +309,18 @@ def test_the_template_asks_for_nothing_from_outside():
     template = resource("report", "report.typ").read_text(encoding="utf-8")
     for word in ("#import", "#include", "read(", "eval(", "@preview", "http"):
         assert word not in template
+
+
+def test_the_sample_is_as_short_as_it_should_be(tmp_path):
+    from engine.ledger import Ledger
+    from engine.release.plan import Plan
+    from engine.release.run import run
+    from engine.report.theme import resource
+
+    plan = Plan.read(resource("sample", "plan.json"))
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    made = run(plan, out=tmp_path / "out", ledger=ledger, base=resource("sample"))
+    for file, most in (("release/report-external.pdf", 7), ("internal/report-internal.pdf", 11)):
+        pages = pages_of((made.folder / file).read_bytes())
+        assert len(pages) <= most, file
+        assert all(len(page.split()) > 40 for page in pages), "a page is nearly empty"
