@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from math import prod
 from typing import Protocol
@@ -18,6 +18,7 @@ from engine.errors import InputRefused
 from engine.methods.parameters import Problem
 from engine.methods.protocol import DictionaryEntry
 from engine.table import coding
+from engine.table.code_lists import code_list
 from engine.table.schema import Column, Domain, Kind
 from engine.views import Text
 
@@ -30,6 +31,7 @@ LEFT_OUT = -1
 class Extra(StrEnum):
     """What happens to rows whose value is no declared level, or missing. Decided before rows are read."""
 
+    MISSING = "missing"  # a cell for missing values; other values are left out: the domain is closed
     SEPARATE = "separate"
     TOGETHER = "together"
     LEFT_OUT = "left_out"
@@ -76,7 +78,23 @@ class LevelAxis:
 
     @property
     def labels(self) -> tuple[str, ...]:
+        """What the cells are called: a meaning that was declared, or the value itself."""
+        meanings = self._meanings
+        shown = tuple(meanings.get(level, level) for level in self._levels)
+        return shown if len(set(shown)) == len(shown) else self._levels
+
+    @property
+    def _levels(self) -> tuple[str, ...]:
         return _labels(self.column.kind, self.column.domain, self.extra, self._has_bounds)
+
+    @cached_property
+    def _meanings(self) -> Mapping[str, str]:
+        """Declared meanings of values; those of the column stand before those of its code list."""
+        domain = self.column.domain
+        listed: Mapping[str, str] = {}
+        if domain is not None and domain.code_list is not None:
+            listed = code_list(domain.code_list, column=self.name).labels
+        return {**listed, **self.column.labels}
 
     @property
     def _has_bounds(self) -> bool:
@@ -91,13 +109,16 @@ class LevelAxis:
             found[found >= levels] = LEFT_OUT
         elif self.extra is Extra.TOGETHER or self._has_bounds:
             np.minimum(found, levels, out=found)
+        elif self.extra is Extra.MISSING:
+            found[found == levels] = LEFT_OUT
+            found[found > levels] = levels
         return found
 
     @property
     def entry(self) -> DictionaryEntry:
+        meanings = self._meanings
         labelled = tuple(
-            f"{level} = {self.column.labels[level]}" if level in self.column.labels else level
-            for level in self.labels
+            f"{level} = {meanings[level]}" if level in meanings else level for level in self._levels
         )
         return DictionaryEntry(
             self.name,
@@ -176,6 +197,7 @@ def with_extra(levels: Sequence[str], extra: Extra) -> tuple[str, ...]:
     (('f', 'm', '(other)', '(missing)'), ('f', '(other or missing)', '((other or missing))'))
     """
     wanted = {
+        Extra.MISSING: (f"({coding.MISSING})",),
         Extra.SEPARATE: (f"({coding.OTHER})", f"({coding.MISSING})"),
         Extra.TOGETHER: (f"({coding.OTHER} or {coding.MISSING})",),
         Extra.LEFT_OUT: (),

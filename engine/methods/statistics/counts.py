@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from engine.table.table import Table
 
 EXTRA_CELLS = Parameter(
-    "extra_cells", ParameterKind.CHOICE, default=Extra.SEPARATE.value, choices=tuple(Extra)
+    "extra_cells", ParameterKind.CHOICE, default=Extra.MISSING.value, choices=tuple(Extra)
 )
 NOISE = Parameter("noise", ParameterKind.CHOICE, default="laplace", choices=("laplace", "gaussian"))
 NO_NEGATIVES = Parameter("no_negatives", ParameterKind.BOOLEAN, default=False)

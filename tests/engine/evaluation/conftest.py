@@ -39,6 +39,7 @@ CAPPED = Schema((*SCHEMA.columns, PERSON), 2)
 ASKED: dict[str, dict[str, Any]] = {
     "statistics.counts": {"columns": ["sex", "ward"], "totals": True, "extra_cells": "left_out"},
     "statistics.histogram": {"column": "stay", "edges": [0, 5, 14], "by": ["sex"]},
+    "statistics.margins": {"columns": ["sex", "ward"], "extra_cells": "left_out"},
     "statistics.means": {"statistic": "mean", "value": "stay", "by": ["sex"], "extra_cells": "left_out"},
     "statistics.quantiles": {
         "value": "stay",

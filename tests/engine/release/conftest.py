@@ -57,7 +57,7 @@ def plan(folder: Path) -> Plan:
         method="statistics.counts",
         files={MAIN: FileReference("stays.csv")},
         schemas={MAIN: Schema(columns, 1)},
-        parameters={"columns": ["sex", "ward"]},
+        parameters={"columns": ["sex", "ward"], "extra_cells": "separate"},
         budget=Budget(Fraction(1, 2)),
         purpose=Purpose("Stays by sex and ward", "R-1", "University", "DUA 1", "2027-12-31", "DPO"),
         price=Price(people=6, compensation=Fraction(500), budget=Fraction(1000)),

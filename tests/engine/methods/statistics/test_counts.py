@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engine.methods.catalogue import method
 from engine.methods.protocol import Budget, Context
+from engine.methods.statistics.cells import LevelAxis
 from engine.table.schema import Column, Domain, Kind, Origin
 from engine.table.table import Table
 from tests.engine.battery.checks import failing
@@ -36,7 +37,8 @@ def cells_of(frame):
 
 
 def test_counts_by_hand():
-    frame = first(released("statistics.counts", request({"columns": ["sex", "ward"]}, epsilon=LARGE), ROWS))
+    asked = request({"columns": ["sex", "ward"], "extra_cells": "separate"}, epsilon=LARGE)
+    frame = first(released("statistics.counts", asked, ROWS))
     assert len(frame) == 4 * 5
     found = {cell: count for cell, count in cells_of(frame).items() if count}
     assert found == {
@@ -117,7 +119,7 @@ def test_a_column_named_like_a_result():
 
 
 def test_the_dictionary_holds_declared_values_only():
-    release = released("statistics.counts", request({"columns": ["ward"]}), ROWS)
+    release = released("statistics.counts", request({"columns": ["ward"], "extra_cells": "separate"}), ROWS)
     assert release.artefacts[0].dictionary[0].values == ("a", "b", "c", "(other)", "(missing)")
     assert "zz" not in repr(release.artefacts[0].dictionary)
 
@@ -206,7 +208,8 @@ def test_the_forecast_against_simulation(parameters):
     from scipy.stats import binom
 
     delta = Fraction(1, 10**6) if parameters else Fraction(0)
-    asked = request({"columns": ["sex", "ward", "age"], **parameters}, epsilon=Fraction(1, 5), delta=delta)
+    parameters = {"columns": ["sex", "ward", "age"], "extra_cells": "separate"} | parameters
+    asked = request(parameters, epsilon=Fraction(1, 5), delta=delta)
     limit = method("statistics.counts").forecast(asked).errors[0]
     nobody = table(sex=[], ward=[], age=[])
     draws = np.abs(
@@ -216,6 +219,61 @@ def test_the_forecast_against_simulation(parameters):
     for reach, share in ((limit.limit, 0.95), (limit.median, 0.5)):
         assert (draws <= reach).sum() >= binom.ppf(5e-7, draws.size, share)
         assert (draws <= reach - 1).sum() <= binom.ppf(1 - 5e-7, draws.size, share)
+
+
+def test_undeclared_values_are_left_out_unless_asked_for():
+    """A declared list is closed: no cell waits for other values, and missing ones have theirs."""
+    asked = request({"columns": ["sex"]}, epsilon=LARGE)
+    release = released("statistics.counts", asked, table(sex=["f", "x", None, "m", "f"]))
+    assert dict(zip(first(release)["sex"], first(release)["count"], strict=True)) == {
+        "f": 2,
+        "m": 1,
+        "(missing)": 1,
+    }
+    assert [note.id for note in release.notes] == ["statistics.notes.extra_missing"]
+
+
+@pytest.mark.parametrize("extra", ["missing", "separate", "together", "left_out"])
+def test_cells_are_called_by_the_meaning_of_their_value(extra):
+    """Labels of the column; the dictionary says which value each one is."""
+    column = Column(
+        "sex",
+        kind=Kind.CATEGORY,
+        domain=Domain(values=("1", "2", "3")),
+        domain_origin=Origin.DECLARED,
+        labels={"1": "woman", "2": "man"},
+    )
+    asked = request({"columns": ["sex"], "extra_cells": extra}, epsilon=LARGE, columns=(column,))
+    release = released("statistics.counts", asked, table(sex=["1", "1", "2", "3", None]))
+    assert (
+        dict(zip(first(release)["sex"], first(release)["count"], strict=True)).items()
+        >= {
+            "woman": 2,
+            "man": 1,
+            "3": 1,
+        }.items()
+    )
+    assert release.artefacts[0].dictionary[0].values[:3] == ("1 = woman", "2 = man", "3")
+
+
+def test_values_stay_where_two_have_the_same_meaning():
+    column = Column(
+        "sex",
+        kind=Kind.CATEGORY,
+        domain=Domain(values=("1", "2")),
+        domain_origin=Origin.DECLARED,
+        labels={"1": "person", "2": "person"},
+    )
+    asked = request({"columns": ["sex"]}, columns=(column,))
+    frame = first(released("statistics.counts", asked, table(sex=["1"])))
+    assert frame["sex"].tolist() == ["1", "2", "(missing)"]
+
+
+def test_a_code_list_names_its_codes():
+    domain = Domain(code_list="eu_countries")
+    axis = LevelAxis(Column("land", kind=Kind.CATEGORY, domain=domain, domain_origin=Origin.DECLARED))
+    assert axis.labels[:2] == ("Austria", "Belgium")
+    assert axis.entry.values[:2] == ("AT = Austria", "BE = Belgium")
 
 
 def declared(*levels):

@@ -281,6 +281,11 @@ BAD = [
     ("statistics.counts", {"columns": ["sex", "sex"]}, "parameters.twice"),
     ("statistics.counts", {"columns": ["when"]}, "parameters.kind"),
     ("statistics.counts", {"columns": ["stay", "age", "sex", "wide"]}, "statistics.counts.too_many_cells"),
+    (
+        "statistics.margins",
+        {"columns": ["stay", "age", "sex", "wide"], "tables": "totals"},
+        "statistics.margins.too_many_cells",
+    ),
     ("statistics.counts", {"columns": ["endless"]}, "table.too_many_levels"),
     ("statistics.counts", {"columns": ["stepless"]}, "table.no_levels"),
     ("statistics.counts", {"columns": ["copied"]}, "parameters.domain_copied"),

@@ -55,15 +55,18 @@ def numbers(parameters, name, *, epsilon=LARGE, rows=ROWS):
 # --- by hand, at a budget so large that the noise is nothing -----------------------------------------
 
 
+SEPARATE = {"extra_cells": "separate"}
+
+
 def test_sums_by_hand():
-    found = numbers({"statistic": "sum", "value": "stay", "by": ["sex"]}, "sum")
+    found = numbers({"statistic": "sum", "value": "stay", "by": ["sex"]} | SEPARATE, "sum")
     assert found == {"f": 5.5, "m": 14.0, "(other)": 2.0, "(missing)": 3.0}
     assert numbers({"statistic": "sum", "value": "stay", "weight": "w"}, "sum") == [1 + 9 + 70 + 0 + 3]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_means_by_hand(strategy):
-    asked = {"statistic": "mean", "value": "stay", "by": ["sex"], "strategy": strategy}
+    asked = {"statistic": "mean", "value": "stay", "by": ["sex"], "strategy": strategy} | SEPARATE
     found = numbers(asked, "mean")
     assert found == pytest.approx({"f": 2.75, "m": 14.0, "(other)": 2.0, "(missing)": 3.0}, rel=1e-9)
     found = numbers(asked | {"weight": "w"}, "mean")
@@ -78,13 +81,13 @@ def test_proportions_by_hand(strategy):
         "counted": [{"value": "a"}, {"value": "c"}],
         "by": ["sex"],
         "strategy": strategy,
-    }
+    } | SEPARATE
     found = numbers(asked, "proportion")
     assert found == pytest.approx({"f": 0.5, "m": 0.0, "(other)": 1.0, "(missing)": 1.0}, rel=1e-9)
 
 
 def test_the_count_is_that_of_the_rows_with_a_value():
-    found = numbers({"statistic": "mean", "value": "stay", "by": ["sex"]}, "count")
+    found = numbers({"statistic": "mean", "value": "stay", "by": ["sex"]} | SEPARATE, "count")
     assert found == {"f": 2, "m": 1, "(other)": 1, "(missing)": 1}
 
 
