@@ -71,6 +71,7 @@ def check(plan: Plan, *, ledger: Ledger | None = None, base: Path = Path()) -> C
     refusal = charge.budget_error(plan) if method.spends is Spends.CHOSEN and not plan.step else None
     if refusal is not None:
         raise refusal
+    plan.candidate_plans()  # candidates that are none
     request = plan.request_from(state_of(plan, base))
     with worked_out("problems"):
         for problem in method.problems(request):

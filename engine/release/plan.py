@@ -163,6 +163,31 @@ class Plan:
             state=state,
         )
 
+    def candidate_plans(self) -> tuple[Plan, ...]:
+        """Return the plan and those that were compared with it, each as a plan of its own.
+
+        Raises
+        ------
+        InputRefused
+            ``plan.bad_candidate``: a candidate differs in more than its method and parameters.
+            ``plan.unknown_method``.
+        """
+        found = [replace(self, candidates=())]
+        for candidate in self.candidates:
+            parameters = candidate.get("parameters", self.parameters)
+            if not set(candidate) <= {"method", "parameters"} or not isinstance(parameters, Mapping):
+                raise InputRefused("plan.bad_candidate")
+            method = find_method(str(candidate.get("method", self.method)))
+            found.append(
+                replace(
+                    found[0],
+                    method=method.id,
+                    method_version=method.version,
+                    parameters=dict(parameters),
+                )
+            )
+        return tuple(found)
+
     def files_of(self, source: str) -> tuple[FileReference, ...]:
         """Return the files of a source: ``source``, ``source.2``, ``source.3`` …"""
         return tuple(

@@ -15,6 +15,8 @@ import pandas as pd
 import pytest
 
 from engine.errors import InputRefused
+from engine.evaluation import catalogue as measures
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.ledger import Ledger
 from engine.methods import catalogue
 from engine.methods.parameters import Parameter, ParameterKind
@@ -41,6 +43,7 @@ from engine.privacy.noise import Noise
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.release import make as making
 from engine.release.check import check
+from engine.release.compare import compare
 from engine.release.make import Split
 from engine.release.plan import FileReference, Plan, Purpose
 from engine.release.run import run, run_through
@@ -428,3 +431,43 @@ def test_the_share_of_the_held_out_is_the_stated_one() -> None:
     split = Split.drawn(seeded_noise(3))
     found = sum(split.is_held_out(f"person {i}") for i in range(20_000))
     assert abs(found - 4_000) < 5 * (20_000 * 0.2 * 0.8) ** 0.5
+
+
+# --- candidates -------------------------------------------------------------------------------------
+
+
+class Watched(InternalMeasure):
+    """Says whom it was shown."""
+
+    id = "test.watched"
+    needs = frozenset({Need.USED})
+
+    def evaluate(self, context: Private) -> InternalMeasured:
+        assert context.held_out is not None
+        return InternalMeasured((), {"held_out": sorted(context.held_out.rows()["person"])})
+
+
+def test_candidates_are_compared_alike_and_leave_nothing(
+    folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measures, "measures", lambda: (Watched(),))
+    two = {"columns": ["sex"], "copies": 2}
+    others = (
+        {"parameters": two | {"copies": 3}},
+        {"method": Follows.id, "parameters": {}},
+        {"method": Copies.id},
+    )
+    asked = plan(Copies, parameters=two, candidates=others)
+    before = sorted(path.name for path in folder.iterdir())
+    first, second, follows, third = compare(asked, base=folder)
+    people = first.measured["test.watched"]["held_out"]
+    assert people and second.measured == third.measured == {"test.watched": {"held_out": people}}
+    assert follows.promise is not None and follows.promise.loss is not None and not follows.measured
+    assert sorted(path.name for path in folder.iterdir()) == before and not ledger.entries()
+    evidence = released(asked, folder, ledger)
+    assert evidence["decided"]["candidates"] == 4
+    wrong = replace(asked, candidates=({"holding": "Another"},))
+    with pytest.raises(InputRefused, match=r"plan\.bad_candidate"):
+        check(wrong)
+    (refused, *_) = compare(replace(asked, parameters={"columns": ["nobody"]}, candidates=()), base=folder)
+    assert refused.problem is not None and refused.problem.code == "parameters.no_such_column"

@@ -1,0 +1,111 @@
+"""Candidates side by side: plans that differ in the method or its parameters, before one of them is released.
+
+Those with a bounded loss are compared by their forecast: drawing one of them on real rows would have to be
+paid for. The others are made from the rows, measured alike on the same people who were held out, and thrown
+away. What is found stays inside; how many were compared is in the evidence of the one that is released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from engine.errors import EngineError
+from engine.evaluation import catalogue as measures
+from engine.evaluation.evaluate import evaluate, figures
+from engine.evaluation.protocol import Private
+from engine.methods.protocol import Forecast
+from engine.privacy.noise import Noise
+from engine.privacy.promise import Promise
+from engine.progress import SILENT, Progress
+from engine.release import promised, reading
+from engine.release.check import Checked, check
+from engine.release.make import Split, make
+from engine.release.plan import Plan
+from engine.release.working import new_folder
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One candidate. Internal as soon as ``measured`` says something: it was computed from private rows.
+
+    Parameters
+    ----------
+    plan
+        The candidate as a plan of its own.
+    problem
+        Why it cannot be released, or None.
+    promise, forecast
+        What it promises, and what is expected of it; None with a problem.
+    measured
+        Figures of every measure by its id, of one that was made and thrown away.
+    """
+
+    plan: Plan
+    problem: EngineError | None = None
+    promise: Promise | None = None
+    forecast: Forecast | None = None
+    measured: Mapping[str, Any] = field(default_factory=dict)
+
+
+def compare(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> tuple[Compared, ...]:
+    """Compare a plan with its candidates.
+
+    Parameters
+    ----------
+    plan
+        It comes first; its ``candidates`` follow in their order.
+    base
+        Folder that the plans' paths are relative to.
+    progress
+        Told after each candidate; it also stops.
+
+    Returns
+    -------
+    tuple of Compared
+        Nothing is reserved, spent or written, and nothing of what was made is kept.
+    """
+    wanted = plan.candidate_plans()
+    split = Split.drawn(Noise())
+    found = []
+    for place, one in enumerate(wanted):
+        progress.step(place / len(wanted), "run.evaluating")
+        part = progress.part(place / len(wanted), (place + 1) / len(wanted))
+        found.append(_compared(one, split, base, part))
+    return tuple(found)
+
+
+def _compared(plan: Plan, split: Split, base: Path, progress: Progress) -> Compared:
+    try:
+        checked = check(plan, base=base)
+        compared = Compared(plan, None, checked.promise, checked.method.forecast(checked.request))
+        if checked.promise.loss is not None or not checked.request.private:
+            return compared
+        return replace(compared, measured=_measured(plan, checked, split, base, progress))
+    except EngineError as problem:
+        return Compared(plan, problem)
+
+
+def _measured(plan: Plan, checked: Checked, split: Split, base: Path, progress: Progress) -> dict[str, Any]:
+    """Make a candidate without a bounded loss, measure it, and throw it away."""
+    held = reading.read_all(plan, checked.sources, base=base, progress=progress.part(0.0, 0.4))
+    promised.refuse_other(plan, checked, held)
+    main = checked.request.private[0]
+    with TemporaryDirectory(prefix="custos-") as name:
+        folder = Path(name)
+        draft = make(checked, held, Noise(), folder=folder, split=split, progress=progress.part(0.4, 0.8))
+        context = Private(
+            checked.subject,
+            held[main].table,
+            held[main].schema,
+            draft.used[main],
+            draft.release,
+            progress.part(0.8, 1.0),
+            new_folder(folder),
+            draft.held_out.get(main),
+        )
+        answers = evaluate(measures.chosen(plan.measures, checked.subject), context)
+    return figures(answers.public) | figures(answers.internal)
