@@ -27,7 +27,7 @@ from app.widgets.prose import Heading, Prose
 from engine.methods.protocol import Family
 
 SIDE_BY_SIDE = 680  # width of the page from which cards stand beside each other
-FAMILIES = (Family.STATISTICS, Family.DATASET, Family.MODEL)
+FAMILIES = tuple(Family)
 
 
 def catalogue() -> tuple[Any, ...]:
@@ -45,6 +45,7 @@ class MethodPage(Page):
     def build(self) -> None:
         self.methods: tuple[Any, ...] = ()
         self.family = ""
+        self._known = ""
         self._build_families()
         self.ways = Card(words.say("app.method.way_heading"))
         self.ways.body.setSpacing(4)
@@ -134,12 +135,9 @@ class MethodPage(Page):
         self.methods = methods
         present = {method.family for method in methods}
         for family, button in self.families.items():
-            button.setEnabled(family in present)
-            if family not in present:
-                name = words.say(f"app.method.family.{family}")
-                button.setText(words.say("app.method.not_yet", family=name))
-        if len(present) == 1:
-            self.family = next(iter(present))
+            button.setVisible(family in present)
+        if not self.family:
+            self.family = next(family for family in FAMILIES if family in present)
         self.enter()
 
     def first_focus(self) -> QWidget | None:
@@ -147,8 +145,9 @@ class MethodPage(Page):
 
     def enter(self) -> None:
         method = self._method()
-        if method is not None:
+        if method is not None and method.id != self._known:
             self.family = method.family
+        self._known = "" if method is None else method.id
         for family, button in self.families.items():
             button.setChecked(family == self.family)
         self._show_ways()

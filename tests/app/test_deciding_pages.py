@@ -29,9 +29,17 @@ FOLLOW = 0.050  # seconds until all four views have followed
 
 def test_only_families_with_methods_can_be_chosen(at: Any) -> None:
     page = at("method", method="", parameters={}, budget=None)
-    enabled = {family.value: button.isEnabled() for family, button in page.families.items()}
-    assert enabled == {"statistics": True, "dataset": False, "model": False}
-    assert "not in this version" in page.families[list(page.families)[1]].text()
+    shown = {family for family, button in page.families.items() if button.isVisible()}
+    assert shown == {method.family for method in page.methods}
+
+
+def test_families_can_be_looked_through_with_a_method_chosen(at: Any) -> None:
+    page = at("method")
+    others = [family for family, button in page.families.items() if button.isVisible()]
+    for family in reversed(others):
+        page.families[family].click()
+        ways = {button.property("method") for button in page.buttons.buttons()}
+        assert ways == {method.id for method in page.methods if method.family is family}
 
 
 def test_choosing_a_way_says_what_it_promises_and_what_is_missing(at: Any, window: Window) -> None:
@@ -114,7 +122,7 @@ def test_the_window_says_which_of_the_two_has_to_give(at: Any, window: Window, q
     write(qtbot, page.money.field, "1000")
     write(qtbot, page.accuracy.field, "2")
     said = page.money_view.window_sentence.plain()
-    assert said.startswith("No level fits both.") and "set aside" in said and "error of" in said
+    assert said.startswith("No level fits both.") and "accept claims" in said and "error of" in said
     assert page.worked.curve.shade is None
     page.money_view.show()
     write(qtbot, page.money.field, "400000")
