@@ -29,7 +29,7 @@ from tests.engine.release.test_fuzzed_plans import is_accepted, read
 from tests.noise_source import seeded_noise
 
 NEW = "new person"
-FEW, MANY = 60, 1500
+FEW, MANY = 60, 400
 
 
 def person(plan: Plan, draw: np.random.Generator) -> list[str]:

@@ -27,7 +27,7 @@ from engine.views import to_json
 from tests.engine.adversarial.requests import ROWS, table
 from tests.engine.release.plans import a_plan
 
-FEW, MANY = 200, 20_000
+FEW, MANY = 200, 6_000
 IN_FILES = (
     *("reading.column_missing", "reading.not_there", "reading.not_readable"),
     *("table.not_found", "table.unreadable", "table.damaged", "table.empty_file", "table.folder"),
