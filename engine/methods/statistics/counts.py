@@ -33,6 +33,7 @@ from engine.methods.statistics.cells import (
 )
 from engine.methods.statistics.promise import cap_notes, counted_unit, promise
 from engine.methods.statistics.tables import (
+    filling_note,
     forecast_views,
     number_entry,
     result_frame,
@@ -53,6 +54,7 @@ EXTRA_CELLS = Parameter(
 NOISE = Parameter("noise", ParameterKind.CHOICE, default="laplace", choices=("laplace", "gaussian"))
 NO_NEGATIVES = Parameter("no_negatives", ParameterKind.BOOLEAN, default=False)
 TOTALS = Parameter("totals", ParameterKind.BOOLEAN, default=False)
+PEOPLE = Parameter("people", ParameterKind.INTEGER, optional=True, minimum=1, maximum=10**10)
 LEVEL_KINDS = (Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER)
 
 
@@ -108,7 +110,16 @@ class CountsMethod(Method):
             label = Text(f"methods.{self.id}.numbers.total.label")
             errors.append(Expected(label, "whole", None, total.median, total.limit, unit))
         views = (*forecast_views(self.id, errors), view)
-        return Forecast(tuple(errors), views=views, notes=tuple(cap_notes(request)))
+        notes = (*cap_notes(request), *self.people_notes(request, one.limit))
+        return Forecast(tuple(errors), views=views, notes=notes)
+
+    def people_notes(self, request: Request, limit: float) -> tuple[Text, ...]:
+        """Say how many cells the declared people can fill, where somebody declared them."""
+        people = request.values["people"]
+        if people is None:
+            return ()
+        cells, rows = self.cells(request).size, request.rows_per_person
+        return (filling_note(people=people, rows_per_person=rows, cells=cells, limit=limit),)
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         cells, mechanism = self.cells(request), self.mechanism(request)
@@ -191,6 +202,7 @@ class Counts(CountsMethod):
         NOISE,
         NO_NEGATIVES,
         TOTALS,
+        PEOPLE,
     )
 
     def further_problems(self, request: Request) -> list[Problem]:

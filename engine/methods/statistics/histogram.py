@@ -12,6 +12,7 @@ from engine.methods.statistics.counts import (
     LEVEL_KINDS,
     NO_NEGATIVES,
     NOISE,
+    PEOPLE,
     TOTALS,
     CountsMethod,
 )
@@ -53,6 +54,7 @@ class Histogram(CountsMethod):
         NOISE,
         NO_NEGATIVES,
         TOTALS,
+        PEOPLE,
     )
 
     def further_problems(self, request: Request) -> list[Problem]:

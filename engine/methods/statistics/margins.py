@@ -36,10 +36,10 @@ from engine.methods.statistics.cells import (
     level_problems,
     unused_name,
 )
-from engine.methods.statistics.counts import EXTRA_CELLS, LEVEL_KINDS, NO_NEGATIVES
+from engine.methods.statistics.counts import EXTRA_CELLS, LEVEL_KINDS, NO_NEGATIVES, PEOPLE
 from engine.methods.statistics.margin_strategy import Columns, Floats, Integers, Strategy, best_strategy
 from engine.methods.statistics.promise import counted_unit, promise
-from engine.methods.statistics.tables import forecast_views, number_entry, result_views
+from engine.methods.statistics.tables import filling_note, forecast_views, number_entry, result_views
 from engine.privacy.accuracy import Accuracy
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts
@@ -95,6 +95,7 @@ class Margins(Method):
         Parameter("tables", ParameterKind.CHOICE, default=Asked.TOTALS.value, choices=tuple(Asked)),
         EXTRA_CELLS,
         NO_NEGATIVES,
+        PEOPLE,
     )
 
     # --- declarations ------------------------------------------------------------------------------
@@ -147,9 +148,18 @@ class Margins(Method):
             name = Text(f"methods.{self.id}.numbers.count.of", {"table": self._named(table, request)})
             found = self._accuracy(table, request)
             errors.append(Expected(name, "whole", None, found.median, found.limit, counted_unit(request)))
-        return Forecast(
-            tuple(errors), views=forecast_views(self.id, errors), notes=(self._measured_note(request),)
-        )
+        notes = [self._measured_note(request)]
+        if request.values["people"] is not None:
+            largest = max(self.asked(request), key=self.strategy(request).cells)
+            notes.append(
+                filling_note(
+                    people=request.values["people"],
+                    rows_per_person=request.rows_per_person,
+                    cells=self.strategy(request).cells(largest),
+                    limit=self._accuracy(largest, request).limit,
+                )
+            )
+        return Forecast(tuple(errors), views=forecast_views(self.id, errors), notes=tuple(notes))
 
     def _accuracy(self, table: Columns, request: Request) -> Accuracy:
         return self.strategy(request).accuracy(table, scale=request.units_moved / required(request).epsilon)

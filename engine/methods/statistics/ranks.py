@@ -23,23 +23,35 @@ def rank_scores(counts: Integers, *, wanted: Fraction) -> Integers:
     Returns
     -------
     array of int64, shape (candidates,)
-        −max(0, a·n − d·(values ≤ v), d·(values < v) − a·n), n the number of values. 0 means that v is the
-        quantile; −d·t that t values too many stand on its wrong side.
+        −max(a·n − d·(values ≤ v), d·(values < v) − a·n), n the number of values. −d·t means that t values
+        too many stand on its wrong side; d·t that v is the quantile and t values away from ceasing to be.
 
     Notes
     -----
-    The rank utility of Smith (2011), section 4, with the values on v counted on whichever side suits it, so
-    that the exact quantile scores 0 however many values coincide.
+    The rank utility of Smith (2011), section 4, with the values on v counted on whichever side suits it.
+    Where several values coincide on the quantile it scores above 0, so that its neighbours lie further
+    behind: a score moves no further for that.
 
     Examples
     --------
     >>> rank_scores(np.array([1, 1, 1]), wanted=Fraction(1, 2)).tolist()
-    [-1, 0, -1]
+    [-1, 1, -1]
     """
     up_to = np.cumsum(counts)
     below, wanted_below = up_to - counts, wanted.numerator * counts.sum()
     short, beyond = wanted_below - wanted.denominator * up_to, wanted.denominator * below - wanted_below
-    return -np.maximum(0, np.maximum(short, beyond))
+    return -np.maximum(short, beyond)
+
+
+def ranks_off(counts: Integers, *, wanted: Fraction) -> npt.NDArray[np.float64]:
+    """Return how many values stand on the wrong side of every candidate, shape (candidates,).
+
+    Examples
+    --------
+    >>> ranks_off(np.array([1, 1, 1]), wanted=Fraction(1, 2)).tolist()
+    [0.5, 0.0, 0.5]
+    """
+    return np.maximum(0.0, -rank_scores(counts, wanted=wanted) / wanted.denominator)
 
 
 def cut_scores(counts: Integers, *, wanted: Fraction, parts: int) -> Integers:
@@ -93,8 +105,9 @@ def spread_when_added(wanted: Fraction) -> Fraction:
     Notes
     -----
     With i = (values on the left of v) − p·n, a row added moves i by −p for the candidates below it, by 1 − p
-    for those above it, by something between for its own. A score −|i|, or −max(0, …) of `rank_scores`, moves
-    no further than i. Some scores rise by max(p, 1 − p) and others fall by as much, so no less would do.
+    for those above it, by something between for its own; so does i of the values up to v. A score −|i|, or
+    −max(…) of two such i as in `rank_scores`, moves no further. Some scores rise by max(p, 1 − p) and others
+    fall by as much, so no less would do.
 
     Examples
     --------
@@ -110,7 +123,8 @@ def spread_on_a_side(wanted: Fraction, *, above: bool) -> Fraction:
     Notes
     -----
     Above: candidates up to the row move by p at most, up or down; those beyond it, on the quantile's right,
-    fall by 1 − p: max(2p, 1) apart. Below: max(2(1 − p), 1), by symmetry.
+    fall by 1 − p: max(2p, 1) apart. Below: max(2(1 − p), 1), by symmetry. Where the row lies on the quantile
+    itself that one rises by p or by 1 − p, whichever edge is nearer, which is the one case or the other.
 
     Examples
     --------

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,60 @@ from engine.methods.statistics.cells import Cells, free_name
 from engine.views import BarsView, IntervalsView, TableView, Text, View
 
 MOST_ROWS, MOST_BARS = 500, 60
+
+
+@dataclass(frozen=True)
+class Filling:
+    """What a declared number of people can fill at most, from public numbers alone.
+
+    Parameters
+    ----------
+    per_cell
+        Rows for each cell, were they spread evenly.
+    above
+        How many cells can hold more than the margin of a count, at most.
+    guesses
+        Share of cells, at least, whose count is no larger than its margin: zero would be as good a guess.
+    """
+
+    per_cell: float
+    above: int
+    guesses: float
+
+
+def filling(*, rows: int, cells: int, limit: float) -> Filling:
+    """Return how many cells declared rows can fill beyond the margin of a count.
+
+    Parameters
+    ----------
+    rows
+        How many rows the table has at most: declared people times the cap on rows of one person.
+    cells
+        How many cells are released.
+    limit
+        The error that 95 of 100 counts stay within.
+
+    Examples
+    --------
+    >>> filling(rows=100, cells=80, limit=4)
+    Filling(per_cell=1.25, above=20, guesses=0.75)
+    """
+    above = min(cells, rows // (floor(limit) + 1))  # each of them takes more than the limit
+    return Filling(rows / cells, above, 1 - above / cells)
+
+
+def filling_note(*, people: int, rows_per_person: int, cells: int, limit: float) -> Text:
+    """Return the sentence about declared people and the cells that they can fill."""
+    found = filling(rows=people * rows_per_person, cells=cells, limit=limit)
+    values = {
+        "people": people,
+        "cells": cells,
+        "per_cell": f"{found.per_cell:.3g}",
+        "above": found.above,
+        "guesses": f"{100 * found.guesses:.3g}",
+        "limit": limit,
+    }
+    return Text("statistics.notes.filling", values)
 
 
 def forecast_views(method: str, errors: Sequence[Expected]) -> tuple[View, ...]:

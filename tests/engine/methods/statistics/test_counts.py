@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from engine.methods.catalogue import method
 from engine.methods.protocol import Budget, Context
 from engine.methods.statistics.cells import LevelAxis
+from engine.methods.statistics.tables import filling
 from engine.table.schema import Column, Domain, Kind, Origin
 from engine.table.table import Table
 from tests.engine.battery.checks import failing
@@ -219,6 +220,35 @@ def test_the_forecast_against_simulation(parameters):
     for reach, share in ((limit.limit, 0.95), (limit.median, 0.5)):
         assert (draws <= reach).sum() >= binom.ppf(5e-7, draws.size, share)
         assert (draws <= reach - 1).sum() <= binom.ppf(1 - 5e-7, draws.size, share)
+
+
+@pytest.mark.parametrize(
+    ("method_id", "parameters", "cells"),
+    [
+        ("statistics.counts", {"columns": ["sex", "ward"]}, 12),
+        ("statistics.histogram", {"column": "stay", "edges": [0, 5, 10]}, 5),
+        ("statistics.margins", {"columns": ["sex", "ward"], "tables": "totals"}, 12),
+    ],
+)
+def test_declared_people_bound_the_cells_worth_having(method_id, parameters, cells):
+    """By hand: every cell above the margin takes a row more than it, and no more rows can be there."""
+    asked = request(parameters | {"people": 20}, cap=2)
+    forecast = method(method_id).forecast(asked)
+    note = next(note for note in forecast.notes if note.id == "statistics.notes.filling")
+    limit = forecast.errors[0].limit
+    assert (note.values["people"], note.values["cells"], note.values["limit"]) == (20, cells, limit)
+    assert note.values["above"] == min(cells, 40 // (limit + 1))
+    assert all(
+        note.id != "statistics.notes.filling"
+        for note in method(method_id).forecast(request(parameters)).notes
+    )
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.integers(0, 12))
+def test_no_table_fills_more_cells_than_stated(counts, limit):
+    found = filling(rows=sum(counts), cells=len(counts), limit=limit)
+    assert sum(count > limit for count in counts) <= found.above
+    assert found.guesses <= sum(count <= limit for count in counts) / len(counts) + 1e-12
 
 
 def test_undeclared_values_are_left_out_unless_asked_for():

@@ -8,6 +8,7 @@ import pytest
 
 from engine.methods.catalogue import method
 from engine.methods.solve import epsilon_for_error
+from engine.methods.statistics.promise import counted_unit
 from engine.methods.statistics.ranks import rank_scores, spread_evenly
 from tests.engine.methods.statistics.builders import LARGE, first, released, request, table
 
@@ -16,9 +17,9 @@ HALF = Fraction(1, 2)
 
 def test_scores_by_hand():
     # values 0, 0, 0, 1, 3 on the grid 0..3; the median is 0
-    assert rank_scores(np.array([3, 1, 0, 1]), wanted=HALF).tolist() == [0, -1, -3, -3]
+    assert rank_scores(np.array([3, 1, 0, 1]), wanted=HALF).tolist() == [1, -1, -3, -3]
     assert rank_scores(np.zeros(4, dtype=int), wanted=HALF).tolist() == [0, 0, 0, 0]
-    assert rank_scores(np.array([0, 90, 10]), wanted=Fraction(1, 20)).tolist() == [-100, 0, -1700]
+    assert rank_scores(np.array([0, 90, 10]), wanted=Fraction(1, 20)).tolist() == [-100, 100, -1700]
 
 
 def test_exact_quantiles_at_a_large_budget():
@@ -64,7 +65,7 @@ def test_the_stated_rank_holds(stays):
 def test_the_forecast_is_in_people_and_can_be_read_backwards():
     asked = request({"value": "stay", "quantiles": ["1/2"]}, epsilon=Fraction(1, 2))
     errors = method("statistics.quantiles").forecast(asked).errors
-    assert {error.unit for error in errors} == {"people"}
+    assert {error.unit for error in errors} == {counted_unit(asked)}
     assert [error.size for error in errors] == [5, 20, 100, 1000, None]
     found = epsilon_for_error(method("statistics.quantiles"), asked, size=20, limit=3)
     again = replace(asked, budget=replace(asked.budget, epsilon=found))

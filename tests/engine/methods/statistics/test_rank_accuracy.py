@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from engine.methods.statistics.rank_accuracy import any_limits, even_errors
 from engine.methods.statistics.rank_choices import choices, chosen
-from engine.methods.statistics.ranks import rank_scores, spread_evenly
+from engine.methods.statistics.ranks import ranks_off, spread_evenly
 from engine.privacy.mechanisms.permute_and_flip import FlipChoice
 from tests.engine.flip import flip_probabilities
 from tests.noise_source import seeded_noise
@@ -20,8 +20,8 @@ QUARTILES = tuple(Fraction(place, 4) for place in (1, 2, 3))
 def errors(wanted, roots, counts, runs, *, parts=64):
     noise = seeded_noise(7)
     found = np.array([chosen(roots, counts, parts=parts, noise=noise) for _ in range(runs)])
-    scores = [rank_scores(counts, wanted=each) / each.denominator for each in wanted]
-    return np.array([-score[at] for score, at in zip(scores, found.T, strict=True)])
+    off = [ranks_off(counts, wanted=each) for each in wanted]
+    return np.array([each[at] for each, at in zip(off, found.T, strict=True)])
 
 
 @pytest.mark.parametrize(

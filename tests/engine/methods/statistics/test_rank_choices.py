@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.methods.statistics.rank_choices import choices, chosen, loss_when_added, parts_for
-from engine.methods.statistics.ranks import cut, cut_scores, rank_scores
+from engine.methods.statistics.ranks import cut, cut_scores, rank_scores, ranks_off
 from tests.engine.flip import flip_probabilities
 from tests.noise_source import seeded_noise
 
@@ -68,6 +68,24 @@ def test_no_neighbours_lose_more_than_epsilon(wanted, rows, replace_one):
                 else ((tally(others, 3), each) for each in reached)
             )
             assert all(loss(roots, *pair, parts=3) <= 2 + 1e-9 for pair in pairs)
+
+
+@pytest.mark.parametrize("wanted", [(THIRD, 2 * THIRD), (QUARTER, 3 * QUARTER), (Fraction(2, 5), HALF)])
+@pytest.mark.parametrize("replace_one", [False, True])
+def test_separate_choices_of_many_values_lose_no_more_together(wanted, replace_one):
+    """Where the row lies is the same for all of them: random values, every place of the own row."""
+    draw = np.random.default_rng(4)
+    roots = choices(wanted, Fraction(2), rows=1, groups=1, replace_one=replace_one)
+    assert len(roots) == 2
+    for _ in range(150):
+        counts = draw.multinomial(draw.integers(0, 14), draw.dirichlet(np.full(5, 0.5)))
+        reached = [counts + np.eye(5, dtype=np.int64)[place] for place in range(5)]
+        pairs = (
+            itertools.combinations([counts, *reached], 2)
+            if replace_one
+            else ((counts, one) for one in reached)
+        )
+        assert all(loss(roots, *pair) <= 2 + 1e-9 for pair in pairs)
 
 
 REACHED = [
@@ -152,8 +170,5 @@ def test_quantiles_of_many_equal_values_keep_their_ranks():
     roots = choices(wanted, Fraction(1), rows=1, groups=1, replace_one=False)
     parts = parts_for(roots, candidates=301, groups=1, most=2_000_000)
     found = chosen(roots, counts, parts=parts, noise=seeded_noise(2))
-    off = [
-        -rank_scores(counts, wanted=each)[at] / each.denominator
-        for each, at in zip(wanted, found, strict=True)
-    ]
+    off = [ranks_off(counts, wanted=each)[at] for each, at in zip(wanted, found, strict=True)]
     assert max(off) < 150  # of 100,000 people; half a step of the cuts is 105
