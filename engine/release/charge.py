@@ -66,26 +66,32 @@ def known_holding(plan: Plan, ledger: Ledger) -> Holding | None:
     return next((one for one in ledger.holdings() if one.name.casefold() == wanted), None)
 
 
-def holding_of(plan: Plan, ledger: Ledger, promise: Promise) -> Holding:
+def pays(checked: Checked) -> bool:
+    """Say whether a register pays: where private rows are read and the loss is bounded."""
+    loss = checked.promise.loss
+    return bool(checked.request.private) and loss is not None and loss.epsilon > 0
+
+
+def holding_of(plan: Plan, ledger: Ledger, checked: Checked) -> Holding:
     """Return the holding that pays, made now if the plan says with which budget.
 
     Raises
     ------
     InputRefused
-        ``charge.no_holding``: no register of people is named. ``charge.no_budget``: it is new, the release
-        states a loss, and the plan does not say the budget.
+        ``charge.no_holding``: no register of people is named. ``charge.no_budget``: it is new and has
+        to pay, and the plan does not say the budget.
     """
     if not plan.holding.strip():
         raise InputRefused("charge.no_holding")
     found = known_holding(plan, ledger)
     if found is not None:
         return found
-    refuse_too_much(plan, promise)
-    budget = plan.holding_budget
+    refuse_too_much(plan, checked)
+    promise, budget = checked.promise, plan.holding_budget
     return ledger.create_holding(
         plan.holding.strip(),
         unit=promise.unit.value,
-        neighbours=(_relation(promise) if budget is None else budget.neighbours).value,
+        neighbours=(_relation(checked) if budget is None else budget.neighbours).value,
         epsilon=None if budget is None else budget.epsilon,
         delta=0 if budget is None else budget.delta,
         money=plan.price.budget,
@@ -93,11 +99,12 @@ def holding_of(plan: Plan, ledger: Ledger, promise: Promise) -> Holding:
     )
 
 
-def _relation(promise: Promise) -> Neighbours:
-    return Neighbours.ADD_REMOVE if promise.loss is None else promise.loss.neighbours
+def _relation(checked: Checked) -> Neighbours:
+    loss = checked.promise.loss
+    return loss.neighbours if loss is not None and pays(checked) else Neighbours.ADD_REMOVE
 
 
-def refuse_too_much(plan: Plan, promise: Promise) -> None:
+def refuse_too_much(plan: Plan, checked: Checked) -> None:
     """Refuse to make a new register whose whole budget is less than its first release asks for.
 
     Raises
@@ -105,8 +112,8 @@ def refuse_too_much(plan: Plan, promise: Promise) -> None:
     InputRefused
         ``charge.no_budget``, ``ledger.over_budget`` or ``ledger.over_delta``.
     """
-    budget = plan.holding_budget
-    if promise.loss is None:
+    promise, budget = checked.promise, plan.holding_budget
+    if not pays(checked):
         return
     if budget is None:
         raise InputRefused("charge.no_budget", holding=plan.holding)
@@ -216,7 +223,7 @@ def refuse_over(plan: Plan, ledger: Ledger, checked: Checked) -> None:
     if not plan.holding.strip():
         raise InputRefused("charge.no_holding")
     if known_holding(plan, ledger) is None:
-        refuse_too_much(plan, checked.promise)
+        refuse_too_much(plan, checked)
         return
     said = preview(plan, ledger, checked)
     if said is not None and said.refusal is not None:
@@ -269,14 +276,13 @@ def _visit(plan: Plan, checked: Checked) -> dict[str, Any]:
 
 
 def _terms(checked: Checked, holding: Holding) -> dict[str, Any]:
-    """Return what the ledger enters. A register pays where private rows are read and the loss is bounded."""
+    """Return what the ledger enters: what a register pays, or that nothing is paid."""
     promise = checked.promise
-    reads = bool(checked.request.private)
-    pays = reads and promise.loss is not None and promise.loss.epsilon > 0
-    paid = charged(promise, holding) if pays else promise
-    loss = paid.loss if pays else None
+    reads, is_paid = bool(checked.request.private), pays(checked)
+    paid = charged(promise, holding) if is_paid else promise
+    loss = paid.loss if is_paid else None
     return {
-        "loss": "bounded" if pays else "unbounded" if reads and promise.loss is None else "none",
+        "loss": "bounded" if is_paid else "unbounded" if reads and promise.loss is None else "none",
         "guarantee_json": paid.to_json(),
         "epsilon": None if loss is None else loss.epsilon,
         "delta": None if loss is None else loss.delta,

@@ -67,7 +67,7 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path()) -> PlanPr
         if not plan.holding.strip():
             raise InputRefused("charge.no_holding")
         if ledger is None or charge.known_holding(plan, ledger) is None:
-            charge.refuse_too_much(plan, checked.promise)
+            charge.refuse_too_much(plan, checked)
         said = None if ledger is None else charge.preview(plan, ledger, checked)
     except EngineError as error:
         problems.append(error)

@@ -129,7 +129,7 @@ def _reserve(
     # A table that belongs to a known register is refused before a new one is made in vain.
     for table in shown:
         charge.refuse_known(plan, ledger, table)
-    holding = charge.holding_of(plan, ledger, checked.promise)
+    holding = charge.holding_of(plan, ledger, checked)
     for table in shown:
         charge.attach(plan, ledger, holding, table)
     fingerprints = tuple(dict.fromkeys(one.marks.fingerprint for one in private))

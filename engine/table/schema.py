@@ -247,9 +247,12 @@ def _domain_from_json(tree: Mapping[str, Any], kind: Kind, column: str, file: st
         bounds = {
             name: exact(tree[name]) for name in ("minimum", "maximum", "step") if tree.get(name) is not None
         }
-    except (ValueError, ZeroDivisionError) as error:
+        as_floats = {name: float(value) for name, value in bounds.items()}  # as the cells are compared
+    except (ValueError, OverflowError, ZeroDivisionError) as error:
         raise InputRefused("schema.bad_domain", file=file, column=column) from error
     lower, upper, step = (bounds.get(name) for name in ("minimum", "maximum", "step"))
-    if (lower is not None and upper is not None and lower >= upper) or (step is not None and step <= 0):
+    if (lower is not None and upper is not None and lower >= upper) or (
+        step is not None and as_floats["step"] <= 0
+    ):
         raise InputRefused("schema.bad_domain", file=file, column=column)
     return Domain(minimum=lower, maximum=upper, step=step)

@@ -20,7 +20,8 @@ from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Context
 from engine.privacy.promise import Neighbours
 from engine.progress import SILENT
-from engine.release import promised, reading, run
+from engine.release import promised, reading
+from engine.release.check import check
 from engine.release.plan import Plan
 from tests.engine.adversarial.requests import HEADER, ROWS
 from tests.engine.adversarial.test_sensitivity import RATIO, Recorder, a_row, loss
@@ -29,7 +30,7 @@ from tests.engine.release.test_fuzzed_plans import is_accepted, read
 from tests.noise_source import seeded_noise
 
 NEW = "new person"
-FEW, MANY = 60, 1500
+FEW, MANY = 60, 400
 
 
 def person(plan: Plan, draw: np.random.Generator) -> list[str]:
@@ -47,13 +48,13 @@ def told(
 ) -> tuple[pd.DataFrame, list[tuple[object, np.ndarray]]]:
     """Return what a run prepares of some rows, and the exact numbers that its mechanisms get."""
     (folder / "people.csv").write_text("\n".join((HEADER, *rows)) + "\n")
-    checked = run.check(plan)
+    checked = check(plan)
     held = reading.read(plan, base=folder)
-    promised.refuse_other(plan, checked.request, checked.promise, held)
+    promised.refuse_other(plan, checked, {MAIN: held})
     noise = seeded_noise(1)
     noise.random_keys = lambda size: np.arange(size, dtype=np.uint64) << np.uint64(40)  # type: ignore[method-assign]
-    used = reading.capped(held, checked.request, noise)
-    promised.refuse_uncapped(checked.request, used)
+    used = reading.capped(held, noise)
+    promised.refuse_uncapped(held.schema, used)
     recorder.calls = []
     method(plan.method).run({MAIN: used}, checked.request, Context(noise, None, folder, SILENT))
     return held.table.rows(), recorder.calls
@@ -73,7 +74,7 @@ def compare(plan: Plan, draw: np.random.Generator, folder: Path, recorder: Recor
         return None
     for found in (first, second):
         pd.testing.assert_frame_equal(found.head(len(alone)), alone)
-    promise = run.check(plan).promise
+    promise = check(plan).promise
     assert promise.loss is not None
     share = loss(before, after) / (1.0 if promise.loss.delta else float(promise.loss.epsilon))
     assert share <= 1 + RATIO, plan.dumps()

@@ -18,6 +18,7 @@ from engine.pricing.price import Price
 from engine.release.plan import FileReference, Plan, Purpose
 from engine.release.preview import preview_json
 from engine.release.run import run
+from engine.table.schema import Schema
 from tests.engine.adversarial.requests import OPTIONS, ROWS, plan_for, table
 
 KEEP = {"step": "keep_rows_where", "column": "score"}
@@ -236,3 +237,10 @@ def test_a_file_that_cannot_be_there_costs_nothing(path: str, tmp_path: Path) ->
         with pytest.raises(InputRefused) as refused:
             run(plan, out=tmp_path / "out", ledger=ledger, base=tmp_path)
         assert all(texts.explain(refused.value)) and not ledger.holdings()
+
+
+@pytest.mark.parametrize("domain", [{"maximum": "1e400"}, {"minimum": "-1e400"}, {"step": "1e-400"}])
+def test_bounds_with_which_no_cell_could_be_compared_are_none(domain: dict[str, str]) -> None:
+    column = {"name": "score", "kind": "number", "domain": {"minimum": 0, "maximum": 3, "step": 1} | domain}
+    with pytest.raises(InputRefused, match=r"schema\.bad_domain"):
+        Schema.from_json({"columns": [column]})

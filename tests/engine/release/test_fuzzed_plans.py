@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from engine import texts
@@ -14,20 +14,18 @@ from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.protocol import MAIN
 from engine.privacy.noise import Noise
-from engine.progress import SILENT
-from engine.release import promised, reading, run
+from engine.release import promised, reading
+from engine.release.check import check, ready
 from engine.release.evidence import dumps
+from engine.release.make import make
 from engine.release.plan import Plan
 from engine.release.preview import preview_json
-from engine.release.reading import Held
-from engine.table import preparation
-from engine.table.declared import as_declared
-from engine.table.table import Table
+from engine.release.run import run
 from engine.views import to_json
 from tests.engine.adversarial.requests import ROWS, table
 from tests.engine.release.plans import a_plan
 
-FEW, MANY = 200, 20_000
+FEW, MANY = 200, 6_000
 IN_FILES = (
     *("reading.column_missing", "reading.not_there", "reading.not_readable"),
     *("table.not_found", "table.unreadable", "table.damaged", "table.empty_file", "table.folder"),
@@ -54,22 +52,13 @@ def is_accepted(plan: Plan) -> bool:
 
 def run_without_rows(plan: Plan, folder: Path) -> None:
     """Do what a run does with a table that has the columns, but no row: all but ledger and reports."""
-    checked = run.check(plan)
-    run.ready(plan, checked)
-    reading.read(plan, base=folder)
-    options = reading.said(plan.files[MAIN])
-    raw = Table(
-        pd.DataFrame({name: pd.Series([], dtype="str") for name in reading._needed(plan)}), options=options
-    )
-    changes, filters = preparation.split(plan.preparation)
-    prepared, _ = preparation.prepare(as_declared(raw, plan.schema), changes, plan.schema, base=folder)
-    held = Held(prepared, plan.prepared_schema, filters, "", "", 0, "", (), options)
-    promised.refuse_other(plan, checked.request, checked.promise, held)
-    noise = Noise(on_first_draw=lambda: None)
-    used = reading.capped(held, checked.request, noise)
-    promised.refuse_uncapped(checked.request, used)
-    release = run._released(checked, used, noise, folder, SILENT)
-    dumps(to_json([release.views, release.notes]))
+    checked = check(plan)
+    ready(plan, checked)
+    held = reading.read(plan, base=folder)
+    empty = replace(held, table=held.table.with_rows(held.table.rows().head(0)), options=held.options)
+    promised.refuse_other(plan, checked, {MAIN: empty})
+    draft = make(checked, {MAIN: empty}, Noise(on_first_draw=lambda: None), folder=folder)
+    dumps(to_json([draft.release.views, draft.release.notes]))
 
 
 @pytest.fixture
@@ -84,7 +73,7 @@ def run_whole(plan: Plan, place: Path, number: int) -> None:
     """Run a plan from its file to its bundle: refused for its files alone, and never lost."""
     ledger = Ledger(place / f"ledger-{number}.sqlite")
     try:
-        run.run(plan, out=place / f"bundle-{number}", ledger=ledger, base=place)
+        run(plan, out=place / f"bundle-{number}", ledger=ledger, base=place)
     except InputRefused as refused:
         assert refused.code in IN_FILES, refused.code
         assert not ledger.holdings()

@@ -1,0 +1,289 @@
+"""The survey from the page to the estimates: what the page is, what is refused, ledger and evidence."""
+
+import json
+import re
+from dataclasses import replace
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.errors import InputRefused
+from engine.ledger import Ledger
+from engine.methods.catalogue import method
+from engine.methods.exchanges.kit_page import page
+from engine.methods.exchanges.responses import Kit, question_at
+from engine.methods.protocol import Budget
+from engine.release.check import check
+from engine.release.examples import plans
+from engine.release.plan import FileReference
+from engine.release.preview import preview_json
+from engine.release.run import run
+from engine.release.verify import verify
+from tests.engine.methods.exchanges.respondents import reports
+
+ID = "exchanges.survey"
+SURVEY = method(ID)
+OPENING, VISIT = plans(SURVEY)
+HOSTILE = [
+    '</script><script>alert("x")</script>',
+    '"><img src=x onerror=alert(1)>',
+    "{{kit}} {{policy}} ${kit} <!--",
+    "' onmouseover='alert(1)",
+]
+OUTSIDE = re.compile(
+    r"https?:|//[a-z]|[^a-z]url\(|@import|\bfetch\b|XMLHttpRequest|WebSocket|sendBeacon|EventSource|importScripts"
+    r"|localStorage|sessionStorage|indexedDB|cookie|Math\.random|\beval\b|innerHTML",
+    re.IGNORECASE,
+)  # URL.createObjectURL(…) of the report itself is no address
+
+
+class Page(HTMLParser):
+    """What stands in a page: tags with their attributes, and the text of each kind of element."""
+
+    def __init__(self, content):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.texts, self.open = [], {}, []
+        self.feed(content.decode())
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if self.open:
+            self.texts.setdefault(self.open[-1], []).append(data)
+
+
+def kit(*texts, title="Title", intro=""):
+    asked = tuple(question_at(text, (text, "other"), Fraction(1)) for text in texts)
+    return Kit(title, intro, asked, 100)
+
+
+def kit_of(plan):
+    return Kit.loads(SURVEY.run({}, plan.request, None).state)
+
+
+# --- the page ---------------------------------------------------------------------------------------
+
+
+def test_the_page_is_whole_and_reaches_nothing():
+    content = page(kit("Do you smoke?", intro="Please send it back.\n\nThank you."))
+    found = Page(content)
+    assert OUTSIDE.search(content.decode()) is None and "{{" not in content.decode()
+    outside = {
+        "src",
+        "href",
+        "action",
+        "formaction",
+        "data",
+        "srcset",
+        "poster",
+        "background",
+        "ping",
+        "xmlns",
+    }
+    for tag, attributes in found.tags:
+        assert not outside & set(attributes), tag
+        assert not [name for name in attributes if name.startswith("on")]
+        assert tag not in ("form", "link", "iframe", "object", "embed", "base", "img")
+    policy = next(one["content"] for tag, one in found.tags if "http-equiv" in one)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-") and "unsafe" not in policy
+    assert "form-action 'none'" in policy
+    assert found.texts["p"][:2] == ["Please send it back.", "Thank you."]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_texts_stay_texts(hostile):
+    plain, found = Page(page(kit("Q"))), Page(page(kit(hostile, title=hostile, intro=hostile)))
+    assert [tag for tag, _ in found.tags if tag != "p"] == [tag for tag, _ in plain.tags if tag != "p"]
+    assert found.texts["script"] == plain.texts["script"]  # no text of a custodian is in a script
+    assert found.texts["h1"] == [hostile] and found.texts["title"] == [hostile]
+    assert found.texts["legend"] == [f"1. {hostile}"] and found.texts["span"][0] == hostile
+    assert hostile in found.texts["p"]
+    names = {name for _, attributes in found.tags for name in attributes}
+    assert not [name for name in names if name.startswith("on") or "<" in name]
+
+
+def test_the_policy_names_the_scripts_and_the_style_as_they_are():
+    import base64
+    import hashlib
+
+    content = page(kit("Q")).decode()
+    inline = re.findall(r"<(script|style)>(.*?)</\1>", content, re.DOTALL)
+    assert [kind for kind, _ in inline] == ["style", "script", "script"]
+    for kind, text in inline:
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert re.search(rf"{kind}-src [^;]*'sha256-{re.escape(digest)}'", content)
+
+
+def test_the_page_draws_with_the_numbers_that_the_promise_is_about():
+    made = kit_of(OPENING)
+    found = Page(page(made))
+    told = json.loads(next(one["data-kit"] for _, one in found.tags if "data-kit" in one))
+    assert told["id"] == made.id
+    events = check(OPENING).promise.loss.events.leaves()
+    for one, (event, _) in zip(told["questions"], events, strict=True):
+        tickets = one["true"] + (one["answers"] - 1) * one["other"]
+        assert Fraction(one["true"], tickets) == event.truth and one["answers"] == event.answers
+
+
+def test_everybody_can_use_the_page():
+    content = page(kit("One", "Two"))
+    found = Page(content)
+    tags = [tag for tag, _ in found.tags]
+    assert tags.count("fieldset") == tags.count("legend") == 2 and tags.count("label") == 4
+    html = next(one for tag, one in found.tags if tag == "html")
+    assert html["lang"] == "en"
+    assert all(one.get("autocomplete") == "off" for tag, one in found.tags if tag == "input")
+    assert all(one.get("type") == "button" for tag, one in found.tags if tag == "button")
+    for part in ("prefers-color-scheme: dark", "@media print", 'role="alert"', 'role="status"', "noscript"):
+        assert part in content.decode()
+
+
+# --- what is refused --------------------------------------------------------------------------------
+
+QUESTION = {"text": "Q", "levels": ["a", "b"], "epsilon": 1}
+WRONG = {
+    "no question": ({"questions": []}, "parameters.unfilled"),
+    "one level": ({"questions": [QUESTION | {"levels": ["a"]}]}, "parameters.too_small"),
+    "a level twice": ({"questions": [QUESTION | {"levels": ["a", " a"]}]}, f"{ID}.levels"),
+    "an empty level": ({"questions": [QUESTION | {"levels": ["a", " "]}]}, f"{ID}.levels"),
+    "no words": ({"questions": [QUESTION | {"text": " "}]}, f"{ID}.levels"),
+    "two levels of privacy": ({"questions": [QUESTION | {"truth": "3/4"}]}, f"{ID}.level_open"),
+    "none": ({"questions": [{"text": "Q", "levels": ["a", "b"]}]}, f"{ID}.level_open"),
+    "a guess": ({"questions": [{"text": "Q", "levels": ["a", "b"], "truth": "1/2"}]}, f"{ID}.truth"),
+    "the truth": ({"questions": [{"text": "Q", "levels": ["a", "b"], "truth": 1}]}, f"{ID}.truth"),
+    "hardly any protection": ({"questions": [QUESTION | {"epsilon": 11}]}, "parameters.too_large"),
+    "a long title": ({"title": "x" * 1001}, f"{ID}.too_long"),
+    "nobody": ({"respondents": 0}, "parameters.too_small"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_kit_that_makes_no_sense_is_refused_in_words(name):
+    changed, code = WRONG[name]
+    with pytest.raises(InputRefused) as refused:
+        check(replace(OPENING, parameters={**OPENING.parameters, **changed}))
+    assert refused.value.code == code
+
+
+# --- from the page to the estimates -----------------------------------------------------------------
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger(tmp_path / "ledger.sqlite")
+
+
+def opened(tmp_path, ledger, plan=OPENING):
+    bundle = run(plan, out=tmp_path / "kit", ledger=ledger, base=tmp_path)
+    assert verify(bundle.folder, ledger=ledger).problems == ()
+    return bundle
+
+
+def collecting(tmp_path, entry, lines, *, state="kit", heading="report"):
+    (tmp_path / "reports.csv").write_text("\n".join([heading, *lines]) + "\n")
+    files = {"reports": FileReference("reports.csv", VISIT.files["reports"].options)}
+    return replace(VISIT, files=files, continues=entry, state=f"{state}/internal/state")
+
+
+def collected(tmp_path, ledger, plan, name):
+    bundle = run(plan, out=tmp_path / name, ledger=ledger, base=tmp_path)
+    assert verify(bundle.folder, ledger=ledger).problems == ()
+    return pd.read_csv(bundle.folder / "release" / "estimates.csv"), bundle
+
+
+def test_estimates_come_back_within_their_margins_and_nothing_is_paid(tmp_path, ledger):
+    ledger.create_holding("Staff survey", unit="person", neighbours="add_remove", epsilon="1/10")
+    kit_bundle = opened(tmp_path, ledger)
+    people, truth = 20_000, np.array([0.2, 0.8, 0.6, 0.2, 0.1, 0.1, 0.35, 0.65])
+    answers = (
+        np.repeat([0, 1], [4000, 16000]),
+        np.repeat([0, 1, 2, 3], [12000, 4000, 2000, 2000]),
+        np.repeat([0, 1], [7000, 13000]),
+    )
+    lines = reports(kit_of(OPENING), answers, 8)
+    odd = ["report", lines[0], "nonsense", "", f"survey-{'0' * 16}-{'1' * 16}-1-1-1"]
+    plan = collecting(tmp_path, kit_bundle.entry, [*lines, *odd])
+    frame, bundle = collected(tmp_path, ledger, plan, "estimates")
+    assert (frame["reports"] == people).all()
+    assert (np.abs(frame["share"] - truth) < 3 * frame["standard_error"]).all()
+    assert frame["within_95"].max() < 0.02
+    inside = json.loads((bundle.folder / "internal" / "evidence.json").read_text())["internal"]["inside"]
+    assert inside["left_out"]["repeated"] == inside["left_out"]["other_kit"] == 1
+    status = ledger.status("Staff survey")
+    assert status.epsilon_left == Fraction(1, 10) and status.bounds_all
+    assert {(entry.state, entry.loss, entry.epsilon) for entry in ledger.entries()} == {
+        ("complete", "none", None)
+    }
+
+
+def test_a_further_collection_goes_on_and_another_state_is_refused(tmp_path, ledger):
+    entry = opened(tmp_path, ledger).entry
+    lines = reports(kit_of(OPENING), (np.zeros(50, int), np.zeros(50, int), np.zeros(50, int)), 2)
+    first, _ = collected(tmp_path, ledger, collecting(tmp_path, entry, lines[:30]), "one")
+    plan = collecting(tmp_path, entry, lines, state="one")
+    second, _ = collected(tmp_path, ledger, plan, "two")
+    assert first["reports"][0] == 30 and second["reports"][0] == 50
+    state = tmp_path / "two" / "internal" / "state"
+    state.write_bytes(state.read_bytes().replace(b'"respondents": 500', b'"respondents": 501'))
+    for changed, code in ((state.read_bytes(), "ledger.other_state"), (b"{}", f"{ID}.no_kit")):
+        state.write_bytes(changed)
+        with pytest.raises(InputRefused) as refused:
+            run(replace(plan, state="two/internal/state"), out=tmp_path / "x", ledger=ledger, base=tmp_path)
+        assert refused.value.code == code
+    assert verify(tmp_path / "two", ledger=ledger).problems
+
+
+@pytest.mark.parametrize("lines", [[], ["nonsense"], [f"survey-{'0' * 16}-{'1' * 16}-1-1-1"]])
+def test_without_a_single_report_it_says_so(tmp_path, ledger, lines):
+    entry = opened(tmp_path, ledger).entry
+    with pytest.raises(InputRefused) as refused:
+        collected(tmp_path, ledger, collecting(tmp_path, entry, lines), "none")
+    assert refused.value.code == f"{ID}.no_reports"
+    assert not (tmp_path / "none").exists()
+
+
+def test_reports_come_in_several_files(tmp_path, ledger):
+    entry = opened(tmp_path, ledger).entry
+    lines = reports(kit_of(OPENING), (np.zeros(20, int), np.zeros(20, int), np.zeros(20, int)), 4)
+    plan = collecting(tmp_path, entry, lines[:9])
+    (tmp_path / "more.csv").write_text("report\n" + "\n".join(lines[9:]) + "\n")
+    more = FileReference("more.csv", VISIT.files["reports"].options)
+    frame, _ = collected(tmp_path, ledger, replace(plan, files=plan.files | {"reports.2": more}), "all")
+    assert frame["reports"][0] == 20
+
+
+def test_odd_lines_never_stop_a_collection(tmp_path, ledger):
+    entry = opened(tmp_path, ledger).entry
+    lines = reports(kit_of(OPENING), (np.zeros(9, int), np.zeros(9, int), np.zeros(9, int)), 6)
+    odd = ["a,b,c", '"open', "x" * 100_000, "\u202esurvey-1", "survey-", "=cmd()", " , ", "ünï", '""']
+    frame, bundle = collected(tmp_path, ledger, collecting(tmp_path, entry, [*odd, *lines, *odd]), "odd")
+    assert frame["reports"][0] == 9, bundle
+
+
+def test_the_kit_needs_no_table_no_budget_and_no_register_with_one(tmp_path, ledger):
+    checked = check(OPENING, ledger=ledger)
+    assert checked.sources == () and checked.request.private == ()
+    assert checked.promise.loss.epsilon == sum(one.epsilon for one in kit_of(OPENING).questions)
+    said = preview_json(OPENING, ledger, base=tmp_path)
+    assert said["problems"] == [] and len(said["sentences"]) == 1
+    assert "surveys" in said["sentences"][0]
+    asked = replace(OPENING, holding="Small", holding_budget=Budget(Fraction(1, 100)))
+    check(asked, ledger=ledger)
+    opened(tmp_path, ledger, asked)
+    assert ledger.status("Small").epsilon_left == Fraction(1, 100)
+
+
+def test_the_same_plan_makes_the_same_page():
+    first, second = (SURVEY.run({}, OPENING.request, None).artefacts[0].content for _ in range(2))
+    assert first == second
+    assert Path("resources/sample/survey_reports.csv").read_text().count(kit_of(OPENING).id) == 485
