@@ -45,9 +45,9 @@ def why(column: Column, suggestion: Any) -> str:
         return words.say("app.columns.why.made")
     if suggestion.role is not column.role:
         return words.say("app.columns.why.yours")
-    if suggestion.reason == "nothing_known":
-        return ""
     values = dict(suggestion.values)
+    if "meaning" in values:
+        values["meaning"] = words.say(f"suggestions.meaning.{values['meaning']}")
     if suggestion.reason == "identifier":
         return words.say(
             "app.columns.why.identifier", name=words.say(f"suggestions.identifier.{values['identifier']}")

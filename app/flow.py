@@ -19,6 +19,7 @@ from datetime import date
 from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN
 from engine.release.plan import Plan
+from engine.table.schema import Role
 from engine.views import Text
 
 STEPS = (
@@ -117,7 +118,8 @@ def _load(state: State) -> Text | None:
 
 
 def _columns(state: State) -> Text | None:
-    columns = sum(question.startswith("column:") for question in state.open_questions)
+    asked = {name.removeprefix("column:") for name in state.open_questions if name.startswith("column:")}
+    columns = len(asked | {column.name for column in state.plan.schema.with_role(Role.NOT_RECOGNISED)})
     if not state.plan.schema.columns:
         return _missing("no_columns")
     if columns:

@@ -15,17 +15,7 @@ from engine.errors import InputRefused
 from engine.release.plan import Plan
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 
-# Suggestions that decide who can be recognised, who is one person, and what is left out are never taken
-# silently; "sensitive" and "other" change nothing that a person could not see later.
-CONFIRMED = (
-    Role.DIRECT_IDENTIFIER,
-    Role.IDENTIFYING,
-    Role.PERSON_KEY,
-    Role.PLACE,
-    Role.TIME,
-    Role.WEIGHT,
-    Role.DROPPED,
-)
+ANSWERS = tuple(role for role in Role if role is not Role.NOT_RECOGNISED)
 NUMERIC = (Kind.INTEGER, Kind.NUMBER)
 LISTED = (Kind.CATEGORY, Kind.ORDINAL)
 
@@ -64,7 +54,7 @@ def start(
             column = column_of(suggestion)
             if column.role is Role.PERSON_KEY and any(one.role is Role.PERSON_KEY for one in kept.values()):
                 column = replace(column, role=Role.DIRECT_IDENTIFIER)
-            if column.role in CONFIRMED:
+            if suggestion.asked:
                 asked.add(question(column.name))
         columns.append(column)
     made = replace(schema, columns=tuple(columns))
@@ -96,6 +86,17 @@ def with_kind(column: Column, kind: Kind) -> Column:
     if fits and kind in (*NUMERIC, *LISTED) and column.kind in (*NUMERIC, *LISTED):
         return replace(column, kind=kind)
     return replace(column, kind=kind, domain=None, domain_origin=None)
+
+
+def with_plain_list(column: Column, suggestion: Any) -> Column:
+    """Return a column with the code list that was proposed, where each of its codes says what it means.
+
+    A list that gives a meaning to 0 and 1, or to letters, is only taken where somebody chooses it.
+    """
+    first = next(iter(suggestion.proposals), None) if suggestion is not None else None
+    if first is None or not first.plain or column.domain is not None or column.kind not in LISTED:
+        return column
+    return replace(column, domain=Domain(code_list=first.code_list), domain_origin=Origin.CODE_LIST)
 
 
 def declared(column: Column, domain: Domain | None) -> Column:

@@ -130,7 +130,15 @@ class ColumnsPage(Page):
     def _undecided(self, column: Column) -> bool:
         questions = self.study.open_questions
         cap = column.role is Role.PERSON_KEY and ROWS_PER_PERSON in questions
-        return cap or question(column.name) in questions
+        return cap or question(column.name) in questions or column.role is Role.NOT_RECOGNISED
+
+    def _proposed(self) -> list[str]:
+        """The columns whose suggestion waits to be accepted; what nobody recognised has none."""
+        return [
+            column.name
+            for column in self._columns()
+            if question(column.name) in self.study.open_questions and column.role is not Role.NOT_RECOGNISED
+        ]
 
     def _suggestions(self) -> dict[str, Any]:
         return {entry.column: entry for entry in self.study.result("suggestions") or ()}
@@ -159,8 +167,8 @@ class ColumnsPage(Page):
         self._fill()
 
     def _name_accept(self) -> None:
-        selected = [name for name in self.table.selected() if question(name) in self.study.open_questions]
-        every = [entry for entry in self.study.open_questions if entry.startswith("column:")]
+        every = self._proposed()
+        selected = [name for name in self.table.selected() if name in every]
         if len(selected) > 1:
             self.accept.setText(words.say("app.columns.accept", count=len(selected)))
         else:
@@ -199,7 +207,8 @@ class ColumnsPage(Page):
         schema = self.study.plan.schema
         columns = [schema.column(name) for name in editor.names]
         editor.show_columns(columns)
-        editor.show_accept(any(question(name) in self.study.open_questions for name in editor.names))
+        proposed = self._proposed()
+        editor.show_accept(any(name in proposed for name in editor.names))
         editor.show_why(
             why(columns[0], self._suggestions().get(columns[0].name)) if len(columns) == 1 else ""
         )
@@ -247,15 +256,22 @@ class ColumnsPage(Page):
 
     def _accept_selected(self) -> None:
         """Accept the suggestions of the selected columns."""
-        self.study.answer(*(question(name) for name in self.table.selected()))
+        self._take([name for name in self.table.selected() if name in self._proposed()])
+
+    def _take(self, names: list[str]) -> None:
+        """Take suggestions as they stand, with the code lists whose codes are their own meaning."""
+        schema, suggestions = self.study.plan.schema, self._suggestions()
+        for name in names:
+            schema = schema.with_column(marking.with_plain_list(schema.column(name), suggestions.get(name)))
+        self._decide(schema, *names)
 
     def _accept(self) -> None:
         """Accept the suggestions of several selected columns, or all of them."""
-        chosen = [name for name in self.table.selected() if question(name) in self.study.open_questions]
-        if len(chosen) > 1:
+        every = self._proposed()
+        if sum(name in every for name in self.table.selected()) > 1:
             self._accept_selected()
             return
-        self.study.answer(*(one for one in self.study.open_questions if one.startswith("column:")))
+        self._take(every)
         key = self.study.plan.schema.person_key
         if key is not None and ROWS_PER_PERSON in self.study.open_questions:
             self.select(key.name)
@@ -280,7 +296,7 @@ class ColumnsPage(Page):
             return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for role in Role:
+        for role in marking.ANSWERS:
             action = menu.addAction(words.say(f"app.roles.{role.value}.name"))
             action.triggered.connect(lambda checked=False, role=role: self._set_role(role))
             action.setEnabled(role is not Role.PERSON_KEY or len(names) == 1)

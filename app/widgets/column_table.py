@@ -31,6 +31,7 @@ CHIPS: dict[Role, tuple[str | None, str]] = {
     Role.WEIGHT: (None, "quiet"),
     Role.OTHER: (None, "quiet"),
     Role.DROPPED: (None, "quiet"),
+    Role.NOT_RECOGNISED: (None, "text"),
 }
 
 
@@ -137,7 +138,9 @@ class ColumnsDelegate(LinesDelegate):
         place = QRectF(option.rect.left() + self.padding + 0.5, option.rect.center().y() - 10.5, width, 22)
         if undecided:
             edge = QColor(tokens.colour("text" if role is Role.PERSON_KEY else ink))
-            painter.setPen(QPen(edge, 1))
+            unknown = role is Role.NOT_RECOGNISED  # dashed: not even a proposal
+            dash = Qt.PenStyle.DashLine if unknown else Qt.PenStyle.SolidLine
+            painter.setPen(QPen(tokens.colour("quiet") if unknown else edge, 1, dash))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(place, 11, 11)
             painter.setPen(edge)

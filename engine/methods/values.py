@@ -202,6 +202,8 @@ def _column(parameter: Parameter, value: Any, schema: Schema) -> str:
     if not isinstance(value, str) or value not in schema:
         raise _wrong(parameter, "no_such_column")
     column = schema.column(value)
+    if column.role is Role.NOT_RECOGNISED:
+        raise _wrong(parameter, "not_recognised", column=value)
     if column.role in _NAMELESS and column.role not in parameter.column_roles:
         raise _wrong(parameter, "identifier", column=value)
     if parameter.column_kinds and column.kind not in parameter.column_kinds:

@@ -18,7 +18,7 @@ from engine.privacy.promise import Promise, promise_kind
 from engine.release import charge, reading
 from engine.release.foreseen import Foreseen, foresee, worked_out
 from engine.release.plan import Plan
-from engine.table.schema import Role
+from engine.table.schema import Role, Schema
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,13 @@ def _refuse_sources(plan: Plan, sources: tuple[Source, ...]) -> None:
         plan.prepared(source.name)  # steps that could not be applied
     known = {source.name for source in sources}
     for step in plan.preparation:
-        if step.get("source", MAIN) not in known:
-            raise InputRefused("plan.unknown_source", source=str(step.get("source", MAIN)))
+        about = step.get("source", MAIN)
+        if about not in known:
+            raise InputRefused("plan.unknown_source", source=str(about))
+        if step["step"] == "keep_rows_where":
+            column = plan.schemas.get(about, Schema()).column(step["column"])
+            if column.role is Role.NOT_RECOGNISED:
+                raise InputRefused("plan.not_recognised", column=column.name)
 
 
 def _refuse_promise(checked: Checked) -> None:

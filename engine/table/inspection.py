@@ -29,7 +29,8 @@ def inspect_table(
     -------
     dict
         ``file``, ``rows``, ``options``, ``columns`` (name, storage, suggested role and kind with reasons,
-        origin of the suggested domain, missing codes) and ``problems``. No cell but codes of the fixed list.
+        origin of the suggested domain, proposed code lists with counts, missing codes) and
+        ``problems``. No cell but codes of the fixed lists.
 
     Examples
     --------
@@ -48,6 +49,16 @@ def inspect_table(
                 f"suggestions.kind.{item.kind_reason}", language=language, **item.values
             ),
             "domain": "none" if item.domain_origin is None else item.domain_origin.value,
+            "code_lists": [
+                {
+                    "code_list": one.code_list,
+                    "meanings": [
+                        {"code": code, "meaning": meaning, "rows": rows}
+                        for code, meaning, rows in one.meanings
+                    ],
+                }
+                for one in item.proposals
+            ],
             "missing": list(item.missing),
         }
         for item in suggest(table, progress=progress)
@@ -65,6 +76,8 @@ def inspect_table(
 def sentence(item: Suggestion, *, language: str = texts.FALLBACK) -> str:
     """Return the reason for a suggested role as a sentence."""
     values = dict(item.values)
+    if "meaning" in values:
+        values["meaning"] = texts.text(f"suggestions.meaning.{values['meaning']}", language=language)
     said = texts.text(f"suggestions.role.{item.reason}", language=language, **values)
     if "identifier" in values:
         known = texts.text(f"suggestions.identifier.{values['identifier']}", language=language)

@@ -16,6 +16,7 @@ from engine.table.table import DATE, TEXT, Table
 
 LOOKED_AT = 500
 MOST_VALUES = 1000
+MOST_COUNTS = 60
 WORDS = frozenset(
     code for code in MISSING_CODES if code.isalpha() and code.upper() not in ("NA", "NULL", "NAN")
 )
@@ -39,6 +40,8 @@ class Profile:
         Codes that probably stand for missing values.
     values
         All different values as text, sorted, if there are at most 1,000; else None.
+    counts
+        Each of these values with its number of rows, if there are at most 60.
     sample
         Up to 500 different values as text.
     numeric, whole
@@ -58,6 +61,7 @@ class Profile:
     distinct: int
     missing: tuple[str, ...] = ()
     values: tuple[str, ...] | None = field(default=None, repr=False)
+    counts: tuple[tuple[str, int], ...] = field(default=(), repr=False)
     sample: tuple[str, ...] = field(default=(), repr=False)
     numeric: bool = False
     whole: bool = False
@@ -70,6 +74,11 @@ class Profile:
     def unique(self) -> bool:
         """Whether every filled cell has a value of its own, and there are enough to tell."""
         return self.filled >= 20 and self.distinct == self.filled
+
+    @property
+    def row_number(self) -> bool:
+        """Whether the cells only count the rows: whole numbers without a gap, each once."""
+        return self.unique and self.whole and bool(self.high - self.low == self.filled - 1)
 
     def all_match(self, pattern: re.Pattern[str]) -> bool:
         """Whether every value of the sample has a form."""
@@ -130,6 +139,7 @@ def _text(table: Table, name: str, counts: pd.Series, filled: int, declared: tup
         len(rest),
         missing=tuple(sorted(missing)),
         values=tuple(sorted(set(texts_of(rest)))) if len(rest) <= MOST_VALUES else None,
+        counts=_counts(rest, counts),
         sample=tuple(texts_of(rest[:LOOKED_AT])),
         numeric=numeric,
         whole=numeric and bool((read % 1 == 0).all()),
@@ -158,6 +168,7 @@ def _numbers(table: Table, name: str, counts: pd.Series, filled: int, declared: 
         len(rest),
         missing=tuple(texts_of(sorted(missing))),
         values=tuple(listed) if listed is not None else None,
+        counts=_counts(rest, counts),
         sample=sample,
         numeric=bool(len(inside)),
         whole=bool(len(inside)) and bool((inside % 1 == 0).all()),
@@ -165,6 +176,12 @@ def _numbers(table: Table, name: str, counts: pd.Series, filled: int, declared: 
         high=float(inside[-1]) if len(inside) else None,
         longest=max(map(len, sample), default=0),
     )
+
+
+def _counts(kept: pd.Index, counts: pd.Series) -> tuple[tuple[str, int], ...]:
+    if len(kept) > MOST_COUNTS:
+        return ()
+    return tuple(zip(texts_of(kept), counts.reindex(kept).astype(int).tolist(), strict=True))
 
 
 def _sentinels(numbers: np.ndarray[Any, np.dtype[np.float64]], counts: pd.Series) -> set[float]:

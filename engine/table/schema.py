@@ -28,6 +28,8 @@ class Role(StrEnum):
     TIME = "time"
     PLACE = "place"
     DROPPED = "dropped"
+    NOT_RECOGNISED = "not_recognised"
+    """Nobody has said it yet: no release uses such a column."""
 
 
 class Kind(StrEnum):

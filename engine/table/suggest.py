@@ -3,31 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from engine.progress import SILENT, Progress
-from engine.table.code_lists import code_lists
-from engine.table.column_words import DRUG, found_in, says, words
-from engine.table.identifiers import recognise
+from engine.table.column_words import says, stem_of_series, words
 from engine.table.profile import Profile, looks_like_dates, profile
+from engine.table.proposals import Proposal, proposals
+from engine.table.roles import BAND, role_of
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
-from engine.table.table import DATE, INTEGER, Table
+from engine.table.table import DATE, Table
 
-BAND = re.compile(
-    r"[\[(]?\s*-?\d+(\.\d+)?\s*(-|–|,|to|bis)\s*-?\d+(\.\d+)?\s*[\])]?|[<>≤≥]=?\s*\d+(\.\d+)?|\d+\s*\+"
-)
-ICD10 = re.compile(r"[A-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?", re.IGNORECASE)
 _SCALES = (
     ("low", "medium", "high"),
     ("none", "mild", "moderate", "severe"),
     ("never", "rarely", "sometimes", "often", "always"),
     ("i", "ii", "iii", "iv", "v"),
 )
-FREE_TEXT = 40
-_IDENTIFYING_LISTS = ("sex_", "age_", "eu_countries", "blood_groups")
+_TELLING_LISTS = {
+    "dose_change": Role.SENSITIVE,
+    "blood_groups": Role.SENSITIVE,
+    "readmission_within_30_days": Role.SENSITIVE,
+    "age_bands_of_ten": Role.IDENTIFYING,
+    "eu_countries": Role.PLACE,
+}
+"""Code lists whose values say what a column is about, whatever its name."""
+
+CONFIRMED = (
+    Role.NOT_RECOGNISED,
+    Role.DIRECT_IDENTIFIER,
+    Role.IDENTIFYING,
+    Role.PERSON_KEY,
+    Role.PLACE,
+    Role.TIME,
+    Role.WEIGHT,
+    Role.DROPPED,
+)
+"""What is never taken silently: nobody knows it, or it decides who can be recognised and what is left out."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +59,19 @@ class Suggestion:
     values
         The named values of both texts: counts, words of the name, names of code lists. No cell.
     domain, domain_origin
-        ``copied`` from the rows, or a ``code_list``.
+        ``copied`` from the rows; never a code list, which somebody has to confirm.
     missing
         Codes that probably stand for missing values.
     labels
-        Value labels that came with the file or the code list.
+        Value labels that came with the file.
+    missing_origin
+        ``copied`` where the missing codes were seen in the rows.
+    proposals
+        Code lists that hold all values, with the count of each meaning.
+    differs_everywhere
+        Whether every filled cell has a value of its own.
+    alike
+        The same text for columns that look alike, empty where none does.
     """
 
     column: str
@@ -63,6 +85,14 @@ class Suggestion:
     missing: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     missing_origin: Origin | None = None
+    proposals: tuple[Proposal, ...] = ()
+    differs_everywhere: bool = False
+    alike: str = ""
+
+    @property
+    def asked(self) -> bool:
+        """Whether a person has to answer or confirm it before anything is released."""
+        return self.role in CONFIRMED or self.differs_everywhere
 
     def to_column(self) -> Column:
         """Return the column as a schema has it."""
@@ -106,13 +136,40 @@ def suggest(table: Table, *, progress: Progress = SILENT) -> tuple[Suggestion, .
     [('sex', 'identifying', 'category', 'name'), ('age', 'identifying', 'integer', 'name')]
     """
     frame = table.rows()
-    found: list[Suggestion] = []
     looked: list[Profile] = []
     for place, name in enumerate(table.names):
         progress.step(place / len(table.names), "table.suggest")
         looked.append(profile(table, name, frame[name]))
-        found.append(_one(looked[-1], table))
-    return _with_person_key(found, looked)
+    return suggest_from(looked, labels=table.labels, declared_missing=table.missing)
+
+
+def suggest_from(
+    looked: Sequence[Profile],
+    *,
+    labels: Mapping[str, Mapping[str, str]] | None = None,
+    declared_missing: Mapping[str, tuple[str, ...]] | None = None,
+) -> tuple[Suggestion, ...]:
+    """Suggest how columns should be marked from their figures alone.
+
+    Parameters
+    ----------
+    looked
+        The columns of one table in figures.
+    labels
+        Value labels that came with the file, by column.
+    declared_missing
+        Missing codes that the file itself declares, by column.
+
+    Returns
+    -------
+    tuple of Suggestion
+        In the order of the columns.
+    """
+    found = [
+        _one(one, (labels or {}).get(one.name, {}), (declared_missing or {}).get(one.name, ()))
+        for one in looked
+    ]
+    return _alike(_with_person_key(found, looked), looked)
 
 
 def suggested_schema(table: Table, *, progress: Progress = SILENT) -> Schema:
@@ -120,9 +177,10 @@ def suggested_schema(table: Table, *, progress: Progress = SILENT) -> Schema:
     return Schema(tuple(item.to_column() for item in suggest(table, progress=progress)))
 
 
-def _one(looked: Profile, table: Table) -> Suggestion:
+def _one(looked: Profile, labels: Mapping[str, str], declared_missing: tuple[str, ...]) -> Suggestion:
     kind, kind_reason = _kind(looked)
-    role, reason, values = _role(looked, kind)
+    listed = proposals(looked) if kind is not Kind.DATE else ()
+    role, reason, values = role_of(looked, kind)
     values = {
         "rows": looked.n_rows,
         "filled": looked.filled,
@@ -131,24 +189,30 @@ def _one(looked: Profile, table: Table) -> Suggestion:
         **values,
     }
     if role in (Role.DIRECT_IDENTIFIER, Role.DROPPED):
-        kind, kind_reason = Kind.TEXT, "identifier"
-    labels = dict(table.labels.get(looked.name, {}))
+        kind, kind_reason, listed = Kind.TEXT, "identifier", ()
     if labels and kind in (Kind.INTEGER, Kind.NUMBER) and looked.distinct <= len(labels) + 2:
         kind, kind_reason = Kind.CATEGORY, "value_labels"
-    domain, origin, listed = _domain(looked, kind)
     if listed:
-        values["code_list"] = code_lists()[listed].title
+        values["code_list"] = listed[0].title
         if kind in (Kind.INTEGER, Kind.TEXT, Kind.NUMBER):
             kind, kind_reason = Kind.CATEGORY, "code_list"
-        labels = labels or dict(code_lists()[listed].labels)
-        if role is Role.OTHER and listed == "dose_change":
-            role, reason = Role.SENSITIVE, "code_list"
-        elif role is Role.OTHER and listed.startswith(_IDENTIFYING_LISTS):
-            role, reason = Role.IDENTIFYING, "code_list"
-    said = set(table.missing.get(looked.name, ()))  # by the file itself, whatever its rows hold
-    seen = Origin.COPIED if set(looked.missing) - said else None
+        if role is Role.NOT_RECOGNISED and listed[0].code_list in _TELLING_LISTS:
+            role, reason = _TELLING_LISTS[listed[0].code_list], "code_list"
+    domain = _domain(looked, kind)
     return Suggestion(
-        looked.name, role, kind, reason, kind_reason, values, domain, origin, looked.missing, labels, seen
+        looked.name,
+        role,
+        kind,
+        reason,
+        kind_reason,
+        values,
+        domain,
+        Origin.COPIED if domain is not None else None,
+        looked.missing,
+        dict(labels),
+        Origin.COPIED if set(looked.missing) - set(declared_missing) else None,  # not said by the file itself
+        listed,
+        looked.unique,
     )
 
 
@@ -176,81 +240,14 @@ def _kind(looked: Profile) -> tuple[Kind, str]:
     return Kind.TEXT, "many_values"
 
 
-def _role(looked: Profile, kind: Kind) -> tuple[Role, str, dict[str, Any]]:
-    name, parts = looked.name, words(looked.name)
-    if not looked.filled:
-        return Role.OTHER, "nothing_filled", {}
-    identifier = recognise(looked.sample) if kind is not Kind.DATE and looked.longest >= 7 else None
-    if identifier is not None and (looked.storage != INTEGER or looked.distinct > 20):
-        return Role.DIRECT_IDENTIFIER, "identifier", {"identifier": identifier.id}
-    if (direct := found_in(name, "direct")) and looked.distinct > 2 and not looked.all_match(BAND):
-        return Role.DIRECT_IDENTIFIER, "direct_name", {"word": direct[1]}
-    number = bool(parts) and (says(parts[-1], "number") or any(part in ("id", "nbr", "nr") for part in parts))
-    if number and looked.unique:
-        return Role.DIRECT_IDENTIFIER, "unique_number", {"word": parts[-1]}
-    if looked.longest > FREE_TEXT and kind is Kind.TEXT:
-        return Role.DROPPED, "free_text", {"length": looked.longest}
-    if any(says(part, "weight") for part in (*parts, "".join(parts))) and looked.numeric:
-        return Role.WEIGHT, "name", {"word": next(p for p in (*parts, "".join(parts)) if says(p, "weight"))}
-    for group, role in (
-        ("identifying", Role.IDENTIFYING),
-        ("place", Role.PLACE),
-        ("place_alone", Role.PLACE),
-        ("sensitive", Role.SENSITIVE),
-    ):
-        if known := found_in(name, group):
-            return role, "name", {"word": known[1], "meaning": known[0]}
-    if any(DRUG.fullmatch(part) for part in parts):
-        return Role.SENSITIVE, "drug_stem", {}
-    if kind is Kind.DATE:
-        return Role.TIME, "dates", {}
-    if looked.unique and kind is Kind.TEXT:
-        return Role.DIRECT_IDENTIFIER, "unique_text", {}
-    if looked.unique and looked.whole and looked.filled >= 100 and min(map(len, looked.sample)) >= 6:
-        return Role.DIRECT_IDENTIFIER, "unique_long_number", {}
-    if (
-        kind in (Kind.CATEGORY, Kind.TEXT)
-        and not looked.numeric
-        and looked.distinct > 5
-        and looked.all_match(ICD10)
-    ):
-        return Role.SENSITIVE, "icd10_shape", {}
-    return Role.OTHER, "nothing_known", {}
-
-
-def _domain(looked: Profile, kind: Kind) -> tuple[Domain | None, Origin | None, str]:
-    """Return the domain, where it comes from, and the code list if there is one."""
-    listed = _code_list(looked)
-    if listed and kind is not Kind.DATE:
-        return Domain(code_list=listed), Origin.CODE_LIST, listed
+def _domain(looked: Profile, kind: Kind) -> Domain | None:
     if kind is Kind.DATE and looked.storage == DATE and looked.low is not None:
-        return Domain(looked.low.date().isoformat(), looked.high.date().isoformat()), Origin.COPIED, ""
+        return Domain(looked.low.date().isoformat(), looked.high.date().isoformat())
     if kind in (Kind.INTEGER, Kind.NUMBER) and looked.low is not None and looked.low < looked.high:
-        return Domain(Fraction(str(looked.low)), Fraction(str(looked.high))), Origin.COPIED, ""
+        return Domain(Fraction(str(looked.low)), Fraction(str(looked.high)))
     if kind in (Kind.CATEGORY, Kind.ORDINAL) and looked.values:
-        return Domain(values=_ordered(looked, kind)), Origin.COPIED, ""
-    return None, None, ""
-
-
-def _code_list(looked: Profile) -> str:
-    """Return the smallest code list that holds all values, where the list is clear or the name says so."""
-    if not looked.values or len(looked.values) < 2:
-        return ""
-    parts = words(looked.name)
-    about_sex = (found_in(looked.name, "identifying") or ("",))[0] == "sex"
-    present = set(looked.values)
-    fitting = []
-    for name, entry in code_lists().items():
-        if not present <= set(entry.codes):
-            continue
-        if name == "months" and not any(says(part, "month") for part in parts):
-            continue
-        if name.startswith("sex_") and len(next(iter(present))) == 1 and not about_sex:
-            continue
-        if name in ("eu_countries", "icd9_chapters", "icd10_chapters") and len(present) < 3:
-            continue
-        fitting.append((about_sex and not name.startswith("sex_"), len(entry.codes), name))
-    return min(fitting)[2] if fitting else ""
+        return Domain(values=_ordered(looked, kind))
+    return None
 
 
 def _scale(looked: Profile) -> tuple[str, ...] | None:
@@ -275,7 +272,7 @@ def _lower_bound(value: str) -> tuple[float, int]:
     )
 
 
-def _with_person_key(found: list[Suggestion], looked: list[Profile]) -> tuple[Suggestion, ...]:
+def _with_person_key(found: list[Suggestion], looked: Sequence[Profile]) -> list[Suggestion]:
     """Mark the best candidate for the number of a person."""
     best, best_score = -1, 0.0
     for place, item in enumerate(looked):
@@ -298,7 +295,42 @@ def _with_person_key(found: list[Suggestion], looked: list[Profile]) -> tuple[Su
             domain=None,
             domain_origin=None,
             labels={},
+            proposals=(),
         )
+    return found
+
+
+def _alike(found: list[Suggestion], looked: Sequence[Profile]) -> tuple[Suggestion, ...]:
+    """Say which columns look alike: numbered names of one measurement, or the same values.
+
+    Notes
+    -----
+    A member of a series that nobody recognises alone, because it is empty for instance, follows the others.
+    """
+    series = [(stem_of_series(item.column), item.kind) for item in found]
+    texts = [one.values if one.values and not one.numeric and one.distinct > 1 else None for one in looked]
+    groups: dict[str, list[int]] = {}
+    for place, item in enumerate(found):
+        if item.role in (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER):
+            continue
+        if series[place][0] and series.count(series[place]) > 1:
+            key = "series:" + series[place][0]
+        elif item.proposals:
+            key = "list:" + item.proposals[0].code_list
+        elif texts[place] is not None and texts.count(texts[place]) > 1:
+            key = f"values:{texts.index(texts[place])}"
+        else:
+            continue
+        groups.setdefault(f"{key}:{item.kind}", []).append(place)
+    for key, places in groups.items():
+        if len(places) < 2:
+            continue
+        first = next((found[place] for place in places if found[place].role is not Role.NOT_RECOGNISED), None)
+        for place in places:
+            found[place] = replace(found[place], alike=key)
+            if first is not None and key.startswith("series:") and found[place].role is Role.NOT_RECOGNISED:
+                values = {**found[place].values, "other": first.column}
+                found[place] = replace(found[place], role=first.role, reason="series", values=values)
     return tuple(found)
 
 

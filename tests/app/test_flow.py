@@ -81,6 +81,11 @@ BROKEN = [
         "undecided_columns",
         replace(WHOLE, open_questions=frozenset({"column:age", "column:patient"})),
     ),
+    (
+        "columns",
+        "undecided_column",
+        without(schemas={"people": PEOPLE.with_column(Column("q7", Role.NOT_RECOGNISED))}),
+    ),
     ("columns", "rows_per_person", replace(WHOLE, open_questions=frozenset({ROWS_PER_PERSON}))),
     ("risk", "risk_not_computed", replace(WHOLE, results=WHOLE.results - {"group_sizes"})),
     ("purpose", "purpose_title", without(purpose=Purpose(title=" ", recipient="University"))),

@@ -23,7 +23,16 @@ OTHER: tuple[Any, ...] = (None, True, False, [], {}, [[]], [None], {"a": None}, 
 COLUMN = ("person", "sex", "visits", "score", "weight", "seen", "nobody", "band", "age")
 MEANINGS = ("integer", "number", "category", "ordinal", "date", "text", "other", "sensitive", "person_key")
 MEANT: dict[Any, tuple[Any, ...]] = {
-    "role": ("direct_identifier", "identifying", "sensitive", "other", "person_key", "weight", "dropped"),
+    "role": (
+        "direct_identifier",
+        "not_recognised",
+        "identifying",
+        "sensitive",
+        "other",
+        "person_key",
+        "weight",
+        "dropped",
+    ),
     "kind": ("category", "ordinal", "integer", "number", "date", "text"),
     "domain_origin": ("declared", "code_list", "copied"),
     "neighbours": ("add_remove", "replace_one"),

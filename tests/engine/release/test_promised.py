@@ -67,6 +67,16 @@ def test_two_keys_are_refused() -> None:
         check(plan_for("counts", schemas={"people": Schema(columns)}))
 
 
+def test_a_condition_on_a_column_that_nobody_recognised_is_refused() -> None:
+    plan = plan_for(
+        "counts", preparation=({"step": "keep_rows_where", "column": "score", "is": "at_least", "value": 1},)
+    )
+    check(plan)
+    unknown = replace(plan.schema.column("score"), role=Role.NOT_RECOGNISED)
+    with pytest.raises(InputRefused, match=r"plan\.not_recognised"):
+        check(plan.with_schema(plan.schema.with_column(unknown)))
+
+
 BANDS = {"step": "bands", "column": "score", "edges": [-2, 0, 3]}
 
 

@@ -35,13 +35,15 @@ def test_the_sample(sample):
     assert key.role is Role.PERSON_KEY and key.reason == "person_key_repeats"
     assert key.values["people"] == 4259 and "4,259" in sentence(key) and "“nbr”" in sentence(key)
     assert found["encounter_id"].role is Role.DIRECT_IDENTIFIER
-    assert found["gender"].domain.code_list == "sex_words" and found["gender"].to_column().is_declared
+    assert (
+        found["gender"].proposals[0].code_list == "sex_words" and not found["gender"].to_column().is_declared
+    )
     assert found["age"].kind is Kind.ORDINAL and found["age"].role is Role.IDENTIFYING
     assert found["race"].missing == ("?",) and found["race"].domain_origin is Origin.COPIED
     assert "?" not in found["race"].domain.values
     assert found["weight"].role is Role.IDENTIFYING  # of a body, not of a survey
     assert found["weight"].domain.values[0] == "[0-25)"
-    assert found["time_in_hospital"].kind is Kind.INTEGER and found["time_in_hospital"].role is Role.OTHER
+    assert found["time_in_hospital"].kind is Kind.INTEGER and found["time_in_hospital"].role is Role.SENSITIVE
     assert found["admission_type_id"].kind is Kind.CATEGORY
     assert found["max_glu_serum"].missing == ()  # "None" is a finding there
     for name in ("diag_1", "insulin", "metformin", "readmitted", "A1Cresult"):
@@ -77,7 +79,8 @@ def test_nothing_suggested_from_rows_counts_as_declared(sample):
             for name in ("Diagnose", "maladie", "religion", "salary", "Einkommen", "hiv_status")
         ),
         *((name, Role.WEIGHT) for name in ("pweight", "survey_weight")),
-        *((name, Role.OTHER) for name in ("time_in_hospital", "number_of_visits", "x1")),
+        *((name, Role.SENSITIVE) for name in ("time_in_hospital", "number_of_visits", "Verweildauer")),
+        *((name, Role.NOT_RECOGNISED) for name in ("x1", "qqv", "flag")),
     ],
 )
 def test_names_in_six_languages(name, role):
@@ -129,7 +132,7 @@ def test_identifiers_by_check_digit_whatever_the_name():
     frame = pd.DataFrame({"x": [111222333, 123456782, 100000009, 100000010, 100000022] * 5, "y": range(25)})
     found = of(frame)["x"]
     # Repeated, so that it is the best candidate for the number of a person.
-    assert found.role in (Role.DIRECT_IDENTIFIER, Role.PERSON_KEY, Role.OTHER)
+    assert found.role in (Role.DIRECT_IDENTIFIER, Role.PERSON_KEY, Role.NOT_RECOGNISED)
     numbers = [number for number in range(100000000, 100003000) if _bsn(number)]
     found = of(pd.DataFrame({"x": numbers}))["x"]
     assert found.role in (Role.DIRECT_IDENTIFIER, Role.PERSON_KEY)
@@ -173,24 +176,70 @@ def test_missing_codes():
     assert set(found["town"].missing) == {"NA", "?"} and "unknown" in found["town"].domain.values
 
 
-def test_code_lists():
+def test_code_lists_are_proposed_with_counts_and_never_taken():
     frame = pd.DataFrame(
         {
             "sex": ["F", "M", "F", "M"] * 5,
             "geschlecht": ["w", "m", "d", "w"] * 5,
             "gender": [1, 2, 9, 1] * 5,
             "smokes": ["Yes", "No", "No", "No"] * 5,
+            "drinks": ["yes", "no", "no", "no"] * 5,
             "flag": [0, 1, 1, 0] * 5,
             "answer": ["F", "M", "M", "M"] * 5,
             "month": [1, 5, 12, 7] * 5,
         }
     )
     found = of(frame)
-    lists = {name: item.domain.code_list for name, item in found.items() if item.domain}
-    assert lists["sex"] == "sex_letters" and lists["geschlecht"] == "sex_german"
-    assert lists["gender"] == "sex_iso_5218" and lists["smokes"] == "yes_no" and lists["flag"] == "zero_one"
-    assert lists["answer"] is None and lists["month"] == "months"
-    assert found["gender"].labels["2"] == "female" and found["gender"].kind is Kind.CATEGORY
+    assert not any(item.to_column().is_declared or item.labels for item in found.values())
+    lists = {name: [one.code_list for one in item.proposals] for name, item in found.items()}
+    assert lists["sex"] == ["sex_letters"] and lists["geschlecht"] == ["sex_german"]
+    assert lists["gender"] == ["sex_iso_5218"] and lists["smokes"] == ["yes_no"]
+    assert lists["drinks"] == ["yes_no_small"] and lists["flag"] == ["zero_one"]
+    assert lists["answer"] == [] and lists["month"] == ["months"]
+    assert found["gender"].proposals[0].meanings == (
+        ("1", "male", 10), ("2", "female", 5), ("9", "not applicable", 5)
+    )  # fmt: skip
+    assert found["smokes"].proposals[0].plain and not found["gender"].proposals[0].plain
+    assert found["gender"].kind is Kind.CATEGORY
+
+
+@pytest.mark.parametrize("name", ["gender", "race", "ethnicity", "sexo"])
+def test_zero_and_one_get_no_meaning_from_a_column_of_sex_or_origin(name):
+    found = of(pd.DataFrame({name: [0, 1, 1] * 20}))[name]
+    assert found.proposals == () and found.role is Role.IDENTIFYING
+
+
+def test_a_list_must_hold_every_value():
+    assert of(pd.DataFrame({"sex": ["F", "M", "X"] * 20}))["sex"].proposals == ()
+
+
+def test_what_differs_on_every_row_is_asked_or_an_identifier():
+    made = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "n": made.permutation(np.arange(1000) * 7 + 13),
+            "rownumber": range(1000),
+            "x": made.normal(size=1000),
+            "age": made.permutation(np.arange(1000)) * 3,
+            "glucose": made.normal(90, 5, 1000),
+            "note": [f"t{place:04d}" for place in made.permutation(1000)],
+            "seen": pd.date_range("1990-01-01", periods=1000),
+        }
+    )
+    found = of(frame)
+    assert all(item.asked for item in found.values())
+    assert found["rownumber"].reason == "row_number" and found["note"].role is Role.DIRECT_IDENTIFIER
+    assert {found[name].role for name in ("n", "x", "age")} == {Role.NOT_RECOGNISED}
+    assert found["glucose"].role is Role.SENSITIVE and found["glucose"].differs_everywhere
+
+
+def test_a_series_is_one_measurement_at_several_times():
+    made = np.random.default_rng(4).integers(80, 180, (300, 3))
+    frame = pd.DataFrame(made, columns=["bp1", "bp2", "bp3"]).assign(q7=made[:, 0], sex=["F", "M"] * 150)
+    found = of(frame)
+    assert {found[name].role for name in ("bp1", "bp2", "bp3")} == {Role.SENSITIVE}
+    assert len({found[name].alike for name in ("bp1", "bp2", "bp3")}) == 1 and found["bp1"].alike
+    assert found["q7"].alike == "" and found["q7"].role is Role.NOT_RECOGNISED
 
 
 def test_every_code_list_is_sound():

@@ -289,6 +289,7 @@ BAD = [
     ("statistics.counts", {"columns": ["endless"]}, "table.too_many_levels"),
     ("statistics.counts", {"columns": ["stepless"]}, "table.no_levels"),
     ("statistics.counts", {"columns": ["copied"]}, "parameters.domain_copied"),
+    ("statistics.counts", {"columns": ["unknown"]}, "parameters.not_recognised"),
     (
         "statistics.histogram",
         {"column": "stay", "edges": ["2020-01-01", "2021-01-01"]},
@@ -371,6 +372,7 @@ def test_what_cannot_be_asked_is_said_with_its_sentence(method_id, parameters, c
         bounds("copied", 0, 3, 1, origin=Origin.COPIED),
         bounds("fine", 0, 1, Fraction(1, 10**12)),
         bounds("debt", -1, 1, role=Role.WEIGHT),
+        Column("unknown", Role.NOT_RECOGNISED, Kind.CATEGORY, Domain(values=("a", "b")), Origin.DECLARED),
         Column("valued", Role.OTHER, Kind.INTEGER, Domain(values=("1", "2")), Origin.DECLARED),
     )
     found = method(method_id).problems(request(parameters, columns=(*COLUMNS, *odd)))

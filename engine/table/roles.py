@@ -1,0 +1,172 @@
+"""Which role a column probably has, by its name and by what its cells look like, with the reason."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from engine.table.code_lists import code_lists
+from engine.table.column_words import DRUG, found_in, says, words
+from engine.table.identifiers import recognise
+from engine.table.profile import Profile
+from engine.table.schema import Kind, Role
+from engine.table.table import INTEGER
+
+BAND = re.compile(
+    r"[\[(]?\s*-?\d+(\.\d+)?\s*(-|–|,|to|bis)\s*-?\d+(\.\d+)?\s*[\])]?|[<>≤≥]=?\s*\d+(\.\d+)?|\d+\s*\+"
+)
+FREE_TEXT = 40
+FEW = 20
+
+Found = tuple[Role, str, dict[str, Any]]
+"""A role, the id of its reason below ``suggestions.role``, and the values of that text."""
+
+# What cells look like, whatever the column is called. Source of each form: the classification itself.
+_FORMS = (
+    ("icd10_shape", re.compile(r"[A-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?[+*!†]?", re.IGNORECASE)),
+    ("atc_shape", re.compile(r"[A-V]\d{2}[A-Z]([A-Z](\d{2})?)?")),
+    ("ops_shape", re.compile(r"[135689]-\d{2}[0-9a-z](\.[0-9a-z]{1,2})?")),
+    ("ccam_shape", re.compile(r"[A-Z]{4}\d{3}")),
+    ("loinc_shape", re.compile(r"\d{3,5}-\d")),
+)
+_MOMENT = re.compile(r"\d[-/.:T]\d|^\d{6,14}$")
+_STRONG = ("age", "sex", "birth", "origin")
+"""What others know of a person before anything else; family, work and body give way to what is sensitive."""
+
+_ROLES = {
+    "identifying": Role.IDENTIFYING,
+    "place": Role.PLACE,
+    "place_alone": Role.PLACE,
+    "sensitive": Role.SENSITIVE,
+    "other": Role.OTHER,
+}
+
+
+def role_of(looked: Profile, kind: Kind) -> Found:
+    """Return the role that a column probably has, and why.
+
+    Parameters
+    ----------
+    looked
+        The column in figures.
+    kind
+        How its values are to be read.
+
+    Returns
+    -------
+    role
+        `Role.NOT_RECOGNISED` where neither name nor cells say enough: a person has to answer.
+    reason
+        Its id below ``suggestions.role``.
+    values
+        Named values of the reason: words of the name, counts.
+
+    Notes
+    -----
+    Texts and whole numbers that differ on every row are recognised as identifiers or asked, never taken for
+    something else by their name alone.
+    """
+    return (
+        _direct(looked, kind) or _differing(looked, kind) or _by_name(looked, kind) or _by_cells(looked, kind)
+    )
+
+
+def _direct(looked: Profile, kind: Kind) -> Found | None:
+    name, parts = looked.name, words(looked.name)
+    identifier = recognise(looked.sample) if kind is not Kind.DATE and looked.longest >= 7 else None
+    if identifier is not None and (looked.storage != INTEGER or looked.distinct > FEW):
+        return Role.DIRECT_IDENTIFIER, "identifier", {"identifier": identifier.id}
+    direct = found_in(name, "direct")
+    if direct is not None and (looked.distinct > 2 or not looked.filled) and not looked.all_match(BAND):
+        return Role.DIRECT_IDENTIFIER, "direct_name", {"word": direct[1]}
+    if looked.unique and looked.row_number:
+        return Role.DIRECT_IDENTIFIER, "row_number", {}
+    if looked.longest > FREE_TEXT and kind is Kind.TEXT:
+        return Role.DROPPED, "free_text", {"length": looked.longest}
+    numbered = next((part for part in parts if says(part, "number")), "")
+    if numbered and looked.unique and kind is not Kind.DATE:
+        return Role.DIRECT_IDENTIFIER, "unique_number", {"word": numbered}
+    whole = looked.whole or not looked.numeric
+    if numbered and whole and looked.longest >= 3 and looked.distinct > max(FEW, looked.filled // 2):
+        return Role.DIRECT_IDENTIFIER, "many_numbers", {"word": numbered}
+    return None
+
+
+def _differing(looked: Profile, kind: Kind) -> Found | None:
+    """Return what is said of texts and whole numbers that differ on every row."""
+    if not looked.unique or kind is Kind.DATE or (looked.numeric and not looked.whole):
+        return None
+    if kind is Kind.TEXT:
+        return Role.DIRECT_IDENTIFIER, "unique_text", {}
+    shortest = min(map(len, looked.sample))
+    if looked.whole and looked.filled >= 100 and shortest >= 6:
+        return Role.DIRECT_IDENTIFIER, "unique_long_number", {}
+    return Role.NOT_RECOGNISED, "differs_everywhere", {}
+
+
+def _by_name(looked: Profile, kind: Kind) -> Found | None:
+    name, parts = looked.name, words(looked.name)
+    weight = next((part for part in (*parts, "".join(parts)) if says(part, "weight")), "")
+    if weight and looked.numeric:
+        return Role.WEIGHT, "name", {"word": weight, "meaning": "weight"}
+    for group in ("identifying", "sensitive", "place", "place_alone", "other"):
+        known = found_in(name, group, whole=True)
+        if known and not (kind is Kind.DATE and known[0] != "birth"):
+            return _said(group, known)
+    known = found_in(name, "identifying")
+    if known and known[0] in _STRONG and not (kind is Kind.DATE and known[0] != "birth"):
+        return _said("identifying", known)
+    moment = found_in(name, "time")
+    if kind is Kind.DATE:
+        return Role.TIME, "dates", {}
+    if moment and _like_times(looked, moment[0]):
+        return Role.TIME, "name", {"word": moment[1], "meaning": "time"}
+    for group in ("sensitive", "identifying", "place", "place_alone", "other"):
+        if known := found_in(name, group):
+            return _said(group, known)
+    if any(DRUG.fullmatch(part) for part in parts):
+        return Role.SENSITIVE, "drug_stem", {}
+    return None
+
+
+def _said(group: str, known: tuple[str, str]) -> Found:
+    return _ROLES[group], "name", {"word": known[1], "meaning": known[0]}
+
+
+def _by_cells(looked: Profile, kind: Kind) -> Found:
+    if not looked.filled:
+        return Role.NOT_RECOGNISED, "nothing_filled", {}
+    if kind is Kind.DATE:
+        return Role.TIME, "dates", {}
+    if looked.distinct > 1 and {value.casefold() for value in looked.values or ("",)} <= _sex_words():
+        return Role.IDENTIFYING, "sex_words", {}
+    if _years(looked):
+        return Role.TIME, "years", {}
+    if kind in (Kind.CATEGORY, Kind.TEXT) and not looked.numeric and looked.distinct > 5:
+        for reason, form in _FORMS:
+            if looked.all_match(form):
+                return Role.SENSITIVE, reason, {}
+    return Role.NOT_RECOGNISED, "nothing_known", {}
+
+
+@cache
+def _sex_words() -> frozenset[str]:
+    lists = (entry for name, entry in code_lists().items() if name.startswith("sex_"))
+    return frozenset(code.casefold() for entry in lists for code in entry.codes if len(code) > 1)
+
+
+def _like_times(looked: Profile, meaning: str) -> bool:
+    """Say whether cells may be moments: years, days written out, or months and weeks of a calendar."""
+    if looked.numeric:
+        day = looked.whole and 19_000_000 < looked.low <= looked.high < 20_360_000
+        return (
+            _years(looked)
+            or day
+            or (meaning == "calendar" and looked.whole and 0 <= looked.low <= looked.high <= 53)
+        )
+    return meaning == "calendar" or all(_MOMENT.search(value) for value in looked.sample)
+
+
+def _years(looked: Profile) -> bool:
+    return looked.whole and looked.filled > 1 and looked.low >= 1900 and looked.high <= 2035
