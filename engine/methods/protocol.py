@@ -140,6 +140,8 @@ class Request:
         Name of the step of a service; empty for the release itself.
     state
         What the last visit of the service left: only what was released or declared, never a private value.
+    preparation
+        The recorded steps that the schemas are the result of, as in the plan.
     """
 
     schemas: Mapping[str, Schema]
@@ -150,6 +152,7 @@ class Request:
     wrong: tuple[Problem, ...] = ()
     step: str = ""
     state: bytes | None = None
+    preparation: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def schema(self) -> Schema:
@@ -393,6 +396,8 @@ class Method(ABC):
     """Whether some people are kept from the method, so that measures can compare with them."""
     keeps_key: ClassVar[bool] = False
     """Whether a secret key stays inside, so that a passphrase is asked for when it is made."""
+    same_tables: ClassVar[bool] = False
+    """Whether every visit of a service has to read the very tables that were there when it was opened."""
     libraries: ClassVar[tuple[str, ...]] = ()
     """Distributions whose versions belong in the evidence, beyond those that every release uses."""
 
@@ -419,6 +424,7 @@ class Method(ABC):
         sizes: tuple[int, ...] = DECLARED_SIZES,
         step: str = "",
         state: bytes | None = None,
+        preparation: tuple[Mapping[str, Any], ...] = (),
     ) -> Request:
         """Return what decides a release: what was filled in, checked, converted and completed once.
 
@@ -428,16 +434,12 @@ class Method(ABC):
             By the name of the source.
         given
             JSON values by parameter name, as filled in the form or given by ``--set``.
-        budget, sizes
+        budget, sizes, step, state, preparation
             As in `Request`.
-        step
-            Name of a step of a service; the release itself by default.
-        state
-            What the last visit left, for a step.
         """
         values, wrong = resolve(self.asks(step), given, schemas)
         private = tuple(source.name for source in self.reads(step) if source.shape.is_private)
-        return Request(schemas, values, budget, sizes, private, tuple(wrong), step, state)
+        return Request(schemas, values, budget, sizes, private, tuple(wrong), step, state, preparation)
 
     def problems(self, request: Request) -> list[Problem]:
         """Say why the method cannot run yet, from declarations only; empty when it can."""

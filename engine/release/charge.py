@@ -175,6 +175,19 @@ def refuse_known(plan: Plan, ledger: Ledger, table: Shown) -> None:
         raise match.refusal(plan.holding.strip())
 
 
+def refuse_other_tables(plan: Plan, ledger: Ledger, checked: Checked, fingerprints: tuple[str, ...]) -> None:
+    """Refuse a visit with other rows than those for which the service was opened, where it asks for them.
+
+    Raises
+    ------
+    InputRefused
+        ``charge.other_table``.
+    """
+    opening = ledger.find(plan.continues) if plan.continues and checked.method.same_tables else None
+    if opening is not None and fingerprints and set(fingerprints) != set(opening.tables):
+        raise InputRefused("charge.other_table", title=opening.title, entry=opening.id)
+
+
 def attach(plan: Plan, ledger: Ledger, holding: Holding, table: Shown) -> None:
     """Charge a table to a register from now on, unless that needs a reason that the plan does not give."""
     ledger.attach(

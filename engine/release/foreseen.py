@@ -75,8 +75,8 @@ def worked_out(part: str) -> Iterator[None]:
 def _price(plan: Plan, promise: Promise) -> dict[str, Any]:
     """Return the price in every form, and which levels the budget and the accuracy left to choose from."""
     found = price_statement(promise, plan.price)
-    if plan.price.budget is None and plan.price.largest_error is None:
-        return found
+    if plan.step or (plan.price.budget is None and plan.price.largest_error is None):
+        return found  # a visit chooses no level: it was chosen when the service was opened
     allowed = window(plan)
     if not found:
         return found

@@ -161,6 +161,7 @@ class Plan:
             sizes=self.declared_sizes,
             step=self.step,
             state=state,
+            preparation=self.preparation,
         )
 
     def candidate_plans(self) -> tuple[Plan, ...]:

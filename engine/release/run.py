@@ -126,13 +126,14 @@ def _reserve(
 ) -> tuple[Holding, str]:
     private = [one for name, one in held.items() if name in checked.request.private]
     shown = [charge.shown(ledger, one.table, one.schema, one.marks, one.columns) for one in private]
+    fingerprints = tuple(dict.fromkeys(one.marks.fingerprint for one in private))
+    charge.refuse_other_tables(plan, ledger, checked, fingerprints)
     # A table that belongs to a known register is refused before a new one is made in vain.
     for table in shown:
         charge.refuse_known(plan, ledger, table)
     holding = charge.holding_of(plan, ledger, checked)
     for table in shown:
         charge.attach(plan, ledger, holding, table)
-    fingerprints = tuple(dict.fromkeys(one.marks.fingerprint for one in private))
     return holding, charge.reserve(plan, ledger, checked, holding, fingerprints, folder)
 
 

@@ -1,0 +1,463 @@
+"""An answer desk: counts under conditions, from a budget that is reserved once and drawn in visits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.methods.budget import LARGEST, SMALLEST, budget_problems, required
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    MAIN,
+    Budget,
+    Context,
+    DictionaryEntry,
+    Expected,
+    Family,
+    Forecast,
+    Method,
+    Reference,
+    Release,
+    Request,
+    Source,
+    Step,
+    TableArtefact,
+)
+from engine.methods.services.conditions import parse
+from engine.methods.services.desk import Answer, Desk, declared
+from engine.methods.services.questions import NOWHERE, Question, axis_of
+from engine.methods.statistics.cells import Cells, Extra, LevelAxis, level_problems
+from engine.methods.statistics.promise import cap_notes, counted_unit, promise
+from engine.privacy.accuracy import MOST, laplace_error
+from engine.privacy.events import Sequential
+from engine.privacy.mechanisms import LaplaceCounts, Stated
+from engine.privacy.promise import Promise, Unit
+from engine.views import BarsView, TableView, Text, View
+
+if TYPE_CHECKING:
+    from engine.table.table import Table
+
+ID = "services.private_queries"
+VISIT, CLOSE = "visit", "close"
+MOST_CELLS, MOST_BARS = 10_000, 60
+FINEST = 10**6
+"""Levels that follow from a margin are whole millionths."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of a visit with what it costs: nothing where it was answered before."""
+
+    question: Question
+    where: str
+    epsilon: Fraction
+    known: Answer | None
+    margin: int | None = None
+
+    @cached_property
+    def cells(self) -> Cells:
+        """What is counted: one cell, or those of a column."""
+        by = self.question.by
+        if by is None:
+            return Cells(())
+        return Cells((LevelAxis(self.question.schema.column(by), Extra.SEPARATE),))
+
+    def count(self, rows: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return the exact counts. A row is in at most one cell, by its own values alone."""
+        codes = self.cells.codes(rows)
+        codes[~self.question.mask(rows)] = -1
+        return self.cells.count(codes)
+
+
+class PrivateQueries(Method):
+    """Counts under conditions, each with noise added once, in visits.
+
+    Notes
+    -----
+    *One answer.* A row is in at most one cell of a question, and at most k rows of a person are read, so that
+    the vector of counts moves by at most k in L1 (2k where a person is exchanged). Discrete Laplace noise of
+    scale k/ε on every cell loses ε (Dwork, McSherry, Nissim and Smith 2006, proposition 1; with whole numbers
+    Ghosh, Roughgarden and Sundararajan 2012).
+
+    *Which rows of a person.* They are drawn anew in every visit, and are the same for all questions of one
+    visit. For every outcome of the lots of everybody else, neighbouring tables differ by at most k rows in
+    each visit, so each answer loses ε given the lots of all visits; a mixture over lots that one person does
+    not influence loses no more. No lot has to be kept, and none is: the state holds nothing private.
+
+    *All answers.* With pure ε the levels of all answers add up, however questions and levels were chosen in
+    the light of earlier answers, as long as the sum stays within what was reserved (Rogers, Roth, Ullman and
+    Vadhan 2016, "Privacy odometers and filters", theorem 3.6, for δ = 0; by hand: the ratio of probabilities
+    of a whole conversation is the product of the ratios of its answers). An answer that is shown again is
+    computed from what was released, and loses nothing.
+    """
+
+    id = ID
+    family = Family.SERVICE
+    promises = ("pure_dp",)
+    published = Reference(
+        "Rogers, Roth, Ullman, Vadhan: Privacy odometers and filters (2016)",
+        "basic composition with levels chosen on the way, for δ = 0",
+        "arXiv:1605.08294",
+    )
+    parameters = (
+        Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=500),
+        Parameter("questions", ParameterKind.INTEGER, default=20, minimum=1, maximum=10_000),
+    )
+    same_tables = True
+    steps = (
+        Step(
+            VISIT,
+            (Source(),),
+            (
+                Parameter(
+                    "questions",
+                    ParameterKind.RECORDS,
+                    minimum=1,
+                    maximum=100,
+                    fields=(
+                        Parameter("where", ParameterKind.TEXT, optional=True),
+                        Parameter("by", ParameterKind.COLUMN, optional=True),
+                        Parameter("epsilon", ParameterKind.NUMBER, optional=True, minimum=SMALLEST),
+                        Parameter("margin", ParameterKind.INTEGER, optional=True, minimum=1, maximum=10**9),
+                    ),
+                ),
+            ),
+        ),
+        Step(CLOSE),
+    )
+
+    # --- declarations -------------------------------------------------------------------------------
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        if request.step:
+            return self._visit_problems(request)
+        return self._column_problems(request) or budget_problems(request, uses_delta=False)
+
+    def _column_problems(self, request: Request) -> list[Problem]:
+        for name in request.values["columns"]:
+            try:
+                axis_of(request.schema, name)
+            except InputRefused as refused:
+                return [Problem(refused.code, refused.values, "columns")]
+        return []
+
+    def _visit_problems(self, request: Request) -> list[Problem]:
+        """Say why a visit cannot be paid for or answered: from its questions and the state alone."""
+        desk = Desk.loads(request.state)
+        if desk is None:
+            return [Problem(f"{ID}.no_state")]
+        if desk.closed:
+            return [Problem(f"{ID}.closed")]
+        if request.budget is not None:
+            return [Problem(f"{ID}.own_budget")]
+        if request.step == CLOSE:
+            return []
+        if any(name not in request.schema for name in desk.columns) or desk.declared != declared(
+            request, desk.columns
+        ):
+            return [Problem(f"{ID}.other_meaning")]
+        try:
+            asked = self.asked(request)
+        except InputRefused as refused:
+            return [Problem(refused.code, refused.values, "questions")]
+        return _unpayable(desk, asked)
+
+    def asked(self, request: Request) -> tuple[Asked, ...]:
+        """Return the questions of a visit with what each costs; the second of two that are the same is free.
+
+        Raises
+        ------
+        InputRefused
+            ``services.private_queries.*``: a question that cannot be understood or answered.
+        """
+        desk = _desk(request)
+        paid: set[str] = set()
+        found = []
+        for record in request.values["questions"]:
+            where = record["where"] or ""
+            question = Question(parse(where), request.schema, record["by"])
+            _refuse_question(question, desk)
+            known = desk.answer(question.key)
+            free = known is not None or question.key in paid
+            epsilon = Fraction(0) if free else _level(record, _moved(request, desk))
+            paid.add(question.key)
+            found.append(Asked(question, where, epsilon, known, record["margin"]))
+        return tuple(found)
+
+    def questions(self, request: Request) -> tuple[str, ...]:
+        if request.step != VISIT:
+            return ()
+        return tuple(one.question.key for one in self.asked(request) if one.epsilon)
+
+    def uses(self, request: Request) -> Mapping[str, tuple[str, ...]]:
+        if request.step == CLOSE:
+            return {}
+        if request.step != VISIT:
+            return super().uses(request)
+        names = [name for one in self.asked(request) for name in one.question.columns]
+        key = request.schema.person_key
+        return {MAIN: tuple(dict.fromkeys([*names, *([] if key is None else [key.name])]))}
+
+    def mechanism(self, request: Request, epsilon: Fraction) -> LaplaceCounts:
+        """Return the noise of one answer in a visit."""
+        return LaplaceCounts(_moved(request, _desk(request)), epsilon)
+
+    def cost(self, request: Request) -> Promise:
+        further = ("questions_in_turn",)
+        if not request.step:
+            # Which mechanisms will draw it is not known yet; the theorem covers any that add up to it.
+            level = required(request).epsilon
+            return promise(request, Stated("adaptive_composition", level), further=further)
+        desk = _desk(request)
+        asked = self.asked(request) if request.step == VISIT else ()
+        new = [one.epsilon for one in asked if one.epsilon]
+        budget = Budget(sum(new, Fraction(0)), neighbours=desk.neighbours)
+        events = Sequential(tuple(self.mechanism(request, epsilon).event for epsilon in new))
+        found = promise(replace(request, budget=budget), events, further=further)
+        if request.step == VISIT:
+            return found
+        unit = Unit.ROW if desk.declared["person_key"] is None else Unit.PERSON
+        return replace(found, unit=unit, rows_per_person=desk.declared["rows_per_person"])
+
+    def forecast(self, request: Request) -> Forecast:
+        if request.step == CLOSE:
+            return Forecast()
+        label, unit = Text(f"methods.{ID}.numbers.count.label"), counted_unit(request)
+        if request.step == VISIT:
+            levels = [one.epsilon for one in self.asked(request) if one.epsilon]
+            found = [self.mechanism(request, epsilon).accuracy() for epsilon in levels]
+            errors = tuple(Expected(label, "whole", None, one.median, one.limit, unit) for one in found)
+            return Forecast(errors, notes=tuple(cap_notes(request)))
+        share = required(request).epsilon / request.values["questions"]
+        one = LaplaceCounts(request.units_moved, share).accuracy()
+        errors = tuple(Expected(label, "group", size, one.median, one.limit, unit) for size in request.sizes)
+        note = Text(f"methods.{ID}.notes.shared", {"questions": request.values["questions"]})
+        return Forecast(errors, notes=(note, *cap_notes(request)))
+
+    # --- rows ---------------------------------------------------------------------------------------
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        """Open the desk: nothing is drawn, and no row decides anything."""
+        columns, budget = request.values["columns"], required(request)
+        desk = Desk(
+            declared(request, columns), budget.epsilon, budget.neighbours, int(request.values["questions"])
+        )
+        notes = (_left(desk), Text(f"methods.{ID}.notes.adds_up"), *cap_notes(request))
+        return Release((_columns(request, columns),), self.cost(request), notes=notes, state=desk.dumps())
+
+    def step(
+        self, step: str, tables: Mapping[str, Table], request: Request, state: bytes, context: Context
+    ) -> Release:
+        desk = _desk(request)
+        if step == CLOSE:
+            closed = replace(desk, closed=True)
+            note = Text(f"methods.{ID}.notes.closed", {"answers": len(desk.answers)})
+            return Release((), self.cost(request), notes=(note,), state=closed.dumps())
+        asked = self.asked(request)
+        context.progress.step(0.0, "run.reading")
+        rows = tables[MAIN].rows()
+        new = []
+        for one in asked:
+            if one.epsilon:
+                noisy = self.mechanism(request, one.epsilon).release(one.count(rows), context.noise)
+                counts = tuple(int(count) for count in noisy)
+                by = one.question.by
+                new.append(Answer(one.question.key, one.where, by, one.epsilon, counts, desk.visits + 1))
+        return self.released(asked, desk.visited(tuple(new)), request)
+
+    def released(self, asked: tuple[Asked, ...], desk: Desk, request: Request) -> Release:
+        """Make the artefact from answers that the desk knows: nothing after this line has seen a row."""
+        frame = pd.concat([self._answer(place, one, desk, request) for place, one in enumerate(asked, 1)])
+        frame = frame.reset_index(drop=True)
+        unit = counted_unit(request)
+        entries = tuple(
+            DictionaryEntry(name, _meaning(name), kind, unit if name in ("count", "within_95") else "")
+            for name, kind in _ANSWERS.items()
+        )
+        notes = (_left(desk), Text(f"methods.{ID}.notes.adds_up"), *_short(asked, frame), *cap_notes(request))
+        return Release(
+            (TableArtefact("answers", (frame,), entries),),
+            self.cost(request),
+            _views(frame),
+            notes,
+            state=desk.dumps(),
+        )
+
+    def _answer(self, place: int, one: Asked, desk: Desk, request: Request) -> pd.DataFrame:
+        answer = desk.answer(one.question.key)
+        assert answer is not None  # answered before, or in this visit
+        values = [" · ".join(cell) for cell in one.cells.labels()]
+        limit = self.mechanism(request, answer.epsilon).accuracy().limit
+        columns: dict[str, Any] = {
+            "question": place,
+            "where": one.where,
+            "by": one.question.by or "",
+            "value": values,
+            "count": list(answer.counts),
+            "within_95": limit,
+            "epsilon": str(answer.epsilon),
+            "visit": answer.visit,
+        }
+        texts = {name: "str" for name, kind in _ANSWERS.items() if kind != "integer"}
+        return pd.DataFrame(columns).astype(texts)
+
+
+_ANSWERS = {
+    "question": "integer",
+    "where": "text",
+    "by": "category",
+    "value": "category",
+    "count": "integer",
+    "within_95": "integer",
+    "epsilon": "text",
+    "visit": "integer",
+}
+
+
+def level_for(margin: int, moved: int) -> Fraction:
+    """Return the smallest level at which 95 of 100 answers are within a margin, in whole millionths.
+
+    Parameters
+    ----------
+    margin
+        Largest error, in rows, at least 1.
+    moved
+        How many rows differ between neighbouring tables.
+
+    Examples
+    --------
+    >>> level_for(10, 1), level_for(20, 2)
+    (Fraction(57343, 200000), Fraction(293107, 1000000))
+    """
+
+    def is_enough(millionths: int) -> bool:
+        return laplace_error(Fraction(moved * FINEST, millionths), share=MOST) <= margin
+
+    low, high = 0, 1
+    while not is_enough(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return max(Fraction(high, FINEST), SMALLEST)
+
+
+def _desk(request: Request) -> Desk:
+    desk = Desk.loads(request.state)
+    if desk is None:
+        raise InputRefused(f"{ID}.no_state")
+    return desk
+
+
+def _moved(request: Request, desk: Desk) -> int:
+    """Return how many rows differ between neighbouring tables, in the relation of the opening."""
+    return replace(request, budget=Budget(desk.epsilon, neighbours=desk.neighbours)).units_moved
+
+
+def _level(record: Mapping[str, Any], moved: int) -> Fraction:
+    epsilon, margin = record["epsilon"], record["margin"]
+    if (epsilon is None) == (margin is None):
+        raise InputRefused(f"{ID}.level_or_margin")
+    found = level_for(margin, moved) if epsilon is None else Fraction(epsilon)
+    if found > LARGEST:
+        raise InputRefused("budget.out_of_range", minimum=SMALLEST, maximum=LARGEST)
+    return found
+
+
+def _refuse_question(question: Question, desk: Desk) -> None:
+    """Refuse a question about other columns than the desk's, and one that nobody could be counted in."""
+    for name in question.columns:
+        if name not in desk.columns:
+            raise InputRefused(f"{ID}.not_at_desk", column=name[:100], columns=", ".join(desk.columns))
+    if question.by is not None:
+        column = question.schema.column(question.by)
+        for problem in level_problems([column], parameter="questions"):
+            raise InputRefused(problem.code, **problem.values)
+        size = LevelAxis(column, Extra.SEPARATE)
+        if len(size.labels) > MOST_CELLS:
+            raise InputRefused(f"{ID}.too_many_cells", cells=len(size.labels), most=MOST_CELLS)
+    if question.canonical == NOWHERE:
+        raise InputRefused(f"{ID}.nobody")
+
+
+def _unpayable(desk: Desk, asked: tuple[Asked, ...]) -> list[Problem]:
+    new = [one.epsilon for one in asked if one.epsilon]
+    total, left = sum(new, Fraction(0)), desk.left
+    if total > left:
+        values: dict[str, Any] = {"asked": str(total), "left": str(left), "reserved": str(desk.epsilon)}
+        return [Problem(f"{ID}.over_reserve", values, "questions")]
+    if len(desk.answers) + len(new) > desk.questions:
+        values = {"asked": len(new), "left": desk.questions - len(desk.answers), "most": desk.questions}
+        return [Problem(f"{ID}.too_many_questions", values, "questions")]
+    return []
+
+
+def _columns(request: Request, names: tuple[str, ...]) -> TableArtefact:
+    """Return what may be asked about: declarations only."""
+    columns = [request.schema.column(name) for name in names]
+    cells = {
+        "column": [column.name for column in columns],
+        "kind": [column.kind.value for column in columns],
+        "values": [axis_of(request.schema, column.name).described for column in columns],
+    }
+    kinds = {"column": "category", "kind": "category", "values": "text"}
+    entries = tuple(DictionaryEntry(name, _meaning(name), kind) for name, kind in kinds.items())
+    return TableArtefact("columns", (pd.DataFrame(cells, dtype="str"),), entries)
+
+
+def _meaning(name: str) -> Text:
+    return Text(f"methods.{ID}.dictionary.{name}")
+
+
+def _left(desk: Desk) -> Text:
+    values = {
+        "left": str(desk.left),
+        "reserved": str(desk.epsilon),
+        "questions": desk.questions - len(desk.answers),
+    }
+    return Text(f"methods.{ID}.notes.left", values)
+
+
+def _short(asked: tuple[Asked, ...], frame: pd.DataFrame) -> tuple[Text, ...]:
+    """Say when an answer that was given before is less exact than was asked for now."""
+    limits = frame.drop_duplicates("question").set_index("question")["within_95"]
+    places = [
+        place
+        for place, one in enumerate(asked, 1)
+        if one.known is not None and one.margin is not None and limits[place] > one.margin
+    ]
+    if not places:
+        return ()
+    return (Text(f"methods.{ID}.notes.less_exact", {"questions": ", ".join(map(str, places))}),)
+
+
+def _views(frame: pd.DataFrame) -> tuple[View, ...]:
+    headings = tuple(Text(f"methods.{ID}.headings.{name}") for name in frame.columns)
+    rows = tuple(tuple(row) for row in frame.astype(object).itertuples(index=False, name=None))
+    words = f"methods.{ID}.views"
+    views: list[View] = [TableView(Text(f"{words}.table.title"), headings, rows, Text(f"{words}.table.note"))]
+    if len(frame) <= MOST_BARS:
+        counts, limits = (frame[name].to_numpy(dtype=np.float64) for name in ("count", "within_95"))
+        labels = tuple(
+            f"{place} · {value}" if value else str(place)
+            for place, value in zip(frame["question"], frame["value"], strict=True)
+        )
+        views.append(
+            BarsView(
+                Text(f"{words}.bars.title"),
+                labels,
+                tuple(counts.tolist()),
+                Text(f"methods.{ID}.numbers.count.label"),
+                tuple((counts - limits).tolist()),
+                tuple((counts + limits).tolist()),
+                Text(f"{words}.bars.note"),
+            )
+        )
+    return tuple(views)

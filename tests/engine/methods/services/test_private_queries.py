@@ -1,0 +1,409 @@
+"""The answer desk: paid once, answered once, from what was reserved, whatever is asked and whatever dies."""
+
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine import texts
+from engine.errors import InputRefused
+from engine.ledger import Ledger
+from engine.methods.catalogue import method
+from engine.methods.protocol import MAIN, Budget, Context
+from engine.methods.services.desk import Desk
+from engine.methods.services.private_queries import ID, level_for
+from engine.privacy.accuracy import laplace_error
+from engine.privacy.promise import Neighbours
+from engine.release.check import check
+from engine.release.plan import FileReference, Plan, Purpose
+from engine.release.run import run
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.table import Table
+from tests.engine.battery.checks import failing
+from tests.engine.battery.distributions import laplace_law
+from tests.engine.battery.neighbours import coded_rows
+from tests.engine.battery.subject import Subject
+from tests.noise_source import seeded_noise
+
+ROOT = Path(__file__).parents[4]
+DESK = method(ID)
+OPTIONS = {
+    "format": "text", "delimiter": ",", "encoding": "utf-8", "header": True, "skip_rows": 0, "decimal": ".",
+    "thousands": "", "quote": '"', "escape": "", "line_ends": "\n", "date_order": "ymd", "width": 3,
+}  # fmt: skip
+SEX = Column("sex", Role.IDENTIFYING, Kind.CATEGORY, Domain(values=("f", "m")), Origin.DECLARED)
+AGE = Column("age", Role.IDENTIFYING, Kind.INTEGER, Domain(Fraction(0), Fraction(120)), Origin.DECLARED)
+PERSON = Column("person", Role.PERSON_KEY, Kind.TEXT)
+ROWS = (*(f"p{n},{'fm'[n % 2]},{n}" for n in range(40)), "p0,x,", "p0,m,200")
+F, OLD = {"where": "sex is f", "epsilon": "1/8"}, {"where": "age >= 30", "by": "sex", "epsilon": "1/8"}
+
+
+def schema(cap=2):
+    return Schema((PERSON, SEX, AGE), cap)
+
+
+def plan(**changes):
+    made = Plan(
+        method=ID,
+        files={MAIN: FileReference("people.csv", OPTIONS)},
+        schemas={MAIN: schema()},
+        parameters={"columns": ["sex", "age"], "questions": 5},
+        budget=Budget(Fraction(1, 2)),
+        purpose=Purpose(title="A desk", recipient="Nobody"),
+        holding="Register",
+        holding_budget=Budget(Fraction(1)),
+    )
+    return replace(made, **changes)
+
+
+def write_rows(folder, rows=ROWS):
+    (folder / "people.csv").write_text("person,sex,age\n" + "".join(f"{row}\n" for row in rows))
+
+
+class Visitor:
+    """A desk in a folder, with its ledger, and whoever asks there."""
+
+    def __init__(self, folder, **changes):
+        self.folder, self.last = folder, "open"
+        self.ledger = Ledger(folder / "ledger.sqlite")
+        self.opening = plan(**changes)
+        self.entry = self.release(self.opening, "open")["ledger"]["entry"]
+
+    def release(self, made, name):
+        bundle = run(made, out=self.folder / name, ledger=self.ledger, base=self.folder)
+        return json.loads((bundle.folder / "release" / "evidence.json").read_text())
+
+    def visit(self, *questions, state=None, **changes):
+        given = {"questions": [dict(question) for question in questions]}
+        state = f"{state or self.last}/internal/state"
+        made = replace(self.opening, budget=None, parameters=given, step="visit", continues=self.entry)
+        return replace(made, state=state, **changes)
+
+    def ask(self, *questions, name="", **changes):
+        """Visit; return the evidence and the answers by question and value."""
+        name = name or f"visit{sum(path.name.startswith('visit') for path in self.folder.iterdir()) + 1}"
+        evidence = self.release(self.visit(*questions, **changes), name)
+        self.last = name
+        return evidence, self.answers(name)
+
+    def answers(self, name):
+        return pd.read_csv(self.folder / name / "release" / "answers.csv", keep_default_na=False)
+
+    def refused(self, *questions, **changes):
+        """Return the code with which a visit is refused, by the check as by the run; nothing is entered."""
+        made, before = self.visit(*questions, **changes), len(self.ledger.entries())
+        codes = []
+        for refuse in (
+            lambda: check(made, ledger=self.ledger, base=self.folder),
+            lambda: run(made, out=self.folder / "refused", ledger=self.ledger, base=self.folder),
+        ):
+            with pytest.raises(InputRefused) as found:
+                refuse()
+            codes.append(found.value.code)
+        assert len(self.ledger.entries()) == before and codes[0] == codes[1]
+        assert not (self.folder / "refused").exists()
+        return codes[0].removeprefix(f"{ID}.")
+
+    @property
+    def service(self):
+        return self.ledger.service(self.entry)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_rows(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def plain_reports(request, monkeypatch):
+    """Leave the reports empty where a test does not look at them: they take most of the time."""
+    if "whole" not in request.keywords:
+        for part in ("pdf", "html"):
+            monkeypatch.setattr(f"engine.report.{part}.render", lambda *_, **__: b"")
+
+
+@pytest.fixture
+def desk(folder):
+    return Visitor(folder)
+
+
+# --- paid once --------------------------------------------------------------------------------------
+
+
+def test_a_question_is_paid_for_once_in_any_words(desk):
+    assert desk.ledger.status("Register").epsilon_left == Fraction(1, 2)
+    evidence, first = desk.ask(F, OLD)
+    assert evidence["promise"]["epsilon"] == "1/4" and evidence["noise"]
+    assert first["value"].tolist() == ["", "f", "m", "(other)", "(missing)"]
+    words = (
+        {"where": "sex = f"},
+        {"where": "not (sex is m or sex is other or sex is missing)", "epsilon": 1},
+        {"where": "not age < 30 and age is not missing", "by": "sex", "margin": 1},
+    )
+    evidence, again = desk.ask(*words)
+    assert evidence["promise"]["epsilon"] == "0" and evidence["noise"] == {}
+    counts = first["count"].tolist()
+    assert again["count"].tolist() == [counts[0], *counts]
+    assert any("less exactly" in texts.text(note["id"], **note["values"]) for note in evidence["notes"])
+    evidence, third = desk.ask(
+        {"where": "sex is m", "epsilon": "1/8"}, {"where": "sex is f"}, {"where": "sex=m"}
+    )
+    assert evidence["promise"]["epsilon"] == "1/8"  # the second of two that are the same is free
+    assert third["count"].tolist()[1:] == [counts[0], third["count"][0]]
+    assert third["visit"].tolist() == [3, 1, 3]
+    assert (desk.service.epsilon_spent, desk.service.epsilon_left) == (Fraction(3, 8), Fraction(1, 8))
+    assert [entry.loss for entry in desk.ledger.entries()] == ["bounded", "bounded", "none", "bounded"]
+    assert desk.ledger.status("Register").epsilon_left == Fraction(1, 2)
+
+
+def test_what_the_desk_remembers_is_what_it_released(desk):
+    _, answers = desk.ask(F, OLD)
+    state = (desk.folder / desk.last / "internal" / "state").read_bytes()
+    known = Desk.loads(state)
+    assert [count for answer in known.answers for count in answer.counts] == answers["count"].tolist()
+    assert known.dumps() == state and known.left == Fraction(1, 4)
+    assert Desk.loads(b"{}") is None and Desk.loads(None) is None and Desk.loads(b"[" * 10**5) is None
+    assert not list((desk.folder / desk.last / "release").glob("state*"))
+
+
+def test_more_than_was_reserved_is_refused_before_anything_is_drawn(desk):
+    assert desk.refused({"where": "sex is f", "epsilon": "2/3"}) == "over_reserve"
+    desk.ask(F, {"where": "sex is m", "epsilon": "1/4"})
+    assert desk.refused({"where": "", "epsilon": "126/1000"}) == "over_reserve"
+    assert (
+        desk.refused({"where": "", "epsilon": "1/16"}, {"where": "age > 1", "epsilon": "1/8"})
+        == "over_reserve"
+    )
+    desk.ask({"where": "", "epsilon": "1/8"}, F)
+    assert desk.service.epsilon_left == 0
+    assert desk.refused({"where": "age > 1", "margin": 10**9}) == "over_reserve"
+    assert desk.ask(F)[0]["promise"]["epsilon"] == "0"  # nothing left: what was answered stays free
+
+
+def test_no_more_questions_than_were_declared(desk):
+    small = [{"where": f"age > {n}", "epsilon": "1/100"} for n in range(6)]
+    assert desk.refused(*small) == "too_many_questions"
+    desk.ask(*small[:4])
+    assert desk.refused(*small) == "too_many_questions"
+    desk.ask(*small[:5])
+
+
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ({"where": "sex is f"}, "level_or_margin"),
+        ({"where": "sex is f", "epsilon": 0.1, "margin": 5}, "level_or_margin"),
+        ({"where": "sex is", "epsilon": 0.1}, "condition"),
+        ({"where": "sex is f and sex is m", "epsilon": 0.1}, "nobody"),
+        ({"where": "person is p1", "epsilon": 0.1}, "not_at_desk"),
+        ({"where": "sex is f", "by": "person", "epsilon": 0.1}, "parameters.identifier"),
+        ({"where": "sex is f", "epsilon": -1}, "parameters.too_small"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused(desk, question, code):
+    assert desk.refused(question) == code
+
+
+def test_columns_that_were_not_opened_are_not_answered(folder):
+    desk = Visitor(folder, parameters={"columns": ["sex"]})
+    assert desk.refused({"where": "age > 3", "epsilon": 0.1}) == "not_at_desk"
+    assert desk.refused({"where": "", "by": "age", "epsilon": 0.1}) == "not_at_desk"
+
+
+# --- the same desk ----------------------------------------------------------------------------------
+
+
+def test_an_old_state_is_noticed(desk):
+    desk.ask(F)
+    assert desk.refused(F, state="open") == "ledger.other_state"
+    state = desk.folder / desk.last / "internal" / "state"
+    changed = state.read_bytes().replace(b'"visits": 1', b'"visits": 2')
+    assert changed != state.read_bytes()
+    state.write_bytes(changed)
+    assert desk.refused(OLD) == "ledger.other_state"
+    state.write_bytes(b"{}")
+    assert desk.refused(OLD) == "no_state"
+
+
+@pytest.mark.parametrize("rows", [ROWS[:-1], (*ROWS, "p90,f,1"), ("p0,m,0", *ROWS[1:])])
+def test_another_table_is_refused_before_anything_is_entered(desk, rows):
+    desk.ask(F)
+    write_rows(desk.folder, rows)
+    before = len(desk.ledger.entries())
+    for question in (F, OLD):
+        with pytest.raises(InputRefused, match=r"charge\.other_table"):
+            run(desk.visit(question), out=desk.folder / "other", ledger=desk.ledger, base=desk.folder)
+    assert len(desk.ledger.entries()) == before
+    write_rows(desk.folder, ROWS[::-1])  # the same rows in another order
+    assert desk.ask(F)[0]["promise"]["epsilon"] == "0"
+
+
+def test_another_meaning_is_refused(desk):
+    wider = replace(SEX, domain=Domain(values=("f", "m", "x")))
+    where = {"step": "keep_rows_where", "column": "age", "is": "at_least", "value": 3}
+    for changes in (
+        {"schemas": {MAIN: schema(3)}},
+        {"schemas": {MAIN: Schema((PERSON, wider, AGE), 2)}},
+        {"schemas": {MAIN: Schema((SEX, AGE))}},
+        {"schemas": {MAIN: Schema((PERSON, AGE), 2)}},
+        {"preparation": (where,)},
+    ):
+        assert desk.refused(F, **changes) == "other_meaning", changes
+    assert desk.refused(F, budget=Budget(Fraction(1))) == "own_budget"
+
+
+def test_a_closed_desk_answers_nothing(desk):
+    desk.ask(F)
+    made = replace(desk.visit(), step="close", parameters={})
+    evidence = desk.release(made, "closed")
+    assert evidence["promise"]["epsilon"] == "0" and evidence["promise"]["unit"] == "person"
+    desk.last = "closed"
+    assert desk.refused(F) == "closed" and desk.refused(OLD) == "closed"
+    assert desk.refused(F, state="visit1") == "ledger.other_state"
+    assert desk.ledger.status("Register").epsilon_left == Fraction(1, 2)
+
+
+# --- noise and loss ---------------------------------------------------------------------------------
+
+
+def request(
+    *questions, cap=None, epsilon=Fraction(10**6), neighbours=Neighbours.ADD_REMOVE, columns=(SEX, AGE)
+):
+    """Return the request of a visit at a desk that was just opened."""
+    schemas = {MAIN: Schema(columns) if cap is None else Schema((PERSON, *columns), cap)}
+    given = {"columns": [column.name for column in columns]}
+    opening = DESK.request(schemas, given, budget=Budget(epsilon, neighbours=neighbours))
+    state = DESK.run({}, opening, Context(seeded_noise(1), None, Path("unused"))).state
+    return DESK.request(schemas, {"questions": list(questions)}, step="visit", state=state)
+
+
+def answered(asked, rows, seed=1):
+    context = Context(seeded_noise(seed), None, Path("unused"))
+    return DESK.step("visit", {MAIN: Table(rows)}, asked, asked.state, context)
+
+
+def test_counts_by_hand():
+    rows = pd.DataFrame({"sex": ["f", "m", " f", "x", None, "f"], "age": [30.0, 31, 99, 200, np.nan, -4]})
+    asked = request(
+        {"where": "sex is f and age >= 30", "epsilon": 10**5},
+        {"where": "age >= 120 or age at most 0", "by": "sex", "epsilon": 10**5},
+        {"where": "", "epsilon": 10**5},
+    )
+    frame = answered(asked, rows).artefacts[0].frame
+    assert frame["count"].tolist() == [2, 1, 0, 1, 0, 6] and (frame["within_95"] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("cap", "neighbours", "moved"),
+    [(None, "add_remove", 1), (None, "replace_one", 2), (3, "add_remove", 3), (3, "replace_one", 6)],
+)
+def test_the_noise_of_every_answer_covers_all_rows_of_a_person(cap, neighbours, moved):
+    asked = request(F, OLD, cap=cap, neighbours=Neighbours(neighbours))
+    loss = DESK.cost(asked).loss
+    assert (loss.epsilon, loss.neighbours) == (Fraction(1, 4), neighbours)
+    assert [(event.sensitivity, event.scale) for event in loss.events.parts] == [(moved, 8 * moved)] * 2
+    assert loss.events.epsilon() == loss.epsilon
+
+
+@pytest.mark.parametrize("margin", [1, 7, 20, 1000])
+@pytest.mark.parametrize("moved", [1, 6])
+def test_a_margin_buys_the_smallest_level_that_keeps_it(margin, moved):
+    level = level_for(margin, moved)
+    assert laplace_error(moved / level, share=0.95) <= margin
+    assert laplace_error(moved / (level - Fraction(1, 10**6)), share=0.95) > margin
+
+
+CODED = Column(
+    "cell", kind=Kind.CATEGORY, domain=Domain(values=("0", "1", "2")), domain_origin=Origin.DECLARED
+)
+PEOPLE = np.array([0, 1, 1, 2, 2])
+
+
+def subject(question, claim, cells, **options):
+    """A desk with one question as the battery takes it."""
+    asked = request(question | {"epsilon": str(claim)}, columns=(CODED,))
+    (one,) = DESK.asked(asked)
+    noise_of = DESK.mechanism(asked, one.epsilon)
+
+    def release(data, noise):
+        context = Context(noise, None, Path("unused"))
+        frame = pd.DataFrame({"cell": data})
+        return (
+            DESK.step("visit", {MAIN: Table(frame)}, asked, asked.state, context)
+            .artefacts[0]
+            .frame["count"]
+            .to_numpy()
+        )
+
+    def answer(data):
+        return one.count(pd.DataFrame({"cell": data}))
+
+    single = {
+        "law": laplace_law(1 / claim),
+        "release_often": lambda data, noise, runs: noise_of.release(np.repeat(answer(data), runs), noise),
+    }
+    return Subject(
+        release=release,
+        query=answer,
+        sensitivity=1,
+        step=Fraction(1),
+        pair=(PEOPLE, PEOPLE[:-1]),
+        neighbours=coded_rows(4),
+        **{"epsilon": claim if cells == 1 else None} | (single if cells == 1 else {}) | options,
+    )
+
+
+@pytest.mark.slow
+def test_battery():
+    assert failing(subject({"where": "cell in (1, 2)"}, Fraction(1), 1)) == {}
+
+
+@pytest.mark.slow
+def test_battery_by_groups():
+    assert failing(subject({"where": "not cell is 1", "by": "cell"}, Fraction(1), 5)) == {}
+
+
+def test_battery_kills_a_share_that_counts_twice():
+    mutant = subject(
+        {"where": "cell in (1, 2)"}, Fraction(2), 1, epsilon=Fraction(1), law=laplace_law(Fraction(1))
+    )
+    assert {"noise", "audit"} <= set(failing(mutant, only=("noise", "audit")))
+
+
+def test_levels_that_are_chosen_by_earlier_answers_add_up():
+    """Exactly, over whole conversations in which the last answer decides what the next one may cost."""
+    reserve, k = 1.0, 2
+
+    def law(level, true, shown):
+        q = math.exp(-level / k)
+        return (1 - q) / (1 + q) * q ** abs(shown - true)
+
+    def conversations(truths, left=reserve, said=()):
+        level = left if len(said) == 2 else left * (0.7 if said and said[-1] % 2 else 0.25)
+        for shown in range(-25, 26):
+            chance = law(level, truths[len(said)], shown)
+            if len(said) == 2:
+                yield (*said, shown), chance
+            else:
+                for talk, further in conversations(truths, left - level, (*said, shown)):
+                    yield talk, chance * further
+
+    one, other = (dict(conversations(truths)) for truths in ((3, 1, 0), (5, 3, 2)))
+    worst = max(abs(math.log(one[talk] / other[talk])) for talk in one)
+    assert reserve * 0.9999 < worst <= reserve * (1 + 1e-9)
+
+
+def test_what_the_visits_may_spend_is_what_the_accountant_adds_up(desk):
+    for n in range(3):
+        desk.ask({"where": f"age > {n}", "epsilon": f"1/{n + 8}"})
+    spent = sum(Fraction(1, n + 8) for n in range(3))
+    assert desk.service.epsilon_spent == spent
+    assert desk.refused({"where": "age > 9", "epsilon": str(Fraction(1, 2) - spent + Fraction(1, 10**9))})
+    desk.ask({"where": "age > 9", "epsilon": str(Fraction(1, 2) - spent)})
+    assert desk.service.epsilon_left == 0
