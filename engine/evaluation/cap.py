@@ -34,7 +34,7 @@ class RowsLeftOut(InternalMeasure):
         columns = tuple(dict.fromkeys(name for names in named.values() for name in names))
         chosen = request.rows_per_person
         caps = tuple(sorted({*CAPS, chosen}))
-        found = cap_figures(context.table, context.schema, columns=columns, caps=caps)
+        found = cap_figures(context.table, context.schema, columns=columns, caps=caps, people=context.people)
         return InternalMeasured(_views(found, chosen), asdict(found))
 
 

@@ -29,7 +29,7 @@ class GroupSizesBefore(InternalMeasure):
         return bool(subject.request.schema.with_role(Role.IDENTIFYING, Role.TIME, Role.PLACE))
 
     def evaluate(self, context: Private) -> InternalMeasured:
-        sizes = group_sizes(context.table, context.schema, progress=context.progress)
+        sizes = group_sizes(context.table, context.schema, people=context.people, progress=context.progress)
         return InternalMeasured(_views(sizes), asdict(sizes))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.methods.protocol import Family, Method, Release, Request
 from engine.privacy.promise import Promise
@@ -20,6 +20,10 @@ from engine.progress import SILENT, Progress
 from engine.table.schema import Schema
 from engine.table.table import Table
 from engine.views import View
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 class Audience(StrEnum):
@@ -71,6 +75,8 @@ class Private:
         An empty folder that goes with the run; None where there is none, then a temporary one is made.
     held_out
         Rows of people who were kept from the method; None where nobody was.
+    people
+        A number for each row's person in ``table``, −1 without one; None where it was not worked out.
     """
 
     subject: Subject
@@ -81,6 +87,7 @@ class Private:
     progress: Progress = SILENT
     work_folder: Path | None = None
     held_out: Table | None = None
+    people: npt.NDArray[np.int64] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

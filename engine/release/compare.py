@@ -106,6 +106,7 @@ def _measured(plan: Plan, checked: Checked, split: Split, base: Path, progress: 
             progress.part(0.8, 1.0),
             new_folder(folder),
             draft.held_out.get(main),
+            held[main].people,
         )
         answers = evaluate(measures.chosen(plan.measures, checked.subject), context)
     return figures(answers.public) | figures(answers.internal)

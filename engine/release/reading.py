@@ -26,7 +26,7 @@ from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 from engine.table import preparation
-from engine.table.declared import as_declared, key_column, key_texts
+from engine.table.declared import as_declared, key_column, key_texts, person_codes
 from engine.table.fingerprint import Marks, marks
 from engine.table.reading import shape
 from engine.table.reading.names import clean_names
@@ -329,15 +329,6 @@ def capped(held: Held, noise: Noise) -> Table:
 def filtered(held: Held) -> Table:
     """Return the rows of a source that is not private: all that fulfil the recorded conditions."""
     return preparation.filtered(held.table, held.filters, held.schema)
-
-
-def person_codes(keys: pd.Series, missing: tuple[str, ...] = ()) -> npt.NDArray[np.int64]:
-    """Return a number for each row's person, −1 where the key is missing; see `key_text` for who is one."""
-    cells = key_column(keys)
-    absent = pc.is_in(cells, value_set=pa.array(key_texts(missing), cells.type))
-    encoded = pc.if_else(absent, pa.scalar(None, cells.type), cells).combine_chunks().dictionary_encode()
-    codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
-    return np.asarray(codes, dtype=np.int64)
 
 
 def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:

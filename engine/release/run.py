@@ -174,6 +174,7 @@ def _evaluated(
         progress,
         new_folder(folder),
         draft.held_out.get(main),
+        one.people,
     )
     return evaluate(measures.chosen(plan.measures, checked.subject), context)
 

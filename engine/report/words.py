@@ -16,6 +16,7 @@ DASH = "–"
 FIRM_SPACE = "\u00a0"
 MOST_ROWS = 1000
 MOST_DESCRIBED = 40
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def word(label: Label, language: str) -> str:
@@ -23,10 +24,7 @@ def word(label: Label, language: str) -> str:
     if isinstance(label, Text):
         values = {name: _value(value, language) for name, value in label.values.items()}
         label = _together(texts.text(label.id, language=language, **values))
-    return "".join(
-        " " if ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 or 0xD800 <= ord(letter) < 0xE000 else letter
-        for letter in label
-    )
+    return _UNPRINTABLE.sub(" ", label)
 
 
 def _together(sentence: str) -> str:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.table import coding
-from engine.table.declared import key_texts
+from engine.table.declared import person_codes
 from engine.table.schema import Column, Kind, Schema
 from engine.table.table import Table
 
@@ -59,7 +59,12 @@ class CapFigures:
 
 
 def cap_figures(
-    table: Table, schema: Schema, *, columns: tuple[str, ...] = (), caps: tuple[int, ...] = CAPS
+    table: Table,
+    schema: Schema,
+    *,
+    columns: tuple[str, ...] = (),
+    caps: tuple[int, ...] = CAPS,
+    people: npt.NDArray[np.int64] | None = None,
 ) -> CapFigures:
     """Return how many rows each cap keeps, and what it does to the mean or the shares of columns.
 
@@ -74,6 +79,8 @@ def cap_figures(
         them are passed over.
     caps
         At least 1 each.
+    people
+        `engine.table.declared.person_codes` of the table, where they are known already.
 
     Returns
     -------
@@ -104,7 +111,9 @@ def cap_figures(
     if key is None:
         raise ValueError("figures by cap are about people with several rows")
     frame = table.rows()
-    rows_of, known = _rows_of_the_person(frame[key.name], key.missing)
+    persons = person_codes(frame[key.name], key.missing) if people is None else people
+    known = persons >= 0
+    rows_of = np.bincount(persons[known])[persons[known]] if known.any() else persons[known]
     frame = frame[known]
     chances = {cap: np.minimum(rows_of, cap) / rows_of for cap in caps}
     followed = [schema.column(name) for name in columns if name in schema and name in frame]
@@ -117,19 +126,6 @@ def cap_figures(
         kept={cap: round(float(chance.sum())) for cap, chance in chances.items()},
         shifts=tuple(shift for shift in shifts if shift is not None),
     )
-
-
-def _rows_of_the_person(
-    keys: pd.Series, missing: tuple[str, ...]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return for each row with a key how many rows its person has, and which rows have a key."""
-    codes, uniques = pd.factorize(keys)
-    people, _ = pd.factorize(pd.Series(key_texts(uniques), dtype="str"))
-    absent = np.isin(key_texts(uniques), [*key_texts(missing), ""])
-    persons = np.append(np.where(absent, -1, people), -1)[codes].astype(np.int64)
-    known = persons >= 0
-    persons = persons[known]
-    return (np.bincount(persons)[persons] if persons.size else persons), known
 
 
 def _shift(values: pd.Series, column: Column, chances: dict[int, Floats]) -> Shift | None:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
+from engine.table.declared import person_codes
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
 
@@ -54,6 +55,7 @@ def group_sizes(
     *,
     columns: tuple[str, ...] | None = None,
     thresholds: tuple[int, ...] = THRESHOLDS,
+    people: npt.NDArray[np.int64] | None = None,
     progress: Progress = SILENT,
 ) -> GroupSizes:
     """Count how many people are alone or in groups under k by the identifying columns.
@@ -69,6 +71,8 @@ def group_sizes(
         Instead of the columns of the schema.
     thresholds
         Group sizes k, each at least 2.
+    people
+        `engine.table.declared.person_codes` of the table, where they are known already.
 
     Returns
     -------
@@ -103,7 +107,7 @@ def group_sizes(
     for name in columns:
         if name not in table:
             raise InputRefused("table.no_such_column", file=table.source, column=name)
-    person = _people(table, schema)
+    person = _each_somebody(_people(table, schema) if people is None else people)
     frame = table.rows()
     coded = [pd.factorize(frame[name], use_na_sentinel=False)[0] for name in columns]
     total = _sizes(coded, person, table.n_rows)
@@ -128,11 +132,16 @@ def _people(table: Table, schema: Schema) -> npt.NDArray[np.int64] | None:
     key = schema.person_key
     if key is None or key.name not in table:
         return None
-    values = table.rows()[key.name]
-    values = values.mask(values.astype("str").isin(key.missing)) if key.missing else values
-    person = np.asarray(pd.factorize(values)[0], dtype=np.int64)
-    nobody = person < 0
-    person[nobody] = person.max(initial=-1) + 1 + np.arange(int(nobody.sum()))
+    return person_codes(table.rows()[key.name], key.missing)
+
+
+def _each_somebody(person: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64] | None:
+    """Let every row without a key be a person of its own."""
+    if person is None or not (nobody := person < 0).any():
+        return person
+    own = person.max(initial=-1) + 1 + np.arange(int(nobody.sum()))
+    person = person.copy()
+    person[nobody] = own
     return person
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.table.cells import (
     Dates,
@@ -84,6 +86,15 @@ def key_column(values: pd.Series) -> pa.ChunkedArray:
     """Return the person keys of a column in one form, null for a missing one; see `key_text`."""
     is_text = values.dtype.kind not in "biufMm"
     return key_cells(cells_of(values if is_text else _each(values)))
+
+
+def person_codes(keys: pd.Series, missing: tuple[str, ...] = ()) -> npt.NDArray[np.int64]:
+    """Return a number for each row's person, −1 where the key is missing; see `key_text` for who is one."""
+    cells = key_column(keys)
+    absent = pc.is_in(cells, value_set=pa.array(key_texts(missing), cells.type))
+    encoded = pc.if_else(absent, pa.scalar(None, cells.type), cells).combine_chunks().dictionary_encode()
+    codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+    return np.asarray(codes, dtype=np.int64)
 
 
 def _stored(values: pd.Series, column: Column, options: ReadOptions) -> pd.Series:
