@@ -125,7 +125,7 @@ def read_all(
 ) -> dict[str, Held]:
     """Read every source that a method declares, by its name; one that is not required may be absent."""
     wanted = [source for source in sources if source.required or plan.files_of(source.name)]
-    return {
+    found = {
         source.name: read(
             plan,
             source=source.name,
@@ -134,6 +134,9 @@ def read_all(
         )
         for place, source in enumerate(wanted)
     }
+    # The text as it was written is gone; without a word its memory would stay with the program.
+    pa.default_memory_pool().release_unused()
+    return found
 
 
 def _read_file(
