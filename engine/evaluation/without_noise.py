@@ -11,13 +11,14 @@ between them is as good.
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from engine.methods.protocol import MAIN, Context, TableArtefact
+from engine.methods.protocol import MAIN, Artefact, Context, Method, ModelArtefact, Request, TableArtefact
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from engine.table.table import Table
 
 ANSWERED = frozenset({"discrete_laplace", "discrete_gaussian", "exponential_choice", "permute_and_flip"})
+
+NEXT_TO_NOTHING = Fraction(10**6)
+"""A privacy level at which a model holds back next to nothing."""
 
 CHOICES = frozenset({"exponential_choice", "permute_and_flip"})
 
@@ -132,11 +136,32 @@ def exact_tables(
     What a method does after the noise (clamping, setting negatives to zero, ordering) happens here too, so
     that only the noise makes the difference.
     """
+    artefacts = _exact(subject.method, subject.request, used, last, work_folder, progress)
+    return {artefact.name: artefact.frame for artefact in artefacts if isinstance(artefact, TableArtefact)}
+
+
+def exact_models(
+    subject: Subject, used: Table, *, work_folder: Path | None = None, progress: Progress = SILENT
+) -> dict[str, ModelArtefact]:
+    """Return the models that the same method gives on the same rows without noise: private, by artefact.
+
+    Notes
+    -----
+    A model may hold back as much as its declared noise would cover (a floor, a penalty). The privacy level is
+    therefore set to a million, so that next to nothing is held back. Parameters as in `exact_tables`.
+    """
+    request = subject.request
+    if request.budget is not None:
+        request = replace(request, budget=replace(request.budget, epsilon=NEXT_TO_NOTHING))
+    artefacts = _exact(subject.method, request, used, False, work_folder, progress)
+    return {artefact.name: artefact for artefact in artefacts if isinstance(artefact, ModelArtefact)}
+
+
+def _exact(
+    method: Method, request: Request, used: Table, last: bool, work_folder: Path | None, progress: Progress
+) -> tuple[Artefact, ...]:
     with tempfile.TemporaryDirectory(prefix="custos-", dir=work_folder) as folder:
         # The cast is the only place where the stand-in passes as the door, and the door is not left open:
-        # what the method returns is taken apart below.
+        # what the method returns is taken apart by those who ask.
         context = Context(cast("Noise", WithoutNoise(last=last)), None, Path(folder), progress)
-        release = subject.method.run({MAIN: used}, subject.request, context)
-    return {
-        artefact.name: artefact.frame for artefact in release.artefacts if isinstance(artefact, TableArtefact)
-    }
+        return method.run({MAIN: used}, request, context).artefacts

@@ -21,6 +21,7 @@ MOST_STEPS = 3  # squared L2 sensitivity up to which every shift is made of sing
 SMOOTHING = 1e-10  # what `continuous_stand_in` adds to ε, and relatively to δ, for each run
 _LISTED_SHIFT, _LISTED_SCALE = 16, 10.0
 _LARGEST_SUM = 2**53  # squared sensitivity beyond which whole numbers are no longer exact
+_MANY_DIVISORS = 2**28  # squared sensitivity beyond which listing every possible gcd takes too long
 _NARROW = 64.0  # standard deviation up to which tails are summed term by term
 _SLACK = 1e-9  # relative; far above the rounding of the sums below
 
@@ -70,9 +71,9 @@ def discrete_delta(*, scale: float, epsilon: float, squared_sensitivity: int) ->
     Notes
     -----
     Up to S = 16 and σ = 10 the largest over all shifts, listed. Else the smallest of three upper bounds:
-    that of sums (see `_of_sums`: exact but for a stated factor, which is nothing from σ = 1.5 √S on), that of
-    continuous noise (`continuous_stand_in`: close wherever σ is above some steps) and that of concentrated
-    privacy, which always holds.
+    that of sums (see `_of_sums`: exact but for a stated factor, which is nothing from σ = 1.5 √S on; only up
+    to S = 2^28, because it lists), that of continuous noise (`continuous_stand_in`: close wherever σ is above
+    some steps) and that of concentrated privacy, which always holds.
 
     Source: Canonne, Kamath and Steinke (2020), theorem 7 (one output), theorem 14 and corollary 13; sums of
     discrete Gaussians as in Kairouz, Liu and Steinke (2021), theorem 1, with the bound worked out here.
@@ -87,7 +88,8 @@ def discrete_delta(*, scale: float, epsilon: float, squared_sensitivity: int) ->
     found = concentrated_delta(rho=squared_sensitivity / (2 * scale * scale), epsilon=epsilon)
     if squared_sensitivity > _LARGEST_SUM or scale > _LARGEST_SUM:
         return found
-    found = min(found, _of_sums(scale=scale, epsilon=epsilon, squared_sensitivity=squared_sensitivity))
+    if squared_sensitivity <= _MANY_DIVISORS:
+        found = min(found, _of_sums(scale=scale, epsilon=epsilon, squared_sensitivity=squared_sensitivity))
     stand_in = continuous_stand_in(scale=scale, squared_sensitivity=squared_sensitivity)
     if stand_in is None:
         return found

@@ -1,0 +1,183 @@
+"""A linear model as plain values: what is written, what predicts from it, and what people see of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from engine.methods.models.design import Bounds, Design, Floats, bounds_of
+from engine.methods.models.quadratic import Solution
+from engine.table import coding
+from engine.table.schema import Column, Domain, Kind
+from engine.views import Cell, IntervalsView, Label, TableView, Text
+
+FORMAT = "custos.linear_model"
+WITHIN_95 = 1.959963984540054  # 97.5 % point of the normal distribution
+NUMBER, LEVELS = "number", "levels"
+
+
+def content(design: Design, solution: Solution, further: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a model as JSON values: everything that predicts, in the units of the columns.
+
+    Parameters
+    ----------
+    design, solution
+        What the coordinates are, and their weights.
+    further
+        What else is told: the noise, the privacy level, the number of rows.
+
+    Notes
+    -----
+    prediction = intercept + Σ coefficient · (value − middle) + Σ effect of the level, kept within the bounds
+    of the target. Values are kept within their bounds first; a missing number counts as the middle.
+    """
+    target = _bounds(design.target)
+    weights, spread = solution.weights, WITHIN_95 * np.sqrt(np.maximum(np.diag(solution.covariance), 0.0))
+    predictors: list[dict[str, Any]] = []
+    for column, width, start in zip(design.predictors, design.widths, design.starts, strict=True):
+        kept: dict[str, Any] = {"name": column.name, "missing": list(column.without_copied().missing)}
+        if width:
+            cells = slice(start, start + width)
+            predictors.append(
+                kept
+                | {"kind": LEVELS, "levels": list(coding.levels(column))}
+                | {"effects": (weights[cells] * target.half).tolist()}
+                | {"within_95": (spread[cells] * target.half).tolist()}
+            )
+        else:
+            bounds = _bounds(column)
+            unit = target.half / bounds.half
+            predictors.append(
+                kept
+                | {"kind": NUMBER, "minimum": bounds.low, "maximum": bounds.high, "middle": bounds.middle}
+                | {"coefficient": float(weights[start] * unit), "within_95": float(spread[start] * unit)}
+            )
+    return {
+        "format": FORMAT,
+        "version": 1,
+        "target": {"name": design.target.name, "minimum": target.low, "maximum": target.high},
+        "intercept": float(target.middle + weights[0] * target.half),
+        "intercept_within_95": float(spread[0] * target.half),
+        "predictors": predictors,
+        **further,
+    }
+
+
+def predict(model: Mapping[str, Any], frame: pd.DataFrame) -> Floats:
+    """Return what a model written by `content` predicts for rows, shape (n,).
+
+    Parameters
+    ----------
+    model
+        As read from its file.
+    frame
+        Rows with the columns of the predictors; others have no part.
+
+    Notes
+    -----
+    Every row gets a number within the declared bounds of the target, whatever it holds.
+    """
+    found = np.full(len(frame), float(model["intercept"]))
+    for predictor in model["predictors"]:
+        found += _effect(predictor, frame[predictor["name"]])
+    return np.clip(found, model["target"]["minimum"], model["target"]["maximum"])
+
+
+def _effect(predictor: Mapping[str, Any], values: pd.Series) -> Floats:
+    name, missing = str(predictor["name"]), tuple(predictor["missing"])
+    if predictor["kind"] == LEVELS:
+        column = Column(name, kind=Kind.CATEGORY, domain=Domain(values=tuple(predictor["levels"])))
+        codes = coding.codes(values, _with_missing(column, missing))
+        return np.asarray(predictor["effects"], dtype=np.float64)[codes]
+    numbers = coding.numbers(values, _with_missing(Column(name, kind=Kind.NUMBER), missing))
+    inside = np.clip(numbers, predictor["minimum"], predictor["maximum"]) - predictor["middle"]
+    return np.asarray(np.where(np.isnan(inside), 0.0, inside) * predictor["coefficient"])
+
+
+def _with_missing(column: Column, missing: tuple[str, ...]) -> Column:
+    return Column(column.name, kind=column.kind, domain=column.domain, missing=missing)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one coordinate adds to a prediction, in units of the target, and how far the noise moves that.
+
+    For a number: from the middle to the upper end of its declared range. For a level: beside the average.
+    """
+
+    column: str
+    value: Label
+    effect: float
+    within: float
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it cannot be told from nothing: the noise alone makes as much in 5 of 100 releases."""
+        return abs(self.effect) <= self.within
+
+
+def effects(model: Mapping[str, Any], words: str) -> Iterator[Effect]:
+    """Yield what every coordinate of a model adds, in the order of the predictors."""
+    for predictor in model["predictors"]:
+        name = str(predictor["name"])
+        if predictor["kind"] == NUMBER:
+            reach = predictor["maximum"] - predictor["middle"]
+            at = Text(f"{words}.to_maximum", {"maximum": predictor["maximum"]})
+            yield Effect(name, at, predictor["coefficient"] * reach, predictor["within_95"] * reach)
+            continue
+        labels = (*predictor["levels"], Text(f"{words}.other"), Text(f"{words}.missing"))
+        for label, effect, within in zip(labels, predictor["effects"], predictor["within_95"], strict=True):
+            yield Effect(name, label, effect, within)
+
+
+def effects_table(found: list[Effect], words: str) -> TableView:
+    """Return the effects with their bands; those that cannot be told from nothing say so."""
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            one.column,
+            one.value,
+            _digits(one.effect),
+            _digits(one.effect - one.within),
+            _digits(one.effect + one.within),
+            Text(f"{words}.nothing") if one.is_nothing else None,
+        )
+        for one in found
+    )
+    headings = tuple(
+        Text(f"{words}.headings.{name}") for name in ("column", "value", "effect", "low", "high", "mark")
+    )
+    return TableView(Text(f"{words}.effects.title"), headings, rows, Text(f"{words}.effects.note"))
+
+
+def effects_picture(found: list[Effect], words: str, axis: Label) -> IntervalsView:
+    """Return the effects as points with bands, the largest first, at most thirty."""
+    shown = sorted(found, key=lambda one: -abs(one.effect))[:30]
+    labels = tuple(
+        Text(f"{words}.at", {"column": one.column, "value": one.value})
+        if isinstance(one.value, str)
+        else Text(f"{one.value.id}_of", {"column": one.column, **one.value.values})
+        for one in shown
+    )
+    return IntervalsView(
+        Text(f"{words}.picture.title"),
+        labels,
+        tuple(_digits(one.effect) for one in shown),
+        tuple(_digits(one.effect - one.within) for one in shown),
+        tuple(_digits(one.effect + one.within) for one in shown),
+        axis,
+        Text(f"{words}.picture.note"),
+    )
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def _bounds(column: Column) -> Bounds:
+    found = bounds_of(column)
+    assert found is not None, "problems() reports numbers without bounds"
+    return found

@@ -1,0 +1,103 @@
+"""The least of a noisy quadratic, and how far the noise moves it. Reads noisy and declared numbers only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.methods.models.monomials import Floats, Monomials
+
+_ROUNDING = 1e-9  # relative; eigenvalues below it are rounding
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A linear model of coordinates between −1 and 1.
+
+    Parameters
+    ----------
+    weights
+        Coefficients, the intercept first, shape (size,).
+    covariance
+        Of what the noise adds to them, shape (size, size).
+    lifted
+        How many eigenvalues were below the floor.
+    floor
+        The smallest eigenvalue that was let stand.
+    """
+
+    weights: Floats
+    covariance: Floats
+    lifted: int
+    floor: float
+
+
+def solve(gram: Floats, cross: Floats, monomials: Monomials, *, noise: float, penalty: float) -> Solution:
+    """Return the least of ω'Gω − 2c'ω + penalty · (squares of all but the intercept).
+
+    Parameters
+    ----------
+    gram, cross
+        Noisy X'X, shape (size, size), symmetric, and X'y, shape (size,).
+    monomials
+        Which cells share their noise.
+    noise
+        Standard deviation of the noise of a released product, in the units of ``gram`` · 2.
+    penalty
+        Ridge penalty, at least 0.
+
+    Notes
+    -----
+    Noise can make the quadratic open downwards, so that it has no least value. Eigenvalues below
+    2 s √size are lifted to it, where s is the standard deviation of a cell: that is how large the
+    eigenvalues of the noise alone are, so what lies below it says nothing. The floor follows from declared
+    numbers, and all of this is computed from what was already protected: it costs nothing, and it pulls
+    coefficients towards 0.
+
+    The covariance is that of the first-order change G⁻¹(η_c − η_G ω): noise in a product enters two rows of
+    the matrix at once.
+    """
+    size, cell = cross.size, noise / 2
+    penalised = gram + penalty * np.diag(np.r_[0.0, np.ones(size - 1)])
+    values, vectors = np.linalg.eigh(penalised)
+    floor = max(2 * cell * np.sqrt(size), _ROUNDING * max(float(values[-1]), 1.0))
+    inverse = (vectors / np.maximum(values, floor)) @ vectors.T
+    weights = inverse @ cross
+    covariance = inverse @ _moved(weights, monomials, cell) @ inverse
+    return Solution(weights, covariance, int((values < floor).sum()), floor)
+
+
+def _moved(weights: Floats, monomials: Monomials, cell: float) -> Floats:
+    """Return the covariance of η_c − η_G ω, for noise of standard deviation ``cell`` in every cell."""
+    blocks, is_cell = monomials.blocks[:-1], monomials.is_cell[:-1]
+    free = (blocks[:, None] != blocks).astype(float)
+    # A product with the intercept is a count of its cell: the same draw stands on the diagonal too
+    free[0, is_cell] = free[is_cell, 0] = 0.0
+    found = free * np.outer(weights, weights)
+    squares = np.where(is_cell, 0.0, 2.0 * weights) ** 2  # a square has the whole draw, a cell half of it
+    found += np.diag(1.0 + free @ weights**2 + squares)
+    cells = np.flatnonzero(is_cell)
+    both = weights[cells] + weights[0]
+    found[cells, cells] += both**2
+    found[0, 0] += float((weights[cells] ** 2).sum())
+    found[0, cells] += weights[cells] * both
+    found[cells, 0] += weights[cells] * both
+    return np.asarray(found * cell**2)
+
+
+def centred(solution: Solution, starts: tuple[int, ...], widths: tuple[int, ...], counts: Floats) -> Solution:
+    """Say the effect of every level as the distance from the average of its block; predictions stay.
+
+    ``counts`` are the (noisy) numbers of rows of every coordinate; those below 0 count as 0.
+    """
+    shift = np.eye(solution.weights.size)
+    for start, width in zip(starts, widths, strict=True):
+        if width:
+            block = slice(start, start + width)
+            known = np.maximum(counts[block], 0.0)
+            shares = known / known.sum() if known.sum() > 0 else np.full(width, 1 / width)
+            shift[block, block] -= shares
+            shift[0, block] += shares
+    weights = shift @ solution.weights
+    return Solution(weights, shift @ solution.covariance @ shift.T, solution.lifted, solution.floor)

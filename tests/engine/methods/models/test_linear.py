@@ -1,0 +1,437 @@
+"""The private linear model: by hand, exact sensitivities, neighbours, limits, odd tables, its file."""
+
+import itertools
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.evaluation.catalogue import measure
+from engine.evaluation.protocol import Private, Subject
+from engine.methods.catalogue import method
+from engine.methods.models.linear_model import effects, predict
+from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
+from engine.methods.models.quadratic import solve
+from engine.methods.protocol import Budget, Context
+from engine.privacy.accounting import pure_epsilon
+from engine.privacy.promise import Neighbours
+from engine.release.documents import document_html
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.table import Table
+from tests.engine.battery.checks import failing
+from tests.engine.battery.distributions import laplace_law
+from tests.engine.battery.subject import Subject as Tried
+from tests.noise_source import seeded_noise
+
+LINEAR = method("models.linear")
+LARGE = Fraction(10**12)
+ADD_REMOVE, REPLACE_ONE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
+
+
+def number(name, low=-1, high=1):
+    domain = Domain(Fraction(low), Fraction(high))
+    return Column(name, Role.OTHER, Kind.NUMBER, domain, Origin.DECLARED)
+
+
+X, Y, STAY = number("x"), number("y"), number("stay", 0, 14)
+WARD = Column("ward", Role.OTHER, Kind.CATEGORY, Domain(values=("a", "b")), Origin.DECLARED)
+SCHEMA = Schema((X, Y, STAY, WARD))
+SIX = pd.DataFrame({"x": [0.3, 0.4, 1, 0.6, 0.8, 0.25], "y": [0.5, 0.35, 0.9, 0.75, 0.7, 0.2]})
+
+
+def asked(*predictors, target="y", epsilon=1, schema=SCHEMA, neighbours=ADD_REMOVE, delta=0, **given):
+    budget = Budget(Fraction(epsilon), Fraction(delta), neighbours)
+    parameters = {"target": target, "predictors": list(predictors), **given}
+    return LINEAR.request({"people": schema}, parameters, budget=budget)
+
+
+def gaussian(*predictors, **given):
+    return asked(*predictors, noise="gaussian", delta="1/1000000", **given)
+
+
+def released(request, frame, seed=1):
+    assert LINEAR.problems(request) == []
+    return LINEAR.run({"people": Table(frame)}, request, Context(seeded_noise(seed), None, Path("unused")))
+
+
+def model(request, frame, seed=1):
+    return released(request, frame, seed).artefacts[0].content
+
+
+def mixed(rows=400, seed=3):
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame({"x": random.uniform(-1, 1, rows), "ward": random.choice(["a", "b"], rows)})
+    frame["stay"] = 7 + 3 * frame["x"] + 2 * (frame["ward"] == "a") + random.normal(0, 0.5, rows)
+    return frame
+
+
+# --- by hand ----------------------------------------------------------------------------------------
+
+
+def test_six_points_give_the_printed_polynomial():
+    """Srivastava (2016), chapter 4: 6 α² + 6.7 ωα − 6.8 α + 2.3125 ω² − 4.5 ω (+ 2.275, not released)."""
+    request = asked("x")
+    sums = LINEAR.coefficients(Table(SIX), request) / LINEAR.per_side(request) ** 2
+    assert sums == pytest.approx([6, 6.7, 6.8, 2.3125, 4.5], abs=2e-3)  # on the grid of 4096 steps
+
+
+def test_six_points_give_the_printed_optimum():
+    gram, cross = Monomials((0,)).matrix(np.array([6, 6.7, 6.8, 2.3125, 4.5]))
+    found = solve(gram, cross, Monomials((0,)), noise=0.0, penalty=0.0)
+    assert found.weights[::-1] == pytest.approx([0.795476, 0.122526], abs=1e-6)
+    assert found.lifted == 0
+
+
+def test_an_effect_in_units_of_the_columns():
+    """stay = 7 + 3 x exactly: 3 days for one unit of x, 7 in the middle."""
+    frame = pd.DataFrame({"x": [-1.0, 0.0, 1.0, 0.5], "stay": [4.0, 7.0, 10.0, 8.5]})
+    found = model(asked("x", target="stay", epsilon=LARGE), frame)
+    assert found["predictors"][0]["coefficient"] == pytest.approx(3, abs=0.01)
+    assert found["intercept"] == pytest.approx(7, abs=0.01)
+
+
+# --- sensitivity ------------------------------------------------------------------------------------
+
+
+def every_row(widths, grid):
+    """Every row of a design on a grid, as coordinates."""
+    parts = [
+        [(value,) for value in grid] if width == 0 else [tuple(row) for row in np.eye(width)]
+        for width in widths
+    ]
+    rows = itertools.product(*parts, [(value,) for value in grid])
+    return np.array([[1.0, *itertools.chain.from_iterable(row)] for row in rows])
+
+
+@pytest.mark.parametrize(
+    "widths", [(0,), (0, 0), (0, 0, 0), (2,), (3,), (0, 3), (3, 3), (0, 0, 2), (0, 3, 2), (2, 2, 2)], ids=str
+)
+def test_sensitivities_are_reached_and_never_exceeded(widths):
+    monomials = Monomials(widths)
+    shape = {"numbers": widths.count(0), "blocks": sum(width > 0 for width in widths)}
+    grid = (-1, -0.5, 0, 0.5, 1) if len(widths) < 3 else (-1, 0, 1)
+    moved = np.array([monomials.sums([2 * row[None]]) / 4 for row in every_row(widths, grid)])
+    apart = np.abs(moved[:, None] - moved)
+    ones, squares = np.abs(moved).sum(axis=1).max(), (moved**2).sum(axis=1).max()
+    assert largest_change(**shape, replace_one=False) == ones
+    assert largest_squared_change(**shape, replace_one=False) == squares
+    assert largest_change(**shape, replace_one=True) == max(ones, apart.sum(axis=2).max())
+    assert largest_squared_change(**shape, replace_one=True) == max(squares, (apart**2).sum(axis=2).max())
+
+
+@pytest.mark.parametrize("numbers", [1, 2, 3, 11])
+def test_replacing_one_row_is_half_of_what_was_published(numbers):
+    exact = largest_change(numbers=numbers, blocks=0, replace_one=True)
+    assert exact == (numbers + 2) ** 2 < 2 * (numbers**2 + 4 * numbers + 3)
+
+
+def coefficients(monomials, row):
+    """What one row adds, as the definition says."""
+    rows, columns = monomials.places
+    return row[rows] * row[columns] * monomials.weights
+
+
+@pytest.mark.parametrize("widths", [(0, 0), (0, 3), (3, 2)], ids=str)
+@pytest.mark.parametrize("replace_one", [False, True])
+def test_no_search_between_grid_points_exceeds_them(widths, replace_one):
+    """A thousand random pairs, each climbed from: nothing lies above the stated maximum."""
+    random = np.random.default_rng(5)
+    monomials = Monomials(widths)
+    shape = {"numbers": widths.count(0), "blocks": sum(width > 0 for width in widths)}
+    number_places = np.flatnonzero(~monomials.is_cell)[1:]
+    tops = (
+        largest_change(**shape, replace_one=replace_one),
+        largest_squared_change(**shape, replace_one=replace_one),
+    )
+
+    def change(pair):
+        first, second = (coefficients(monomials, row) for row in pair)
+        moved = np.abs(first - second) if replace_one else np.abs(first)
+        return moved.sum(), (moved**2).sum()
+
+    cells = every_row(widths, (0,))
+    for _ in range(300):
+        pair = cells[random.integers(len(cells), size=2)].copy()
+        pair[:, number_places] = random.uniform(-1, 1, (2, number_places.size))
+        best = change(pair)
+        for _ in range(20):
+            tried = pair.copy()
+            tried[:, number_places] += random.normal(0, 0.3, (2, number_places.size))
+            tried[:, number_places] = np.clip(tried[:, number_places], -1, 1)
+            if sum(change(tried)) > sum(best):
+                pair, best = tried, change(tried)
+        assert best[0] <= tops[0] + 1e-9 and best[1] <= tops[1] + 1e-9
+
+
+def test_a_person_with_more_rows_costs_more():
+    person = Column("person", Role.PERSON_KEY, Kind.TEXT)
+    capped = Schema((*SCHEMA.columns, person), 3)
+    one, three = (LINEAR.mechanism(asked("x", schema=schema)) for schema in (SCHEMA, capped))
+    assert one.sensitivity == 8 * 4096**2 and three.sensitivity == 3 * 8 * 2048**2
+    request = gaussian("x", schema=capped)
+    assert LINEAR.mechanism(request).squared_sensitivity == 9 * 14 * 2048**4
+
+
+# --- promise ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("neighbours", [ADD_REMOVE, REPLACE_ONE])
+def test_the_cost_is_exactly_the_budget(neighbours):
+    request = asked("x", "ward", target="stay", epsilon="7/30", neighbours=neighbours)
+    cost = LINEAR.cost(request)
+    assert pure_epsilon(cost.loss.events, neighbours=neighbours) == cost.loss.epsilon == Fraction(7, 30)
+    assert released(request, mixed()).promise == cost
+
+
+def test_gaussian_noise_holds_its_delta():
+    cost = LINEAR.cost(gaussian("x", "ward", target="stay"))
+    assert cost.kind == "approximate_dp"
+    assert 0.99e-6 < cost.loss.events.delta(Fraction(1)) <= 1e-6
+
+
+def test_what_is_drawn_is_what_was_promised():
+    for request in (asked("x", "ward"), gaussian("x", "ward")):
+        noise = seeded_noise(1)
+        frame = mixed().assign(y=0.5)
+        LINEAR.run({"people": Table(frame)}, request, Context(noise, None, Path("unused")))
+        assert noise.counted == LINEAR.cost(request).drawn()
+
+
+def query(request):
+    """Return the exact answer for rows (x, y); what was asked once is remembered."""
+    known = {}
+
+    def of(data):
+        if data.tobytes() not in known:
+            frame = pd.DataFrame({"x": data[:, 0], "y": data[:, 1]})
+            known[data.tobytes()] = LINEAR.coefficients(Table(frame), request)
+        return known[data.tobytes()]
+
+    return of
+
+
+PAIR = np.array([[0.2, 0.1], [math.nan, 0.3], [-1.0, 1.0]])
+
+
+def tried(request, claimed):
+    """The noisy coefficients of three rows; the row that leaves is the worst there is.
+
+    The audit looks at the likelihood ratio, up to its scale: the sharpest number that there is.
+    """
+    mechanism, exact = LINEAR.mechanism(request), query(request)
+    whole, less = exact(PAIR), exact(PAIR[:-1])
+    assert np.abs(whole - less).sum() == mechanism.sensitivity
+    return Tried(
+        release=lambda data, noise: mechanism.release(exact(data), noise),
+        epsilon=claimed,
+        pair=(PAIR, PAIR[:-1]),
+        query=exact,
+        sensitivity=mechanism.sensitivity,
+        step=Fraction(1),
+        law=laplace_law(mechanism.scale),
+        statistic=lambda found: float((np.abs(found - less) - np.abs(found - whole)).sum()),
+        audit_runs=4_000,
+    )
+
+
+def test_passes_the_battery():
+    assert failing(tried(asked("x"), Fraction(1))) == {}
+
+
+def test_the_audit_catches_halved_noise():
+    halved = replace(tried(asked("x", epsilon=2), Fraction(1)), law=None)
+    assert "audit" in failing(halved)
+
+
+def test_one_row_leaves_every_other_one_as_it_was():
+    """Thousands of rows: their sum moves by exactly what the one row adds, in whole steps."""
+    request = asked("x", "ward", target="stay")
+    frame = mixed(40_000)
+    others, one = frame.iloc[1:], frame.iloc[:1]
+    exact = [LINEAR.coefficients(Table(part), request) for part in (frame, others, one)]
+    assert np.array_equal(exact[0], exact[1] + exact[2])
+    shuffled = LINEAR.coefficients(Table(frame.sample(frac=1, random_state=1)), request)
+    assert np.array_equal(exact[0], shuffled)
+    assert np.abs(exact[0] - exact[1]).sum() <= LINEAR.mechanism(request).sensitivity
+
+
+# --- limits -----------------------------------------------------------------------------------------
+
+
+def test_without_noise_it_is_least_squares():
+    frame = mixed()
+    found = predict(model(asked("x", "ward", target="stay", epsilon=LARGE), frame), frame)
+    plain = np.c_[np.ones(len(frame)), frame["x"], frame["ward"] == "a"]
+    best = plain @ np.linalg.lstsq(plain, frame["stay"], rcond=None)[0]
+    assert np.abs(found - best).max() < 2e-3  # the grid
+
+
+def test_ridge_by_hand():
+    """One predictor: (Σx² − …) solved with the penalty on the slope alone."""
+    frame = pd.DataFrame({"x": [-1.0, 1.0, -0.5, 0.5], "y": [-0.5, 0.5, -0.25, 0.25]})
+    found = model(asked("x", epsilon=LARGE, penalty=2.5), frame)
+    assert found["predictors"][0]["coefficient"] == pytest.approx(1.25 / (2.5 + 2.5), rel=1e-6)
+
+
+def test_gaussian_and_laplace_come_close_to_the_truth_with_many_rows():
+    frame = mixed(20_000)
+    for request in (asked("x", "ward", target="stay"), gaussian("x", "ward", target="stay")):
+        found = model(request, frame)
+        assert found["predictors"][0]["coefficient"] == pytest.approx(3, abs=0.15)
+        a, b, *_ = found["predictors"][1]["effects"]
+        assert a - b == pytest.approx(2, abs=0.3)
+
+
+def test_bands_cover_what_they_say():
+    """Coverage of 95 % bands over 200 releases with many rows: below 176 has probability under 1e-4."""
+    request = asked("x", target="stay")
+    table = Table(mixed(20_000))
+    exact, noise, inside = LINEAR.coefficients(table, request), seeded_noise(11), 0
+    truth = LINEAR.released(exact, request).artefacts[0].content["predictors"][0]["coefficient"]
+    for _ in range(200):
+        noised = LINEAR.mechanism(request).release(exact, noise)
+        one = LINEAR.released(noised, request).artefacts[0].content["predictors"][0]
+        inside += abs(one["coefficient"] - truth) <= one["within_95"]
+    assert 176 <= inside <= 199
+
+
+# --- odd tables -------------------------------------------------------------------------------------
+
+ODD = {
+    "no rows": pd.DataFrame({"x": [], "ward": [], "stay": []}, dtype=object),
+    "one row": pd.DataFrame({"x": [0.5], "ward": ["a"], "stay": [3.0]}),
+    "constant": pd.DataFrame({"x": [1.0] * 9, "ward": ["a"] * 9, "stay": [7.0] * 9}),
+    "nothing known": pd.DataFrame({"x": [None] * 4, "ward": [None] * 4, "stay": [None] * 4}),
+    "outside": pd.DataFrame(
+        {"x": [1e308, -math.inf, math.nan], "ward": ["z", "5", None], "stay": ["1e300", "-5", "long"]}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("ask", [asked, gaussian])
+def test_any_rows_give_a_finite_model(name, ask):
+    found = model(ask("x", "ward", target="stay"), ODD[name])
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    frame = pd.DataFrame({"x": [0.0, math.nan, 1e308, None], "ward": ["a", None, "zz", "b"]})
+    assert ((predict(found, frame) >= 0) & (predict(found, frame) <= 14)).all()
+
+
+# --- what leaves ------------------------------------------------------------------------------------
+
+
+def test_the_file_predicts_what_the_model_predicts():
+    release = released(asked("x", "ward", target="stay"), mixed())
+    artefact = release.artefacts[0]
+    read = json.loads(json.dumps(artefact.content))
+    fresh = pd.DataFrame({"x": [0.1, None, 7.0], "ward": ["a", "other", None]})
+    assert np.array_equal(predict(read, fresh), artefact.predict(fresh))
+
+
+def test_a_prediction_by_hand_from_the_file():
+    found = model(asked("x", "ward", target="stay"), mixed())
+    number_part, level_part = found["predictors"]
+    by_hand = found["intercept"] + 0.25 * number_part["coefficient"] + level_part["effects"][1]
+    row = pd.DataFrame({"x": [0.25], "ward": ["b"]})
+    assert predict(found, row)[0] == pytest.approx(min(max(by_hand, 0), 14), rel=1e-12)
+
+
+def test_what_cannot_be_told_from_nothing_is_marked():
+    few, many = (list(effects(model(asked("x", target="stay"), mixed(rows)), "w")) for rows in (20, 20_000))
+    assert few[0].is_nothing
+    assert not many[0].is_nothing
+
+
+def test_the_card_is_written_in_words():
+    card = released(asked("x", "ward", target="stay"), mixed()).artefacts[1]
+    page = document_html(card).decode()
+    assert "Model card: linear model of “stay”" in page and "methods.models" not in page
+
+
+def test_codes_that_were_seen_in_the_rows_do_not_leave():
+    seen = replace(X, missing=("-9",), missing_origin=Origin.COPIED)
+    found = model(asked("x", target="stay", schema=SCHEMA.with_column(seen)), mixed())
+    assert found["predictors"][0]["missing"] == []
+
+
+# --- refusals and forecast --------------------------------------------------------------------------
+
+
+def test_refuses_on_declarations_only():
+    copied = replace(X, domain_origin=Origin.COPIED)
+    many = replace(WARD, domain=Domain(values=tuple(map(str, range(600)))))
+    codes = {
+        "models.linear.predicts_itself": asked("y"),
+        "models.linear.no_bounds": asked("x", schema=SCHEMA.with_column(number("x", 1, 1))),
+        "models.linear.too_many": asked("ward", schema=SCHEMA.with_column(many)),
+        "parameters.domain_copied": asked("x", schema=SCHEMA.with_column(copied)),
+        "budget.delta_needed": asked("x", noise="gaussian"),
+        "budget.delta_unused": asked("x", delta="1/10"),
+    }
+    assert {code: LINEAR.problems(request)[0].code for code, request in codes.items()} == {
+        code: code for code in codes
+    }
+
+
+def test_the_forecast_falls_with_budget_and_rows():
+    def limits(epsilon):
+        forecast = LINEAR.forecast(replace(asked("x", "ward", epsilon=epsilon), sizes=(100, 10_000)))
+        return [one.limit for one in forecast.errors if one.of == "prediction"]
+
+    few, many = limits(1)
+    assert many < few / 3
+    assert all(left > right for left, right in itertools.pairwise(limits(e)[1] for e in ("1/10", 1, 10)))
+
+
+def test_the_forecast_is_what_happens_on_such_people():
+    """Invented rows as the forecast imagines them: the root mean square error within a half of it."""
+    random, rows, request = np.random.default_rng(2), 5_000, replace(asked("x", "stay"), sizes=(5_000,))
+    x, stay = random.normal(0, 0.3, rows), random.normal(0, 0.3, rows)
+    slope = math.sqrt(0.15)
+    frame = pd.DataFrame({"x": x, "stay": 7 + 7 * stay})
+    frame["y"] = slope * (x + stay) + random.normal(0, 0.25, rows)
+    exact, noise = LINEAR.coefficients(Table(frame), request), seeded_noise(7)
+    squares = []
+    for _ in range(60):
+        found = LINEAR.released(LINEAR.mechanism(request).release(exact, noise), request).artefacts[0]
+        squares.append(np.mean((found.predict(frame) - slope * (x + stay)) ** 2))
+    said = LINEAR.forecast(request).errors[0].median / 0.6745
+    assert 0.5 * said < math.sqrt(np.mean(squares)) < 1.5 * said
+
+
+# --- the score on held-out people -------------------------------------------------------------------
+
+
+def score(request, fitted, held_out):
+    release = released(request, fitted)
+    subject = Subject(LINEAR, request, release.promise)
+    context = Private(subject, Table(fitted), SCHEMA, Table(fitted), release, held_out=Table(held_out))
+    return measure("utility.held_out_score").evaluate(context).figures["model"]
+
+
+def test_the_score_by_hand():
+    fitted = pd.DataFrame({"x": [-1.0, 1.0] * 50, "stay": [4.0, 10.0] * 50})
+    held_out = pd.DataFrame({"x": [1.0, -1.0, 0.0], "stay": [10.0, 4.0, None]})
+    found = score(asked("x", target="stay", epsilon=LARGE), fitted, held_out)
+    assert found["rows"] == 2
+    assert found["guess"] == pytest.approx(3)  # the mean is 7
+    assert found["error"] == pytest.approx(0, abs=0.01)
+    assert found["explained"] == pytest.approx(1, abs=1e-4)
+
+
+def test_the_score_stands_beside_the_fit_without_noise():
+    found = score(asked("x", "ward", target="stay"), mixed(500), mixed(200, seed=9))
+    assert found["without_noise"] == pytest.approx(0.5, abs=0.1)
+    assert found["without_noise"] < found["error"]
+
+
+def test_without_held_out_people_there_is_no_score():
+    release = released(asked("x"), SIX)
+    subject = Subject(LINEAR, asked("x"), release.promise)
+    context = Private(subject, Table(SIX), SCHEMA, Table(SIX), release)
+    assert measure("utility.held_out_score").evaluate(context).figures == {}
