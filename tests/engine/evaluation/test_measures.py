@@ -257,8 +257,9 @@ def test_group_sizes_of_nobody(made):
 
 
 def test_the_catalogue_finds_every_measure_once():
-    assert [one.id for one in measures()] == [SIZES, CAP, ERROR, GUESSES]
-    assert {one.id: one.audience for one in measures()} == {
+    found = {one.id: one.audience for one in measures()}
+    assert [one.id for one in measures()] == sorted(found)
+    assert {name: found[name] for name in (SIZES, CAP, ERROR, GUESSES)} == {
         SIZES: Audience.INTERNAL,
         CAP: Audience.INTERNAL,
         ERROR: Audience.INTERNAL,
@@ -283,6 +284,8 @@ def test_a_measure_reads_only_what_it_declares(one, made):
     context = made()
     if not one.applies(context.subject):
         context = made(rows=PANEL, schema=CAPPED)
+    if not one.applies(context.subject):
+        pytest.skip("not about tables: tried with the method that it is about")
     if Need.TABLE not in one.needs:
         context = replace(context, table=_Poisoned())
     if Need.USED not in one.needs:
