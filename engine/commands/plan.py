@@ -31,8 +31,8 @@ def add_commands(add: Commands) -> None:
     )
     new = actions.add_parser("new", parents=[add.common], help=texts.text("commands.plan_new"))
     new.set_defaults(command=plan_new_command, lines=_plan_lines)
-    new.add_argument("file")
-    new.add_argument("--schema", required=True, metavar="SCHEMA.json")
+    new.add_argument("file", nargs="?", help="the table, for a method that reads one")
+    new.add_argument("--schema", metavar="SCHEMA.json", help="what is declared about it")
     new.add_argument("--method", required=True, metavar="ID")
     new.add_argument(
         "--set", action="append", default=[], metavar="NAME=JSON", help="a parameter of the method"
@@ -70,8 +70,8 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
     plan = Plan(
         method=found.id,
         method_version=found.version,
-        files={MAIN: FileReference(relative(Path(options.file), out.parent))},
-        schemas={MAIN: read_schema(Path(options.schema))},
+        files={MAIN: FileReference(relative(Path(options.file), out.parent))} if options.file else {},
+        schemas={MAIN: read_schema(Path(options.schema))} if options.schema else {},
         parameters=dict(json_pair(one) for one in options.set),
         budget=budget(options.epsilon, options.delta, options.neighbours),
         holding=options.holding,
@@ -81,7 +81,8 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
     tree = plan.to_json()
     tree["purpose"] |= dict(pair(one) for one in options.purpose)
     tree["price"] |= dict(json_pair(one) for one in options.price)
-    written = pinned(Plan.loads(json.dumps(tree), file=out.name), base=out.parent)
+    written = Plan.loads(json.dumps(tree), file=out.name)
+    written = pinned(written, base=out.parent) if options.file or found.sources else written
     write_text(out, written.dumps())
     return {"plan": out.name, "fingerprint": written.fingerprint}, 0
 

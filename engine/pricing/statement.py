@@ -16,7 +16,7 @@ from engine.numbers import finite, plain
 from engine.pricing.posterior import posterior
 from engine.privacy.events import Mechanism
 from engine.privacy.mechanisms import DiscreteLaplace, Laplace
-from engine.privacy.promise import Loss, Neighbours, Promise
+from engine.privacy.promise import Loss, Neighbours, Promise, promise_kind
 
 if TYPE_CHECKING:
     from engine.pricing.cost import Cost
@@ -64,6 +64,9 @@ def privacy_statement(
     value = posterior(PRIOR, epsilon, known_in_table=True, neighbours=loss.neighbours)
     exceed = exceeding(loss)
     form = "_delta" if exceed else "_slack" if loss.delta else ""
+    sentence_id = f"statement.{loss.neighbours.value}.{promise.unit.value}{form}"
+    if promise_kind(promise.kind).local:
+        sentence_id = f"promises.{promise.kind}.statement"
     tree = {
         "kind": promise.kind,
         "epsilon": str(loss.epsilon),
@@ -74,7 +77,7 @@ def privacy_statement(
         "odds_factor": odds_factor(epsilon),
         "posterior": {"prior": PRIOR, "presence": presence, "value": value},
         "sentence": {
-            "id": f"statement.{loss.neighbours.value}.{promise.unit.value}{form}",
+            "id": sentence_id,
             "values": {
                 "epsilon": epsilon,
                 "factor": odds_factor(epsilon),

@@ -155,12 +155,14 @@ class PromiseKind(ABC):
 
     Its words stand in ``resources/texts/LANG/promises/ID.toml``: ``name``, ``sentence`` (for who chooses),
     ``recipient`` (for who receives, in README.txt), ``can`` and ``cannot``, ``accounting``, and ``label`` and
-    ``what`` below ``terms.NAME``.
+    ``what`` below ``terms.NAME``; ``statement`` where it bounds no loss, or is local.
     """
 
     id: ClassVar[str]
     bounded: ClassVar[bool]
     """Whether a promise of this kind states a loss."""
+    local: ClassVar[bool] = False
+    """Whether people protect their own answers before they give them: no table, no noise of ours."""
     terms: ClassVar[tuple[str, ...]] = ()
     """The names of what it states besides."""
 

@@ -246,7 +246,10 @@ def _result_views(kit: Kit, found: Received, frame: pd.DataFrame) -> Iterator[Vi
     )
     rows = tuple(shown.itertuples(index=False, name=None))
     yield TableView(
-        Text(f"{WORDS}.views.estimates.title"), headings, rows, Text(f"{WORDS}.views.estimates.note")
+        Text(f"{WORDS}.views.estimates.title"),
+        headings,
+        rows,
+        Text(f"{WORDS}.views.estimates.note", {"reports": found.reports}),
     )
     start = 0
     for question in kit.questions:

@@ -24,3 +24,4 @@ class LocalDifferentialPrivacy(PromiseKind):
 
     id = "local_dp"
     bounded = True
+    local = True

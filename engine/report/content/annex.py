@@ -9,7 +9,7 @@ from engine import texts
 from engine.release.evidence import InternalEvidence, PublicEvidence
 from engine.report.content import promise
 from engine.report.content.cover import guesses
-from engine.report.content.shared import say, stated, three, unit_word
+from engine.report.content.shared import say, side, stated, three, unit_word
 from engine.report.document import (
     Bullets,
     Explanation,
@@ -22,12 +22,18 @@ from engine.report.document import (
 )
 from engine.views import BarsView, IntervalsView, NumberView, TableView, Text
 
+LOCAL = {"bounded": "", "unbounded": "", "local": "_local"}
+
 
 def limits(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Return what nobody may read into the report, and what nobody can check from its files."""
-    bounded = evidence.promise.loss is not None
-    items = [say("limits.no_verdict"), say("limits.stays_personal"), say("limits.correctness")]
-    if bounded:
+    which = side(evidence.promise)
+    bounded = which == "bounded"
+    items = [say("limits.no_verdict")]
+    items += [say(f"limits.{name}{LOCAL[which]}") for name in ("stays_personal", "correctness")]
+    if which == "local":
+        items.append(say("limits.formal_local"))
+    elif bounded:
         items.append(say("limits.formal", unit=unit_word(evidence.promise)))
         items += [say("limits.chosen"), say("limits.margins")]
     else:
@@ -36,9 +42,11 @@ def limits(evidence: PublicEvidence) -> tuple[Part, ...]:
     if bounded and counted is not None and counted[1] > 10:
         items.append(say("limits.each_alone", count=counted[1], outside=max(1, round(counted[1] / 20))))
     items += [say("limits.other_releases"), *((say("limits.adaptive"),) if bounded else ())]
-    items += [say("limits.machine"), say("limits.not_for")]
+    items += [say(f"limits.machine{LOCAL[which]}"), say("limits.not_for")]
     first = ("noise", "bounds", "key", "cap") if bounded else ("key",)
-    unchecked = (*first, "ledger", "program", "input")
+    unchecked = (
+        ("page", "program", "one_report") if which == "local" else (*first, "ledger", "program", "input")
+    )
     return (
         Bullets(tuple(items)),
         Heading(say("unchecked.title")),

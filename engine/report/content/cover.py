@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from engine import texts
 from engine.release.evidence import InternalEvidence, PublicEvidence
 from engine.report.content import private
-from engine.report.content.shared import day, exactly, method_name, moment, say, stated, unit_of
+from engine.report.content.shared import day, exactly, method_name, moment, say, side, stated, unit_of
 from engine.report.document import KeyValues, Part, Row, Signatures, Statement
 from engine.views import Label, Text
 
@@ -47,7 +48,8 @@ def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:
             ends = {"size": first["size"], "largest": last["size"], "last": f"{last['limit']:.3g}"}
             said.append(say("cover.exact_range", **values, **ends))
         else:
-            said.append(say("cover.exact_one", **values))
+            own = f"cover.exact_{first['of']}"
+            said.append(say(own if texts.has(f"report.{own}") else "cover.exact_one", **values))
         break
     counted = guesses(evidence)
     if counted is not None:
@@ -95,10 +97,11 @@ def _what(evidence: PublicEvidence, kept: InternalEvidence | None) -> list[Row]:
     bounded = evidence.promise.loss is not None
     if bounded:
         rows.append(Row(say("cover.unit"), unit_of(evidence.promise)))
-    if kept is None and bounded:
+    paid = side(evidence.promise) == "bounded"
+    if kept is None and paid:
         rows.append(Row(say("cover.total"), total(evidence.register)))
     elif kept is not None:
-        rows += private.left(kept, bounded=bounded)
+        rows += private.left(kept, paid=paid)
         rows += [*private.threshold(kept), *private.assumption(kept)]
     made = Row(say("cover.made"), moment(evidence.made_at))
     return [*rows, made, Row(say("cover.bundle"), evidence.bundle_id, code=True)]

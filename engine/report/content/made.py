@@ -61,7 +61,7 @@ def _setting(evidence: PublicEvidence, name: str, value: Any) -> Cell:
 def _flat(value: Any) -> str:
     """Write a nested setting in one line: names and values of a record, items of a list."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {_flat(item)}" for name, item in value.items())
+        return ", ".join(f"{name}: {_flat(item)}" for name, item in value.items() if item is not None)
     if isinstance(value, list | tuple):
         return " · ".join(_flat(item) for item in value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)

@@ -17,13 +17,13 @@ from engine.views import BarsView, Cell, NumberView, TableView, Text
 # The label
 
 
-def left(private: InternalEvidence, *, bounded: bool) -> tuple[Row, ...]:
+def left(private: InternalEvidence, *, paid: bool) -> tuple[Row, ...]:
     """Return the register and, for a release that pays, what it has spent and has left."""
     holding = private.holding
     if not holding:
         return ()
-    rows = [Row(say("cover.holding"), str(holding["name"]))]
-    if not bounded or holding.get("epsilon") is None:
+    rows = [Row(say("cover.holding" if paid else "cover.entered"), str(holding["name"]))]
+    if not paid or holding.get("epsilon") is None:
         return tuple(rows)
     total, spent = exactly(holding["epsilon"]) or 0, exactly(holding["epsilon_spent"]) or 0
     values = {
@@ -72,7 +72,8 @@ def warnings(private: InternalEvidence) -> tuple[Part, ...]:
 def measured(private: InternalEvidence) -> tuple[Part, ...]:
     """Return what measures computed from private rows: how far the release is from the truth."""
     numbers = tuple(view for view in private.views if isinstance(view, NumberView))
-    parts: list[Part] = [Heading(say("results.inside"))] if private.views else []
+    heading = say("results.inside" if private.input.get("file") else "results.inside_plain")
+    parts: list[Part] = [Heading(heading)] if private.views else []
     parts += [Numbers(numbers)] if numbers else []
     for view in private.views:
         parts += shown(view)
@@ -84,13 +85,19 @@ def measured(private: InternalEvidence) -> tuple[Part, ...]:
 
 def table_before(private: InternalEvidence) -> tuple[Part, ...]:
     """Return what was read, how many rows were used, and who was alone before the release."""
-    rows = [Row(say("table.file"), str(private.input.get("file", "")), code=True)]
+    others = private.input.get("others", {})
+    read = [_read(name, one) for name, one in others.items()]
+    first = [_read("", private.input)] if private.input.get("file") else []
+    return (*first, *read, *_findings(private), *_group_sizes(private))
+
+
+def _read(title: str, one: Mapping[str, Any]) -> KeyValues:
+    rows = [Row(say("table.file"), str(one["file"]), code=True)]
     for name in ("rows", "rows_used", "people", "rows_without_key"):
-        if name in private.input:
-            rows.append(Row(say(f"table.{name}"), int(private.input[name]), three(name)))
-    if private.input.get("sha256"):
-        rows.append(Row(say("table.sha256"), str(private.input["sha256"]), code=True))
-    return (KeyValues("", tuple(rows)), *_findings(private), *_group_sizes(private))
+        if name in one:
+            rows.append(Row(say(f"table.{name}"), int(one[name]), three(name)))
+    rows.append(Row(say("table.sha256"), str(one["sha256"]), code=True))
+    return KeyValues(title, tuple(rows))
 
 
 def _findings(private: InternalEvidence) -> tuple[Part, ...]:

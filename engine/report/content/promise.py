@@ -11,6 +11,7 @@ from engine.report.content.shared import (
     of_method,
     of_promise,
     say,
+    side,
     three,
     unit_word,
 )
@@ -20,18 +21,20 @@ from engine.texts import percent_up, significant_up
 from engine.views import Label, NumberView, TableView, Text
 
 FIXED = "choices_made_with_sight"
+LOCAL_NUMBERS = ("truth", "answers")
 
 
 def promise(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Say what is promised, what the recipient can and cannot do, and what that rests on."""
     promised = evidence.promise
     parts: list[Part] = []
-    if promised.loss is not None:
-        parts += [Statement(Text(f"assumptions.{FIXED}")), *key_numbers(evidence)]
+    if side(promised) == "bounded":
+        parts.append(Statement(Text(f"assumptions.{FIXED}")))
+    parts += key_numbers(evidence)
     parts.append(KeyValues("", tuple(_rows(evidence))))
     others = tuple(Text(f"assumptions.{name}") for name in promised.assumptions if name != FIXED)
     if others:
-        bias = (say("guarantee.bias"),) if promised.loss is not None else ()
+        bias = (say("guarantee.bias"),) if side(promised) == "bounded" else ()
         parts += [Heading(say("guarantee.assumptions")), Bullets((*others, *bias))]
     return tuple(parts)
 
@@ -42,15 +45,18 @@ def key_numbers(evidence: PublicEvidence) -> tuple[Part, ...]:
     if loss is None or "posterior" not in statement:
         return ()
     epsilon, posterior, unit = exactly(loss.epsilon), statement["posterior"], unit_word(evidence.promise)
+    local = side(evidence.promise) == "local"
     known = ("presence", "value") if loss.neighbours.value == "add_remove" else ("value",)
+    known = ("answer",) if local else known
+    level = three("epsilon_local" if local else "epsilon", unit=unit)
     found = [
-        NumberView(say("guarantee.epsilon"), epsilon or 0, three("epsilon", unit=unit)),
+        NumberView(say("guarantee.epsilon"), epsilon or 0, level),
         NumberView(say("guarantee.odds"), significant_up(statement["odds_factor"]), three("odds", unit=unit)),
     ]
     found += [
         NumberView(
             say(f"guarantee.posterior_{name}"),
-            percent_up(posterior[name]),
+            percent_up(posterior["value" if local else name]),
             three(f"posterior_{name}", unit=unit),
         )
         for name in known
@@ -63,6 +69,7 @@ def _rows(evidence: PublicEvidence) -> list[Row]:
     rows = []
     if promised.loss is not None:
         about = f"neighbours.{promised.loss.neighbours.value}.{promised.unit.value}"
+        about = "neighbours.local" if side(promised) == "local" else about
         rows.append(Row(say("guarantee.neighbours"), say(about)))
         if promised.loss.delta:
             rows.append(Row(say("guarantee.delta"), exactly(promised.loss.delta), three("delta")))
@@ -84,13 +91,12 @@ def _rows(evidence: PublicEvidence) -> list[Row]:
 def criteria(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Answer the three questions of the Article 29 Working Party, and who might try."""
     promised = evidence.promise
-    side = "bounded" if promised.loss is not None else "unbounded"
     posterior = evidence.statement.get("posterior", {})
     known = posterior.get("presence" if _hides_presence(promised.loss) else "value", 1.0)
     values = {"unit": unit_word(promised), "presence": percent_up(known)}
     rows = []
     for name in ("singling_out", "linking", "inferring"):
-        answer = of_promise(promised, name) or say(f"criteria.{side}.{name}", **values)
+        answer = of_promise(promised, name) or say(f"criteria.{side(promised)}.{name}", **values)
         rows.append(Row(say(f"criteria.{name}"), answer))
     names = "attacker_any" if promised.loss is not None else "attacker_none"
     written = str(evidence.purpose.get("attackers", ""))
@@ -109,8 +115,20 @@ def mechanisms(evidence: PublicEvidence) -> tuple[Part, ...]:
     loss = evidence.promise.loss
     if loss is None:
         return ()
+    if side(evidence.promise) == "local":
+        return (_changes(loss.events), _origin(evidence))
     note = say("guarantee.mechanisms_note") if evidence.noise else None
     return (_ran(loss.events, note), _origin(evidence))
+
+
+def _changes(events: Event) -> TableView:
+    """Return how people change their answers."""
+    rows = tuple(
+        (say(f"mechanisms.{leaf.word}"), *(exactly(getattr(leaf, name, None)) for name in LOCAL_NUMBERS))
+        for leaf, _ in events.leaves()
+    )
+    headings = tuple(say(f"guarantee.{name}") for name in ("mechanism", *LOCAL_NUMBERS))
+    return TableView(say("guarantee.changes"), headings, rows)
 
 
 def _ran(events: Event, note: Text | None) -> TableView:
@@ -138,9 +156,9 @@ def _origin(evidence: PublicEvidence) -> KeyValues:
             Row(say("guarantee.noise_source"), _known("noise", noise.get("source", ""))),
             Row(say("guarantee.sampler"), _known("noise", noise.get("sampler", ""))),
         ]
-    rows.append(
-        Row(say("guarantee.rows_per_person"), evidence.promise.rows_per_person, three("rows_per_person"))
-    )
+    if side(evidence.promise) != "local":
+        cap = evidence.promise.rows_per_person
+        rows.append(Row(say("guarantee.rows_per_person"), cap, three("rows_per_person")))
     return KeyValues(say("guarantee.made_of"), tuple(rows))
 
 
@@ -181,4 +199,5 @@ def at_risk(evidence: PublicEvidence) -> tuple[Part, ...]:
 
 def numbers_of_mechanisms(promised: Promise) -> tuple[str, ...]:
     """Return the names of the numbers in the table of mechanisms."""
-    return () if promised.loss is None else ("scale", "sensitivity", "grid", "count")
+    numbers = {"unbounded": (), "local": LOCAL_NUMBERS, "bounded": ("scale", "sensitivity", "grid", "count")}
+    return numbers[side(promised)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.release.evidence import PublicEvidence
-from engine.report.content.shared import say
+from engine.report.content.shared import say, side
 from engine.report.document import Part
 from engine.report.words import is_number, with_margin, word
 from engine.views import BarsView, Cell, IntervalsView, Label, NumberView, TableView, Text, View
@@ -20,8 +20,8 @@ MARGIN = ".within_95.label"
 
 def results(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Return what was released. Key numbers stand on the first page and are not repeated."""
-    private = evidence.promise.loss is not None
-    parts: list[Part] = [say("results.intro" if private else "results.intro_plain")]
+    intro = {"bounded": "intro", "local": "intro_local", "unbounded": "intro_plain"}
+    parts: list[Part] = [say(f"results.{intro[side(evidence.promise)]}")]
     for view in evidence.views:
         parts += shown(view)
     return tuple(parts)

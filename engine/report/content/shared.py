@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from engine import texts
-from engine.privacy.promise import Promise, Unit
+from engine.privacy.promise import Promise, Unit, promise_kind
 from engine.release.evidence import PublicEvidence
 from engine.views import Cell, Label, Text
 
@@ -53,6 +53,13 @@ def stated(values: Mapping[str, Any], name: str) -> Cell:
     return str(values.get(name, "")).strip() or say("words.not_stated")
 
 
+def side(promise: Promise) -> str:
+    """Return which sentences hold: ``bounded``, ``unbounded``, or ``local`` where people changed answers."""
+    if promise.loss is None:
+        return "unbounded"
+    return "local" if promise_kind(promise.kind).local else "bounded"
+
+
 def unit_word(promise: Promise) -> Text:
     """Return the word for who is protected: person or row."""
     return say(f"words.{promise.unit.value}")
@@ -60,6 +67,8 @@ def unit_word(promise: Promise) -> Text:
 
 def unit_of(promise: Promise) -> Text:
     """Say who is protected, and up to how many rows."""
+    if side(promise) == "local":
+        return say("units.local")
     if promise.unit is Unit.PERSON and promise.rows_per_person == 1:
         return say("units.person_one")
     if promise.unit is Unit.PERSON:

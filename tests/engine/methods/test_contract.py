@@ -45,7 +45,9 @@ def evidence(folder: Path) -> dict[str, Any]:
 def words_of(base: str, parameter: Parameter) -> list[str]:
     found = [f"{base}.{name}" for name in ("label", "help")]
     found += [f"{base}.choices.{choice}" for choice in parameter.choices]
-    return found + [f"{base}.fields.{part.name}.label" for part in parameter.fields]
+    return found + [
+        f"{base}.fields.{part.name}.{word}" for part in parameter.fields for word in ("label", "help")
+    ]
 
 
 @EVERY

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine import texts
+from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
@@ -287,3 +289,67 @@ def test_the_same_plan_makes_the_same_page():
     first, second = (SURVEY.run({}, OPENING.request, None).artefacts[0].content for _ in range(2))
     assert first == second
     assert Path("resources/sample/survey_reports.csv").read_text().count(kit_of(OPENING).id) == 485
+
+
+# --- what is said -----------------------------------------------------------------------------------
+
+# Sentences of the reports that are about a table of the custodian's, noise of ours, or a register that pays.
+UNTRUE = [
+    "assumptions.choices_made_with_sight",
+    *(f"report.limits.{name}" for name in ("stays_personal", "correctness", "chosen", "margins", "machine")),
+    *(f"report.unchecked.{name}" for name in ("noise", "bounds", "key", "cap", "ledger", "input")),
+    *(f"report.guarantee.{name}" for name in ("bias", "sampler", "noise_source", "scale", "rows_per_person")),
+    *(f"report.results.{name}" for name in ("intro", "inside")),
+    *(f"report.cover.{name}" for name in ("holding", "total_silent")),
+    *(f"report.{name}" for name in ("units.person_one", "composition.same", "neighbours.replace_one.person")),
+    *(f"report.noise.{name}" for name in ("operating_system", "canonne_kamath_steinke_2020")),
+    "report.criteria.bounded.linking",
+    "report.table.people",
+]  # fmt: skip
+LOCAL = """cover.entered results.intro_local results.inside_plain guarantee.posterior_answer guarantee.changes
+guarantee.truth guarantee.answers limits.stays_personal_local limits.correctness_local limits.formal_local
+limits.machine_local unchecked.page unchecked.one_report units.local neighbours.local"""
+WORDS_OF_TABLES = re.compile(
+    r"in the table|original table|released numbers|every number carries|No row|paid for"
+)
+
+
+def plain_text(path):
+    found = Page(path.read_bytes())
+    return " ".join(
+        " ".join(" ".join(parts).split()) for kind, parts in found.texts.items() if kind != "script"
+    )
+
+
+def test_no_sentence_speaks_of_a_table_of_people_or_of_noise_of_ours(tmp_path, ledger):
+    ledger.create_holding("Staff survey", unit="person", neighbours="add_remove", epsilon="1/10")
+    entry = opened(tmp_path, ledger).entry
+    lines = reports(kit_of(OPENING), (np.zeros(90, int), np.zeros(90, int), np.zeros(90, int)), 2)
+    collected(tmp_path, ledger, collecting(tmp_path, entry, [*lines, "odd"]), "estimates")
+    printed = ""
+    for folder in ("kit", "estimates"):
+        for part, name in (("release", "report-external"), ("internal", "report-internal")):
+            said = plain_text(tmp_path / folder / part / f"{name}.html")
+            printed += said
+            wrong = [one for one in UNTRUE if texts.text(one) in said]
+            assert wrong == [], (folder, part)
+            assert WORDS_OF_TABLES.search(said) is None, (folder, part)
+            assert "None" not in said and "nan" not in said.split()
+        readme = (tmp_path / folder / "release" / "README.txt").read_text()
+        assert texts.text("promises.local_dp.recipient") in readme
+        evidence = json.loads((tmp_path / folder / "release" / "evidence.json").read_text())
+        assert evidence["noise"] == {} and evidence["promise"]["kind"] == "local_dp"
+        assert not {"budget", "bounds", "declared_sizes", "rows_per_person"} & set(evidence["decided"])
+    assert [one for one in LOCAL.split() if texts.text(f"report.{one}") not in printed] == []
+
+
+def test_the_command_line_needs_no_table(tmp_path, capsys):
+    given = [f"--set={name}={json.dumps(value)}" for name, value in OPENING.parameters.items()]
+    plan, kit_folder, book = tmp_path / "plan.json", tmp_path / "kit", f"--ledger={tmp_path / 'l.sqlite'}"
+    new = ["plan", "new", f"--method={ID}", "--holding=Staff", f"--out={plan}", *given]
+    assert main(new) == 0
+    assert main(["plan", "check", str(plan), book]) == 0
+    assert "95 of 100" in capsys.readouterr().out
+    assert main(["run", str(plan), f"--out={kit_folder}", book]) == 0
+    assert main(["verify", str(kit_folder), book]) == 0
+    assert Page((kit_folder / "release" / "survey.html").read_bytes()).texts["h1"] == [kit_of(OPENING).title]
