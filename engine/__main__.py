@@ -16,9 +16,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine import texts
-from engine.commands.parser import REFUSED, make_parser
-from engine.errors import EngineError, InputRefused, VerificationFailed
+from engine.later import import_later
+
+for library in ("pandas", "pyarrow", "pyarrow.compute"):  # before anything that imports them
+    import_later(library)
+
+from engine import texts  # noqa: E402
+from engine.commands.parser import REFUSED, make_parser  # noqa: E402
+from engine.errors import EngineError, InputRefused, VerificationFailed  # noqa: E402
 
 FAILED = 1
 

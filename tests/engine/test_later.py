@@ -1,0 +1,60 @@
+"""A library that is imported on first use: not before, whole afterwards, never where nothing needs it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize("command", [["methods"], ["methods", "statistics.counts"], ["price", "--help"]])
+def test_a_command_that_reads_declarations_loads_neither_pandas_nor_arrow(command):
+    code = f"""
+import sys
+from engine.__main__ import main
+try:
+    main({command})
+except SystemExit:
+    pass
+print([name for name in ("pandas.core", "pyarrow.lib", "scipy", "sklearn") if name in sys.modules])
+"""
+    assert python(code) == "[]"
+
+
+def test_on_first_use_everything_is_there_whoever_imported_it():
+    code = """
+import sys
+from engine.later import import_later
+for name in ("pandas", "pyarrow", "pyarrow.compute"):
+    import_later(name)
+import pyarrow.compute as pc, pyarrow as pa, pandas as pd, pandas
+import_later("pandas")
+assert "pandas.core" not in sys.modules and "pyarrow.lib" not in sys.modules
+assert pc.sum(pa.array([1, 2])).as_py() == 3
+frame = pd.DataFrame({"a": pa.array([1, 2])})
+import pandas as again
+assert isinstance(frame, again.DataFrame) and again.DataFrame is pd.DataFrame is pandas.DataFrame
+from pandas.api.types import is_numeric_dtype
+print(is_numeric_dtype(frame["a"]), sys.modules["pandas"].__version__ == pd.__version__)
+"""
+    assert python(code) == "True True"
+
+
+def test_what_is_not_installed_stays_absent():
+    code = """
+from engine.later import import_later
+import_later("no_such_library_anywhere")
+try:
+    import no_such_library_anywhere
+except ImportError:
+    print("absent")
+"""
+    assert python(code) == "absent"
