@@ -69,8 +69,9 @@ def _margin_columns(table: TableView) -> list[int]:
 def _beside(table: TableView) -> TableView:
     """Put each margin that differs from row to row beside its number, both with two digits of the margin."""
     for at in reversed(_margin_columns(table)):
-        margins = {row[at] for row in table.rows}
-        if len(margins) < 2 or not all(is_number(row[at]) and is_number(row[at - 1]) for row in table.rows):
+        if not all(is_number(row[at]) and is_number(row[at - 1]) for row in table.rows):
+            continue
+        if len({row[at] for row in table.rows}) < 2:
             continue
         rows = tuple((*row[: at - 1], _pair(row[at - 1], row[at]), *row[at + 1 :]) for row in table.rows)
         note = _joined(table.note, [say("words.beside", label=table.headings[at])])
@@ -89,7 +90,7 @@ def _without_same(table: TableView) -> tuple[TableView, list[Text]]:
     same = [
         at
         for at in range(1, len(table.headings))
-        if len({row[at] for row in table.rows}) == 1 and is_number(table.rows[0][at])
+        if is_number(table.rows[0][at]) and all(row[at] == table.rows[0][at] for row in table.rows)
     ]
     if not same or len(same) + 1 >= len(table.headings):
         return table, []
@@ -108,7 +109,7 @@ def _without_same(table: TableView) -> tuple[TableView, list[Text]]:
 def _across(table: TableView) -> TableView | None:
     """Set the last label column across; None where there are too few labels or too many values."""
     labels = len(table.headings) - 1
-    if labels < 2 or any(is_number(row[at]) for row in table.rows for at in range(labels)):
+    if labels < 2 or not all(isinstance(row[at], str) for row in table.rows for at in range(labels)):
         return None
     across = _levels(row[labels - 1] for row in table.rows)
     down = _levels(row[: labels - 1] for row in table.rows)

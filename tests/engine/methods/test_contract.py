@@ -150,6 +150,14 @@ def test_the_evidence_is_true(method: Method) -> None:
 
 
 @EVERY
+def test_both_reports_were_made(method: Method) -> None:
+    failed = texts.catalogue()["report.words.failed"].split("{")[0]
+    for _, folder in ran(method):
+        for place, name in (("release", "report-external"), ("internal", "report-internal")):
+            assert failed not in (folder / place / f"{name}.html").read_text(encoding="utf-8")
+
+
+@EVERY
 def test_nothing_leaves_that_nobody_looked_at(method: Method) -> None:
     for _, folder in ran(method):
         tree = evidence(folder)
