@@ -62,8 +62,9 @@ def _prepared(tree: Mapping[str, Any]) -> Any:
     return [tree["files"], tree["preparation"], marks if tree["preparation"] else []]
 
 
-_REQUEST = ("method", "method_version", "schemas", "parameters", "declared_sizes", "budget")
-_LEDGER = (*_REQUEST, "files", "preparation", "holding", "holding_budget", "continues")
+_DECLARED = ("schemas", "preparation")  # what a method sees of the rows: declarations after the steps
+_REQUEST = (*_DECLARED, "method", "method_version", "parameters", "declared_sizes", "budget", "step", "state")
+_LEDGER = (*_REQUEST, "files", "holding", "holding_budget", "continues")
 
 RESULTS: Mapping[str, _JSON] = {
     "detection": _parts("files"),  # what was found out about the file

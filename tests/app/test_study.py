@@ -57,7 +57,10 @@ EDITS: dict[str, st.SearchStrategy[Any]] = {
     "holding_budget": st.sampled_from([None, Budget(Fraction(2))]),
     "measures": st.sampled_from([(), ("risk.linkage",)]),
     "decisions": st.sampled_from([(), ({"decision": "new"},)]),
+    "candidates": st.sampled_from([(), ({"parameters": {"columns": []}},)]),
     "continues": st.sampled_from(["", "e1"]),
+    "step": st.sampled_from(["", "visit"]),
+    "state": st.sampled_from(["", "state.bin"]),
 }
 
 
@@ -102,10 +105,12 @@ def test_a_result_is_kept_exactly_while_its_inputs_are_the_same(edits: list[tupl
         ({"parameters": {"columns": ["age"]}}, {"forecast", "ledger", "bundle"}),
         (
             {"preparation": ({"step": "keep"},)},
-            set(RESULTS) - {"detection", "raw", "suggestions", "price", "forecast"},
+            set(RESULTS) - {"detection", "raw", "suggestions", "price"},
         ),
         ({"files": {}}, set(RESULTS) - {"price", "forecast"}),
         ({"price": Price(people=3)}, {"price", "bundle"}),
+        ({"step": "visit"}, {"forecast", "ledger", "bundle"}),
+        ({"state": "state.bin"}, {"forecast", "ledger", "bundle"}),
     ],
 )
 def test_by_hand_which_decision_drops_what(edit: dict[str, Any], dropped: set[str]) -> None:
@@ -162,6 +167,14 @@ def test_results_of_several_keys_live_and_go_together() -> None:
     assert (study.result("what_if", "race"), study.result("what_if", "sex")) == (1, 2)
     study.decide(files={})
     assert (study.result("what_if", "race"), study.result("what_if", "sex")) == (None, None)
+
+
+def test_a_recorded_step_answers_what_was_missing() -> None:
+    """A method sees the declarations as the recorded steps leave them, so they decide what is wrong."""
+    study = Study(replace(START, method="statistics.counts", parameters={"columns": ["band"]}))
+    assert [problem.code for problem in study.problems()] == ["parameters.no_such_column"]
+    study.decide(preparation=({"step": "bands", "column": "age", "edges": [0, 50, 100], "to": "band"},))
+    assert study.problems() == ()
 
 
 def test_an_unknown_method_is_a_problem_not_a_failure() -> None:
