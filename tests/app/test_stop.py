@@ -92,7 +92,7 @@ def test_stop_after_the_noise_leaves_the_budget_spent_and_says_so(
 ) -> None:
     from engine.release import run as module
 
-    gate = Gate(monkeypatch, module, "_released", before=False)
+    gate = Gate(monkeypatch, module, "make", before=False)
     assert stop_at(gate, at_preview, qtbot) == words.say("app.release.stop_spent")
     page = at_preview.page("release")
     assert "stays spent" in page.ended_words.plain()

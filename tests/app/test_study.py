@@ -171,7 +171,8 @@ def test_results_of_several_keys_live_and_go_together() -> None:
 
 def test_a_recorded_step_answers_what_was_missing() -> None:
     """A method sees the declarations as the recorded steps leave them, so they decide what is wrong."""
-    study = Study(replace(START, method="statistics.counts", parameters={"columns": ["band"]}))
+    counts = {"method": "statistics.counts", "parameters": {"columns": ["band"]}}
+    study = Study(replace(START, **counts, budget=Budget(Fraction(1))))
     assert [problem.code for problem in study.problems()] == ["parameters.no_such_column"]
     study.decide(preparation=({"step": "bands", "column": "age", "edges": [0, 50, 100], "to": "band"},))
     assert study.problems() == ()
