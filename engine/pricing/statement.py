@@ -184,8 +184,8 @@ def price_statement(promise: Promise, price: Price, *, readings: bool = True) ->
     Returns
     -------
     dict
-        Empty while people or compensation are not said. Else ``constants``, ``budget`` (the price at ε
-        itself), ``band`` (what uncertain constants leave open), ``calibration`` (the defended point behind
+        Empty while people or compensation are not said, and where nothing is lost. Else ``constants``,
+        ``budget`` (the price at ε itself), ``band`` (what uncertain constants leave open), ``calibration`` (the defended point behind
         c), ``anchor`` (the precedent behind the compensation), ``affordable`` (the largest ε that a stated
         budget covers), ``printed`` (by the curve as printed, where E_min is above 0); with readings also the
         cheapest ones of privacy at risk (``published``, ``exact``, ``exact_two_sided``), ``expected``, and
@@ -198,8 +198,8 @@ def price_statement(promise: Promise, price: Price, *, readings: bool = True) ->
     """
     cost = cost_of(price)
     loss = promise.loss
-    if cost is None or loss is None:
-        return {}
+    if cost is None or loss is None or not loss.epsilon:
+        return {}  # an answer that was paid for before is shown again: there is nothing to price
     epsilon = float(loss.epsilon)
     constants = {part.name: plain(getattr(price, part.name)) for part in fields(price)}
     tree = {

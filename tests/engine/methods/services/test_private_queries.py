@@ -2,8 +2,15 @@
 
 import json
 import math
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +26,14 @@ from engine.methods.services.desk import Desk
 from engine.methods.services.private_queries import ID, level_for
 from engine.privacy.accuracy import laplace_error
 from engine.privacy.promise import Neighbours
+from engine.progress import SILENT
 from engine.release.check import check
-from engine.release.plan import FileReference, Plan, Purpose
-from engine.release.run import run
+from engine.release.plan import FileReference, Plan, Price, Purpose
+from engine.release.run import run, run_through
+from engine.release.verify import verify
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
+from tests.engine.adversarial import test_neighbours
 from tests.engine.battery.checks import failing
 from tests.engine.battery.distributions import laplace_law
 from tests.engine.battery.neighbours import coded_rows
@@ -32,6 +42,7 @@ from tests.noise_source import seeded_noise
 
 ROOT = Path(__file__).parents[4]
 DESK = method(ID)
+paid_for = test_neighbours.paid_for  # everything that is paid for, drawn or told by the clock, is fixed
 OPTIONS = {
     "format": "text", "delimiter": ",", "encoding": "utf-8", "header": True, "skip_rows": 0, "decimal": ".",
     "thousands": "", "quote": '"', "escape": "", "line_ends": "\n", "date_order": "ymd", "width": 3,
@@ -123,7 +134,7 @@ def folder(tmp_path):
 @pytest.fixture(autouse=True)
 def plain_reports(request, monkeypatch):
     """Leave the reports empty where a test does not look at them: they take most of the time."""
-    if "whole" not in request.keywords:
+    if "killer" not in request.fixturenames:
         for part in ("pdf", "html"):
             monkeypatch.setattr(f"engine.report.{part}.render", lambda *_, **__: b"")
 
@@ -256,6 +267,15 @@ def test_another_meaning_is_refused(desk):
     ):
         assert desk.refused(F, **changes) == "other_meaning", changes
     assert desk.refused(F, budget=Budget(Fraction(1))) == "own_budget"
+
+
+def test_what_was_paid_for_has_no_price_a_second_time(folder):
+    desk = Visitor(folder, price=Price(people=1000, compensation=Fraction(500), budget=Fraction(10**6)))
+    desk.ask(F)
+    check(desk.visit(F), ledger=desk.ledger, base=folder)
+    evidence, _ = desk.ask(F)
+    inside = json.loads((folder / desk.last / "internal" / "evidence.json").read_text())["internal"]
+    assert inside["price"] == {} and evidence["promise"]["epsilon"] == "0"
 
 
 def test_a_closed_desk_answers_nothing(desk):
@@ -407,3 +427,134 @@ def test_what_the_visits_may_spend_is_what_the_accountant_adds_up(desk):
     assert desk.refused({"where": "age > 9", "epsilon": str(Fraction(1, 2) - spent + Fraction(1, 10**9))})
     desk.ask({"where": "age > 9", "epsilon": str(Fraction(1, 2) - spent)})
     assert desk.service.epsilon_left == 0
+
+
+# --- nothing but the answers leaves -----------------------------------------------------------------
+
+
+def conversation(folder, rows):
+    """Open a desk on some rows and visit it twice; return everything that left."""
+    folder.mkdir()
+    write_rows(folder, rows)
+    ledger = Ledger(folder / "ledger.sqlite")
+    asked = Visitor.__new__(Visitor)
+    asked.folder, asked.ledger, asked.opening, asked.last = folder, ledger, plan(), "open"
+
+    def door(spend):
+        return seeded_noise(1, on_first_draw=spend)
+
+    def release(made, name):
+        run_through(made, folder / name, ledger, folder, "en", SILENT, door)
+
+    release(asked.opening, "open")
+    asked.entry = ledger.entries()[0].id
+    release(asked.visit(F, OLD), "one")
+    release(asked.visit(OLD, {"where": "age > 50 or sex is missing", "margin": 30}, state="one"), "two")
+    return {
+        f"{name}/{path.name}": path.read_bytes()
+        for name in ("open", "one", "two")
+        for path in (folder / name / "release").iterdir()
+    } | {f"{name}/state": (folder / name / "internal" / "state").read_bytes() for name in ("one", "two")}
+
+
+TABLES = {
+    "no rows": (),
+    "one more person": (*ROWS, "p90,f,33"),
+    "a person with 2 rows": (*ROWS, "p90,f,33", "p90,f,34"),
+    "a person with 1000 rows": (*ROWS, *("p90,m,77",) * 1000),
+    "undeclared values": (*ROWS, "p90,oops,oops", ",,", "p91,=1+1,1e400", "p92,x"),
+}
+
+
+def test_nothing_but_the_noisy_counts_depends_on_the_rows(tmp_path, monkeypatch, paid_for):
+    entries = count()  # the ids of several entries of one ledger, the same in every conversation
+    monkeypatch.setattr("secrets.token_hex", lambda size: f"{next(entries):0{2 * size}x}")
+    expected = conversation(tmp_path / "base", ROWS)
+    assert {"one/answers.csv", "open/columns.csv", "two/evidence.json", "two/state"} < expected.keys()
+    for place, (label, rows) in enumerate(TABLES.items()):
+        entries = count()
+        found = conversation(tmp_path / str(place), rows)
+        different = {name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name)}
+        assert not different, label
+
+
+# --- a crash ----------------------------------------------------------------------------------------
+
+
+class Killer:
+    """A warm process that visits copies of one desk and has the visits killed."""
+
+    def __init__(self, place):
+        self.place, self.number = place, 0
+        (place / "temporary").mkdir()
+        (place / "desk").mkdir()
+        write_rows(place / "desk")
+        self.opened = Visitor(place / "desk")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.engine.release.killed"],
+            cwd=ROOT,
+            env={**os.environ, "TMPDIR": str(place / "temporary")},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def kill(self, touch):
+        """Kill a visit at a touch of the disk; ask the same again, and something new."""
+        self.number += 1
+        folder = self.place / f"visit{self.number}"
+        shutil.copytree(self.place / "desk", folder)
+        desk = copy(self.opened)
+        desk.folder, desk.ledger, desk.last = folder, Ledger(folder / "ledger.sqlite"), "open"
+        (folder / "plan.json").write_text(desk.visit(F, OLD).dumps())
+        print(folder, "at", touch, file=self.process.stdin, flush=True)
+        assert int(self.process.stdout.readline()) in (0, -9)
+        assert not list(folder.glob(".custos-*")) and not list((self.place / "temporary").iterdir())
+        desk.ledger = Ledger(folder / "ledger.sqlite")
+        whole = (folder / "bundle").exists()
+        if not whole and desk.service.underway is not None:
+            assert desk.refused(F) == "ledger.visit_underway"  # nobody goes on before a person has looked
+            desk.ledger.resolve(desk.service.underway.id, "Power cut")
+        lost = desk.service.epsilon_spent
+        assert lost in (0, Fraction(1, 4)) and (not whole or lost == Fraction(1, 4))
+        if whole:
+            assert verify(folder / "bundle", ledger=desk.ledger).problems == ()
+            desk.last = "bundle"
+        evidence, again = desk.ask(F, OLD)
+        assert evidence["promise"]["epsilon"] == ("0" if whole else "1/4")
+        if whole:  # it could have been seen: the same answer, free
+            assert again["count"].tolist() == desk.answers("bundle")["count"].tolist()
+            assert desk.refused(F, state="open") == "ledger.other_state"
+        spent = desk.service.epsilon_spent
+        assert spent == (lost if whole else lost + Fraction(1, 4)) <= Fraction(1, 2)
+        rest = {"where": "sex is m", "epsilon": str(Fraction(1, 2) - spent + Fraction(1, 100))}
+        assert desk.refused(rest) in ("over_reserve", "ledger.over_reserved")
+        desk.ledger.verify_chain()
+        assert desk.ledger.status("Register").epsilon_left == Fraction(1, 2)
+        return "whole" if whole else "spent" if lost else "nothing"
+
+
+@pytest.fixture
+def killer(tmp_path):
+    made = Killer(tmp_path)
+    yield made
+    made.process.communicate()
+
+
+needs_forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
+
+
+@needs_forks
+def test_a_visit_that_is_killed_at_some_touch_of_the_disk(killer):
+    found = [killer.kill(touch) for touch in (1, 45, 10_000)]
+    assert found[0] == "nothing" and found[-1] == "whole" and "spent" in found
+
+
+@needs_forks
+@pytest.mark.slow
+def test_a_visit_that_is_killed_at_every_touch_of_the_disk(killer):
+    found = []
+    while found[-2:] != ["whole", "whole"]:
+        found.append(killer.kill(len(found) + 1))
+    print(len(found), Counter(found))
+    assert set(found) == {"nothing", "spent", "whole"}
