@@ -185,11 +185,12 @@ def price_statement(promise: Promise, price: Price, *, readings: bool = True) ->
     -------
     dict
         Empty while people or compensation are not said, and where nothing is lost. Else ``constants``,
-        ``budget`` (the price at ε itself), ``band`` (what uncertain constants leave open), ``calibration`` (the defended point behind
-        c), ``anchor`` (the precedent behind the compensation), ``affordable`` (the largest ε that a stated
-        budget covers), ``printed`` (by the curve as printed, where E_min is above 0); with readings also the
-        cheapest ones of privacy at risk (``published``, ``exact``, ``exact_two_sided``), ``expected``, and
-        ``posterior`` (the second model, and whether its conclusion differs).
+        ``budget`` (the price at ε itself), ``band`` (what uncertain constants leave open), ``calibration``
+        (the defended point behind c), ``anchor`` (the precedent behind the compensation), ``affordable`` (the
+        largest ε that a stated budget covers), ``printed`` (by the curve as printed, where E_min is above 0);
+        with readings also the cheapest ones of privacy at risk (``published``, ``exact``,
+        ``exact_two_sided``), ``expected``, and ``posterior`` (the second model, and whether its conclusion
+        differs).
 
     Notes
     -----

@@ -81,6 +81,15 @@ class Desk:
         return tuple(column["name"] for column in self.declared["columns"])
 
     @property
+    def schema(self) -> Schema:
+        """The declarations as they were when the desk was opened: of its columns and of who is a person."""
+        key = self.declared["person_key"]
+        columns = [{"role": "other"} | column for column in self.declared["columns"]]
+        columns += [{"name": key[0], "role": "person_key", "kind": "text"}] if key else []
+        tree = {"version": 1, "rows_per_person": self.declared["rows_per_person"], "columns": columns}
+        return Schema.from_json(tree, file="state")
+
+    @property
     def left(self) -> Fraction:
         """How much of what was reserved no visit that came to an end has spent."""
         return self.epsilon - sum((answer.epsilon for answer in self.answers), Fraction(0))
@@ -132,7 +141,7 @@ def declared(request: Request, columns: tuple[str, ...]) -> dict[str, Any]:
     listed = [request.schema.column(name) for name in columns]
     lines = Schema(tuple(listed)).to_json()["columns"]
     key = request.schema.person_key
-    meaning = ("name", "kind", "domain", "domain_origin", "missing")
+    meaning = ("name", "kind", "domain", "domain_origin", "missing", "labels")
     tree = {
         "columns": [{name: line[name] for name in meaning if name in line} for line in lines],
         "person_key": None if key is None else [key.name, *key.missing],

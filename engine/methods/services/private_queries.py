@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -38,7 +38,8 @@ from engine.methods.statistics.promise import cap_notes, counted_unit, promise
 from engine.privacy.accuracy import MOST, laplace_error
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts, Stated
-from engine.privacy.promise import Promise, Unit
+from engine.privacy.promise import Promise
+from engine.table.schema import Schema
 from engine.views import BarsView, TableView, Text, View
 
 if TYPE_CHECKING:
@@ -64,10 +65,7 @@ class Asked:
     @cached_property
     def cells(self) -> Cells:
         """What is counted: one cell, or those of a column."""
-        by = self.question.by
-        if by is None:
-            return Cells(())
-        return Cells((LevelAxis(self.question.schema.column(by), Extra.SEPARATE),))
+        return _cells(self.question.schema, self.question.by)
 
     def count(self, rows: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the exact counts. A row is in at most one cell, by its own values alone."""
@@ -186,7 +184,7 @@ class PrivateQueries(Method):
             _refuse_question(question, desk)
             known = desk.answer(question.key)
             free = known is not None or question.key in paid
-            epsilon = Fraction(0) if free else _level(record, _moved(request, desk))
+            epsilon = Fraction(0) if free else _level(record, _opened(request).units_moved)
             paid.add(question.key)
             found.append(Asked(question, where, epsilon, known, record["margin"]))
         return tuple(found)
@@ -207,24 +205,21 @@ class PrivateQueries(Method):
 
     def mechanism(self, request: Request, epsilon: Fraction) -> LaplaceCounts:
         """Return the noise of one answer in a visit."""
-        return LaplaceCounts(_moved(request, _desk(request)), epsilon)
+        return LaplaceCounts(_opened(request).units_moved, epsilon)
 
     def cost(self, request: Request) -> Promise:
         further = ("questions_in_turn",)
         if not request.step:
             # Which mechanisms will draw it is not known yet; the theorem covers any that add up to it.
             level = required(request).epsilon
-            return promise(request, Stated("adaptive_composition", level), further=further)
+            return _undrawn(promise(request, Stated("adaptive_composition", level), further=further))
         desk = _desk(request)
         asked = self.asked(request) if request.step == VISIT else ()
         new = [one.epsilon for one in asked if one.epsilon]
         budget = Budget(sum(new, Fraction(0)), neighbours=desk.neighbours)
         events = Sequential(tuple(self.mechanism(request, epsilon).event for epsilon in new))
-        found = promise(replace(request, budget=budget), events, further=further)
-        if request.step == VISIT:
-            return found
-        unit = Unit.ROW if desk.declared["person_key"] is None else Unit.PERSON
-        return replace(found, unit=unit, rows_per_person=desk.declared["rows_per_person"])
+        found = promise(replace(_opened(request), budget=budget), events, further=further)
+        return found if new else _undrawn(found)
 
     def forecast(self, request: Request) -> Forecast:
         if request.step == CLOSE:
@@ -257,9 +252,7 @@ class PrivateQueries(Method):
     ) -> Release:
         desk = _desk(request)
         if step == CLOSE:
-            closed = replace(desk, closed=True)
-            note = Text(f"methods.{ID}.notes.closed", {"answers": len(desk.answers)})
-            return Release((), self.cost(request), notes=(note,), state=closed.dumps())
+            return self.closed(desk, request)
         asked = self.asked(request)
         context.progress.step(0.0, "run.reading")
         rows = tables[MAIN].rows()
@@ -274,31 +267,47 @@ class PrivateQueries(Method):
 
     def released(self, asked: tuple[Asked, ...], desk: Desk, request: Request) -> Release:
         """Make the artefact from answers that the desk knows: nothing after this line has seen a row."""
-        frame = pd.concat([self._answer(place, one, desk, request) for place, one in enumerate(asked, 1)])
-        frame = frame.reset_index(drop=True)
-        unit = counted_unit(request)
+        told = [(one.where, answer) for one in asked if (answer := desk.answer(one.question.key)) is not None]
+        table = self.told(told, request)
+        notes = (
+            _left(desk),
+            Text(f"methods.{ID}.notes.adds_up"),
+            *_short(asked, table.frame),
+            *cap_notes(request),
+        )
+        return Release((table,), self.cost(request), _views(table.frame), notes, state=desk.dumps())
+
+    def closed(self, desk: Desk, request: Request) -> Release:
+        """Close the desk: everything that it answered, once more."""
+        table = self.told([(answer.where, answer) for answer in desk.answers], request)
+        notes = (
+            Text(f"methods.{ID}.notes.closed", {"answers": len(desk.answers)}),
+            *cap_notes(_opened(request)),
+        )
+        state = replace(desk, closed=True).dumps()
+        return Release((table,), self.cost(request), _views(table.frame), notes, state=state)
+
+    def told(self, answers: Sequence[tuple[str, Answer]], request: Request) -> TableArtefact:
+        """Return answers as a table, each below the words in which it was asked for."""
+        frames = [self._answer(place, *one, request) for place, one in enumerate(answers, 1)]
+        frame = (
+            pd.concat([pd.DataFrame(columns=list(_ANSWERS)), *frames]) if not frames else pd.concat(frames)
+        )
+        unit = counted_unit(_opened(request))
         entries = tuple(
             DictionaryEntry(name, _meaning(name), kind, unit if name in ("count", "within_95") else "")
             for name, kind in _ANSWERS.items()
         )
-        notes = (_left(desk), Text(f"methods.{ID}.notes.adds_up"), *_short(asked, frame), *cap_notes(request))
-        return Release(
-            (TableArtefact("answers", (frame,), entries),),
-            self.cost(request),
-            _views(frame),
-            notes,
-            state=desk.dumps(),
-        )
+        return TableArtefact("answers", (frame.reset_index(drop=True),), entries)
 
-    def _answer(self, place: int, one: Asked, desk: Desk, request: Request) -> pd.DataFrame:
-        answer = desk.answer(one.question.key)
-        assert answer is not None  # answered before, or in this visit
-        values = [" · ".join(cell) for cell in one.cells.labels()]
+    def _answer(self, place: int, where: str, answer: Answer, request: Request) -> pd.DataFrame:
+        cells = _cells(_desk(request).schema, answer.by)
+        values = [" · ".join(cell) for cell in cells.labels()]
         limit = self.mechanism(request, answer.epsilon).accuracy().limit
         columns: dict[str, Any] = {
             "question": place,
-            "where": one.where,
-            "by": one.question.by or "",
+            "where": where,
+            "by": answer.by or "",
             "value": values,
             "count": list(answer.counts),
             "within_95": limit,
@@ -356,9 +365,21 @@ def _desk(request: Request) -> Desk:
     return desk
 
 
-def _moved(request: Request, desk: Desk) -> int:
-    """Return how many rows differ between neighbouring tables, in the relation of the opening."""
-    return replace(request, budget=Budget(desk.epsilon, neighbours=desk.neighbours)).units_moved
+def _opened(request: Request) -> Request:
+    """Return the request of a visit with unit, cap and relation of the opening, whatever the visit reads."""
+    desk = _desk(request)
+    budget = Budget(desk.epsilon, neighbours=desk.neighbours)
+    return replace(request, schemas={MAIN: desk.schema}, private=(MAIN,), budget=budget)
+
+
+def _cells(schema: Schema, by: str | None) -> Cells:
+    return Cells(() if by is None else (LevelAxis(schema.column(by), Extra.SEPARATE),))
+
+
+def _undrawn(found: Promise) -> Promise:
+    """Return a promise without what is said of noise: where none is drawn, nothing is to be assumed of it."""
+    left = tuple(name for name in found.assumptions if name != "exact_integer_noise")
+    return replace(found, assumptions=left)
 
 
 def _level(record: Mapping[str, Any], moved: int) -> Fraction:

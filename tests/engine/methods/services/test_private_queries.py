@@ -279,9 +279,13 @@ def test_what_was_paid_for_has_no_price_a_second_time(folder):
 
 
 def test_a_closed_desk_answers_nothing(desk):
-    desk.ask(F)
-    made = replace(desk.visit(), step="close", parameters={})
+    _, first = desk.ask(F, OLD)
+    made = replace(desk.visit(), step="close", parameters={}, files={})
     evidence = desk.release(made, "closed")
+    assert desk.answers("closed").equals(first)
+    assert {"rows_capped", "questions_in_turn"} < set(evidence["promise"]["assumptions"])
+    assert "row_is_person" not in evidence["promise"]["assumptions"]
+    assert "exact_integer_noise" not in evidence["promise"]["assumptions"]
     assert evidence["promise"]["epsilon"] == "0" and evidence["promise"]["unit"] == "person"
     desk.last = "closed"
     assert desk.refused(F) == "closed" and desk.refused(OLD) == "closed"
