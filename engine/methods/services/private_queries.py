@@ -464,7 +464,7 @@ def _views(frame: pd.DataFrame) -> tuple[View, ...]:
     rows = tuple(tuple(row) for row in frame.astype(object).itertuples(index=False, name=None))
     words = f"methods.{ID}.views"
     views: list[View] = [TableView(Text(f"{words}.table.title"), headings, rows, Text(f"{words}.table.note"))]
-    if len(frame) <= MOST_BARS:
+    if 0 < len(frame) <= MOST_BARS:
         counts, limits = (frame[name].to_numpy(dtype=np.float64) for name in ("count", "within_95"))
         labels = tuple(
             f"{place} · {value}" if value else str(place)

@@ -293,6 +293,12 @@ def test_a_closed_desk_answers_nothing(desk):
     assert desk.ledger.status("Register").epsilon_left == Fraction(1, 2)
 
 
+def test_a_desk_that_nobody_asked_is_closed_too(desk):
+    desk.release(replace(desk.visit(), step="close", parameters={}, files={}), "closed")
+    assert len(desk.answers("closed")) == 0
+    assert Desk.loads((desk.folder / "closed" / "internal" / "state").read_bytes()).closed
+
+
 # --- noise and loss ---------------------------------------------------------------------------------
 
 
