@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,11 @@ import pytest
 from engine.evaluation.protocol import Private, Subject
 from engine.methods.catalogue import method
 from engine.methods.protocol import Budget, Context
+from engine.release.check import check
+from engine.release.examples import plans
+from engine.release.make import make
+from engine.release.reading import read_all
+from engine.release.working import new_folder
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.engine.release.conftest import folder, ledger, plan, run  # noqa: F401
@@ -36,10 +42,9 @@ ROWS = Table(
 PERSON = Column("person", Role.PERSON_KEY, Kind.TEXT)
 PANEL = Table(ROWS.rows().assign(person=pd.Series(["a", "a", "a", "b", "b", "c"], dtype="str")))
 CAPPED = Schema((*SCHEMA.columns, PERSON), 2)
-ASKED: dict[str, dict[str, Any]] = {
+BY_HAND: dict[str, dict[str, Any]] = {
     "statistics.counts": {"columns": ["sex", "ward"], "totals": True, "extra_cells": "left_out"},
     "statistics.histogram": {"column": "stay", "edges": [0, 5, 14], "by": ["sex"]},
-    "statistics.margins": {"columns": ["sex", "ward"], "extra_cells": "left_out"},
     "statistics.means": {"statistic": "mean", "value": "stay", "by": ["sex"], "extra_cells": "left_out"},
     "statistics.quantiles": {
         "value": "stay",
@@ -49,12 +54,14 @@ ASKED: dict[str, dict[str, Any]] = {
     },
 }
 
+EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
+
 Maker = Callable[..., Private]
 
 
 @pytest.fixture
 def made() -> Maker:
-    """Release the rows by a method and return what an internal measure gets."""
+    """Release the rows above by one of some methods and return what an internal measure gets."""
 
     def maker(
         name: str = "statistics.counts",
@@ -66,10 +73,34 @@ def made() -> Maker:
         **parameters: Any,
     ) -> Private:
         way = method(name)
-        request = way.request({"people": schema}, ASKED[name] | parameters, budget=Budget(epsilon))
+        request = way.request({"people": schema}, BY_HAND[name] | parameters, budget=Budget(epsilon))
         assert way.problems(request) == []
         release = way.run({"people": rows}, request, Context(seeded_noise(seed), None, Path("unused")))
         subject = Subject(way, request, way.cost(request))
         return Private(subject, rows, schema, rows, release)
+
+    return maker
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Callable[..., Private]:
+    """Release the first example of any method, with another budget or of no rows where that is asked for."""
+
+    def maker(name: str, *, epsilon: Fraction | None = None, empty: bool = False) -> Private:
+        given = plans(method(name))[0]
+        if epsilon is not None and given.budget is not None:
+            given = replace(given, budget=replace(given.budget, epsilon=epsilon))
+        checked = check(given, base=EXAMPLES)
+        held = read_all(given, checked.sources, base=EXAMPLES)
+        if empty:
+            held = {
+                source: replace(one, table=one.table.with_rows(one.table.rows().head(0)))
+                for source, one in held.items()
+            }
+        draft = make(checked, held, seeded_noise(1), folder=tmp_path)
+        main = checked.request.private[0]
+        one, away = held[main], draft.held_out.get(main)
+        context = Private(checked.subject, one.table, one.schema, draft.used[main], draft.release)
+        return replace(context, work_folder=new_folder(tmp_path), held_out=away, people=one.people)
 
     return maker
