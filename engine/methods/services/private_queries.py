@@ -290,9 +290,7 @@ class PrivateQueries(Method):
     def told(self, answers: Sequence[tuple[str, Answer]], request: Request) -> TableArtefact:
         """Return answers as a table, each below the words in which it was asked for."""
         frames = [self._answer(place, *one, request) for place, one in enumerate(answers, 1)]
-        frame = (
-            pd.concat([pd.DataFrame(columns=list(_ANSWERS)), *frames]) if not frames else pd.concat(frames)
-        )
+        frame = pd.concat(frames) if frames else pd.DataFrame(columns=list(_ANSWERS))
         unit = counted_unit(_opened(request))
         entries = tuple(
             DictionaryEntry(name, _meaning(name), kind, unit if name in ("count", "within_95") else "")
