@@ -62,6 +62,19 @@ def prepare(plan: Plan, *, anchors_file: Path | None = None) -> Prepared:
     return Prepared(anchors, tried.choice.error and tried.choice.error.limit, worked, tried.seconds)
 
 
+def promised(plan: Plan) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """Return the promise that follows from a plan, its statement, and its price where people are priced.
+
+    From declarations only; the plan has no problems.
+    """
+    from engine.methods.catalogue import method
+    from engine.pricing.statement import price_statement, privacy_statement
+
+    found = method(plan.method).cost(plan.request)
+    statement = privacy_statement(found, read_at=plan.price.bound, readings=False)
+    return found, statement, price_statement(found, plan.price, readings=False)
+
+
 def _problems(plan: Plan) -> list[Any]:
     from engine.methods.catalogue import method
     from engine.release.choice import with_epsilon

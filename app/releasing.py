@@ -13,7 +13,6 @@ from typing import Any
 
 from engine.errors import Cancelled, EngineError
 from engine.ledger import Ledger, default_path
-from engine.methods.protocol import MAIN
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 
@@ -65,16 +64,21 @@ def release(
     watch: Watch,
     ledger_path: Path | None = None,
     language: str = "en",
+    passphrase: str = "",
     progress: Progress = SILENT,
 ) -> Outcome:
-    """Make a release; whatever happens, say what the ledger has kept of it."""
+    """Make a release; whatever happens, say what the ledger has kept of it.
+
+    The passphrase locks the key of a method that keeps one; it is handed on and kept nowhere.
+    """
     from engine.release.run import run
 
     ledger = WatchedLedger(ledger_path)
     ledger.watch = watch
     moved, base = beside_its_table(plan)
     try:
-        made = run(moved, out=out, ledger=ledger, base=base, language=language, progress=progress)
+        secret = {"passphrase": passphrase} if passphrase else {}
+        made = run(moved, out=out, ledger=ledger, base=base, language=language, progress=progress, **secret)
     except Cancelled:
         return Outcome(state=_state(ledger, watch), stopped=True)
     except EngineError as error:
@@ -83,8 +87,8 @@ def release(
 
 
 def beside_its_table(plan: Plan) -> tuple[Plan, Path]:
-    """Return the plan with paths relative to its table's folder, and that folder."""
-    base = Path(plan.files[MAIN].path).absolute().parent
+    """Return the plan with paths relative to the folder of its first table, and that folder."""
+    base = _home(plan)
     files = {}
     for name, file in plan.files.items():
         place = Path(file.path).absolute()
@@ -93,6 +97,12 @@ def beside_its_table(plan: Plan) -> tuple[Plan, Path]:
             place.relative_to(base).as_posix() if inside else str(place), file.options
         )
     return replace(plan, files=files), base
+
+
+def _home(plan: Plan) -> Path:
+    """Return the folder of the first table; the person's own where none is read."""
+    first = next(iter(plan.files.values()), None)
+    return Path.home() if first is None else Path(first.path).absolute().parent
 
 
 def _state(ledger: Ledger, watch: Watch) -> str:
@@ -104,7 +114,7 @@ def proposed_folder(plan: Plan, today: date) -> Path:
 
     The sample lies inside the program, and no folder of a person belongs there: it goes to their home folder.
     """
-    base = Path(plan.files[MAIN].path).absolute().parent
+    base = _home(plan)
     if not os.access(base, os.W_OK) or base.is_relative_to(PROGRAM):
         base = Path.home()
     name = re.sub(r"[^\w]+", "-", plan.purpose.title.strip().lower()).strip("-")[:60] or "release"
@@ -139,6 +149,21 @@ def files(folder: Path) -> dict[str, list[tuple[str, int, str]]]:
             for digest, name in lines
         ]
     return found
+
+
+def example(
+    method_id: str, out: Path, *, language: str = "en", progress: Progress = SILENT
+) -> tuple[Path, list[tuple[str, int, str]]]:
+    """Make the first worked example of a method and return its bundle and what is in it for a recipient.
+
+    Over a table that comes with the program, with a ledger of its own: nothing is charged.
+    """
+    from engine.methods.catalogue import method
+    from engine.release.examples import run_examples
+
+    ran = run_examples(method(method_id), out=out, language=language, progress=progress)
+    folder = ran[0].bundle.folder
+    return folder, files(folder)["release"]
 
 
 def check_bundle(folder: Path, *, ledger_path: Path | None = None) -> Any:

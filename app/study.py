@@ -26,11 +26,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from app.flow import ROWS_PER_PERSON, State
+from app.flow import ROWS_PER_PERSON, State, only_what_is_read
 from app.holdings import Holdings
 from engine.errors import EngineError
 from engine.methods.parameters import Problem
-from engine.methods.protocol import MAIN
+from engine.methods.protocol import MAIN, Method
+from engine.privacy.promise import promise_kind
 from engine.release.plan import Plan
 from engine.table.schema import Role
 
@@ -110,6 +111,7 @@ class Study:
         self.registers = Holdings()  # what the ledger knows, once it was asked
         self.saved_at: datetime | None = None
         self.target: Path | None = None  # the folder that becomes the bundle
+        self.without_table = False  # begun with the purpose, for what reads no table
         self.release_asked = ""  # fingerprint of the plan whose release was asked for, until it begins
 
     @property
@@ -128,11 +130,23 @@ class Study:
         return self.result("table")
 
     @property
+    def method(self) -> Method | None:
+        """The declaration of the chosen method, or None."""
+        return _method(self._plan.method)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether something may bound the privacy loss of the release; so while no method is chosen."""
+        return self.method is None or any(promise_kind(kind).bounded for kind in self.method.promises)
+
+    @property
     def state(self) -> State:
         """What the flow may know."""
         preview = self.result("ledger")
         return State(
             plan=self._plan,
+            method=self.method,
+            without_table=self.without_table,
             results=frozenset(name for name, _ in self._results),
             open_questions=self._open,
             problems=self.problems(),
@@ -181,7 +195,7 @@ class Study:
 
     def open_plan(self, plan: Plan, questions: frozenset[str] = frozenset()) -> None:
         """Start again from a plan that was saved; nothing is kept of the former one."""
-        self._plan, self._open = plan, questions
+        self._plan, self._open, self.without_table = plan, questions, False
         self._results.clear()
         self._prints.clear()
         self._tell({part.name for part in fields(Plan)} | set(RESULTS) | {"open_questions"})
@@ -203,12 +217,12 @@ class Study:
 
         What a run found out by itself would follow from the rows of that run.
         """
-        detection = self.result("detection")
-        if detection is None:
-            return self.plan
+        detection, plan = self.result("detection"), only_what_is_read(self.plan, self.method)
+        if detection is None or MAIN not in plan.files:
+            return plan
         from engine.release.reading import pinned_to
 
-        return pinned_to(self.plan, detection.options)
+        return pinned_to(plan, detection.options)
 
     def result(self, name: str, key: str = "") -> Any:
         """Return a result that holds for the plan as it is now, or None."""
@@ -223,7 +237,10 @@ class Study:
 
     def problems(self) -> tuple[Problem, ...]:
         """Return why the chosen method cannot run yet, from declarations only."""
-        if not self._plan.method or MAIN not in self._plan.schemas:
+        method = self.method
+        sources = () if method is None else method.reads(self._plan.step)
+        waits = any(source.required and source.name not in self._plan.schemas for source in sources)
+        if not self._plan.method or waits:
             return ()
         made_for = self._digest_of("problems", _parts(*_REQUEST))
         if self._problems[0] != made_for:
@@ -260,8 +277,19 @@ class Study:
             callback(frozenset(names))
 
 
-def _problems(plan: Plan) -> tuple[Problem, ...]:
+def _method(method_id: str) -> Method | None:
+    if not method_id:
+        return None
     from engine.methods.catalogue import method  # on first use: the methods bring numpy and pandas along
+
+    try:
+        return method(method_id)
+    except EngineError:  # a plan of another version: the method is chosen anew
+        return None
+
+
+def _problems(plan: Plan) -> tuple[Problem, ...]:
+    from engine.methods.catalogue import method
 
     try:
         return tuple(method(plan.method).problems(plan.request))

@@ -146,9 +146,10 @@ class Window(QWidget):
 
     def go(self, step: str) -> None:
         """Open a step if the flow allows it; otherwise say what is missing first."""
-        if not flow.reachable(step, self.study.state):
-            missing = flow.furthest(self.study.state)
-            reason = flow.why_not(missing, self.study.state)
+        state = self.study.state
+        if not flow.reachable(step, state):
+            missing = flow.furthest(state)
+            reason = flow.why_not(missing, state)
             if reason is not None:
                 self.notify(words.label(reason), tone="care")
             if missing == self.step:
@@ -173,8 +174,8 @@ class Window(QWidget):
 
     def go_next(self) -> None:
         """Open the following step, or say what is missing from this one."""
-        reason = flow.why_not(self.step, self.study.state)
-        after = flow.following(self.step)
+        state = self.study.state
+        reason, after = flow.why_not(self.step, state), flow.following(self.step, state)
         if reason is not None:
             self.notify(words.label(reason), tone="care")
         elif after is not None:
@@ -182,26 +183,21 @@ class Window(QWidget):
 
     def go_back(self) -> None:
         """Open the step before."""
-        before = flow.preceding(self.step)
+        before = flow.preceding(self.step, self.study.state)
         if before is not None:
             self.go(before)
 
     def update_frame(self) -> None:
         """Show where we are: steps, Back, Next, saved."""
         state = self.study.state
-        everything = {*flow.STEPS, *flow.BESIDE}
-        done = {step for step in flow.STEPS if flow.reachable(step, state) and flow.complete(step, state)}
-        current = flow.STEPS.index(self.step) if self.step in flow.STEPS else len(flow.STEPS)
-        # A step that asks nothing is done once it has been passed.
-        if current == 0:
-            done.discard("start")
-        self.side.steps.update_steps(
-            self.step, done, {step for step in everything if flow.reachable(step, state)}
-        )
+        steps = flow.path(state)
+        reachable = {step for step in (*steps, *flow.BESIDE) if flow.reachable(step, state)}
+        done = {step for step in steps if step in reachable and flow.complete(step, state)}
+        self.side.update_steps(self.step, steps[1:], done, reachable)
         page = self.page(self.step)
-        self.footer.back.setVisible(flow.preceding(self.step) is not None)
+        self.footer.back.setVisible(flow.preceding(self.step, state) is not None)
         named = page.next_words()
-        self.footer.next.setVisible(flow.following(self.step) is not None or bool(named))
+        self.footer.next.setVisible(flow.following(self.step, state) is not None or bool(named))
         self.footer.show_next(named, flow.why_not(self.step, state))
         if self.study.saved_at is not None:
             self.footer.saved.setText(words.say("app.window.saved", time=f"{self.study.saved_at:%H:%M}"))
@@ -240,7 +236,7 @@ class Window(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         self.side = Side()
-        self.side.steps.chosen.connect(self.go)
+        self.side.chosen.connect(self.go)
         self.side.look_chosen.connect(self._choose_look)
         row.addWidget(self.side)
         row.addWidget(self._build_middle(), 1)

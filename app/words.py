@@ -40,7 +40,16 @@ def has(text_id: str) -> bool:
 
 def label(value: Label) -> str:
     """Return a `Text` as its sentence and the custodian's own words as they are."""
-    return say(value.id, **value.values) if isinstance(value, Text) else value
+    if not isinstance(value, Text):
+        return value
+    return say(value.id, **{name: _inner(one) for name, one in value.values.items()})
+
+
+def _inner(value: Any) -> Any:
+    """Return a value of a text; texts within texts as their sentences."""
+    if isinstance(value, Text):
+        return label(value)
+    return ", ".join(str(_inner(one)) for one in value) if isinstance(value, list | tuple) else value
 
 
 def explain(error: EngineError | Problem) -> tuple[str, str]:

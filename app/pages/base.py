@@ -102,6 +102,16 @@ class Page(QScrollArea):
     def build(self) -> None:
         """Make the widgets, once."""
 
+    def say(self, name: str, **values: Any) -> str:
+        """Return a text of this page, ``app.ID.NAME``, in the words that fit what is promised."""
+        return words.say(self._text(name), **values)
+
+    def _text(self, name: str) -> str:
+        """Return the id of a text: of releases of which nothing bounds the loss where there is one."""
+        other = f"app.{self.id}.unbounded.{name}"
+        is_other = not self.study.is_bounded and words.has(other)
+        return other if is_other else f"app.{self.id}.{name}"
+
     def enter(self) -> None:
         """Show the study as it is; called whenever the page is shown and whenever the study changed."""
 
@@ -113,8 +123,11 @@ class Page(QScrollArea):
 
     def explain(self, topic: str) -> Explanation:
         """Return what the right-hand side says about a topic; "" is the page itself."""
-        base = f"app.{self.id}.help.{topic}" if topic else f"app.{self.id}.help"
-        if words.has(f"{base}.what"):
+        name = f"help.{topic}" if topic else "help"
+        # All parts come from one place, so that the two ways of saying it never mix.
+        first = next((end for end in ("what", "part1.body") if words.has(self._text(f"{name}.{end}"))), "")
+        base = self._text(f"{name}.{first}").removesuffix(f".{first}")
+        if first == "what":
             from app.widgets.panel import three
 
             return three(base)

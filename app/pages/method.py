@@ -1,85 +1,138 @@
-"""Method: what leaves the building, by which way, and the form that the way's declaration asks for."""
+"""Method: what the recipient should be able to do, the ways that fit, and the form of the chosen one."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
-    QGridLayout,
+    QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QRadioButton,
     QVBoxLayout,
     QWidget,
 )
 
-from app import words
+from app import flow, words
+from app.choosing import QUESTIONS, Offer, matches, offers, ordered, ruled_out_by, title
 from app.flow import BUDGET
+from app.money import level, size
 from app.pages.base import Page
+from app.releasing import example
 from app.widgets.cards import Card
+from app.widgets.example_card import ExampleCard
 from app.widgets.panel import Explanation, Part
-from app.widgets.parameter_fields import empty
 from app.widgets.parameter_form import ParameterForm
 from app.widgets.prose import Heading, Prose
-from engine.methods.protocol import Family
+from app.widgets.questions import Questions
+from app.widgets.ways import Way, Ways
+from engine.methods.protocol import Spends
 
-SIDE_BY_SIDE = 680  # width of the page from which cards stand beside each other
-FAMILIES = tuple(Family)
-
-
-def catalogue() -> tuple[Any, ...]:
-    """Return every method; brings numpy and pandas along, so it runs as a job first."""
-    from engine.methods.catalogue import methods
-
-    return methods()
+SIDE_BY_SIDE = 680  # width of the page from which parts stand beside each other
+QUESTIONS_WIDE = 232
 
 
 class MethodPage(Page):
-    """The sixth screen."""
+    """In two parts: choosing among all ways, and what the chosen one still needs."""
 
     id = "method"
 
     def build(self) -> None:
-        self.methods: tuple[Any, ...] = ()
-        self.family = ""
-        self._known = ""
-        self._build_families()
-        self.ways = Card(words.say("app.method.way_heading"))
-        self.ways.body.setSpacing(4)
-        self.buttons = QButtonGroup(self)
-        self.buttons.buttonClicked.connect(lambda button: self._choose(button.property("method")))
-        self._way_rows = QGridLayout()
-        self._way_rows.setSpacing(0)
-        self._way_rows.setColumnStretch(0, 1)
-        self._way_rows.setColumnStretch(1, 1)
-        self.ways.body.addLayout(self._way_rows)
-        self.body.addWidget(self.ways)
+        self.offers: tuple[Offer, ...] = ()
+        self.choosing = True
+        self.selected = ""
+        self._shows_example = False
+        self._kept: dict[str, dict[str, Any]] = {}  # what was filled in for ways that were left again
+        self._examples: list[TemporaryDirectory[str]] = []
+        self._build_choice()
         self._build_chosen()
         self._build_form()
+        self.example = ExampleCard()
+        self.example.closed.connect(self._close_example)
+        self.example.failed.connect(
+            lambda path: self.notify(
+                words.say("app.report.cannot_open"), words.say("app.report.cannot_open_do", path=path)
+            )
+        )
+        self.body.addWidget(self.example)
         self.body.addStretch(1)
+        find = QShortcut(QKeySequence.StandardKey.Find, self)
+        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        find.activated.connect(self._find)
 
-    def _build_families(self) -> None:
-        row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        row.setSpacing(12)
-        self._family_row = row
-        self.families: dict[Family, QPushButton] = {}
-        for family in FAMILIES:
-            button = QPushButton(words.say(f"app.method.family.{family}"))
-            button.setObjectName(f"family-{family}")
-            button.setProperty("look", "chip")
-            button.setCheckable(True)
-            button.clicked.connect(lambda checked=False, family=family: self._show_family(family))
-            self.topic(button, f"family.{family}")
-            self.families[family] = button
-            row.addWidget(button)
+    def _build_choice(self) -> None:
+        self.choice = QWidget()
+        self._choice_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.choice)
+        self._choice_row.setContentsMargins(0, 0, 0, 0)
+        self._choice_row.setSpacing(24)
+        self.questions = Questions("app.method.ask", QUESTIONS)
+        self.questions.answered.connect(self._answered)
+        for group in self.questions.groups.values():
+            for button in group.buttons():
+                self.topic(button, "questions")
+        self._choice_row.addWidget(self.questions)
+        column = QVBoxLayout()
+        column.setSpacing(12)
+        column.addLayout(self._build_search())
+        self.ways = Ways()
+        self.ways.chosen.connect(self._select)
+        self.ways.used.connect(self._use)
+        self.ways.example.connect(self._ask_example)
+        column.addWidget(self.ways)
+        self.none = Prose()
+        self.none.setObjectName("no-way")
+        column.addWidget(self.none)
+        self.others = QPushButton()
+        self.others.setObjectName("others")
+        self.others.setProperty("look", "link")
+        self.others.clicked.connect(lambda checked=False: self._show_all(True))
+        column.addWidget(self.others, 0, Qt.AlignmentFlag.AlignLeft)
+        self.why = Prose(tone="quiet", pixels=12)
+        self.why.setObjectName("why-others")
+        column.addWidget(self.why)
+        column.addStretch(1)
+        self._choice_row.addLayout(column, 1)
+        self.body.addWidget(self.choice)
+
+    def _build_search(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        self.search = QLineEdit()
+        self.search.setObjectName("search")
+        self.search.setAccessibleName(words.say("app.method.search"))
+        self.search.setPlaceholderText(words.say("app.method.search"))
+        self.search.setClearButtonEnabled(True)
+        self.search.setMaximumWidth(320)
+        self.search.textChanged.connect(lambda text: self._show_ways())
+        self.topic(self.search, "search")
+        row.addWidget(self.search, 3)
         row.addStretch(1)
-        self.body.addLayout(row)
+        self.which = QButtonGroup(self)
+        self.chips: dict[str, QPushButton] = {}
+        for name in ("fit", "all"):
+            chip = QPushButton()
+            chip.setObjectName(f"show-{name}")
+            chip.setProperty("look", "chip")
+            chip.setCheckable(True)
+            self.which.addButton(chip)
+            self.chips[name] = chip
+            row.addWidget(chip)
+        self.chips["fit"].setChecked(True)
+        self.which.buttonClicked.connect(lambda button: self._show_ways())
+        return row
 
     def _build_chosen(self) -> None:
         """What the chosen way promises, and what the recipient can and cannot do."""
+        self.another = QPushButton(words.say("app.method.another"))
+        self.another.setObjectName("another-way")
+        self.another.setProperty("look", "link")
+        self.another.clicked.connect(lambda checked=False: self._choose_again())
+        self.body.addWidget(self.another, 0, Qt.AlignmentFlag.AlignLeft)
         self.chosen = QWidget()
         self._chosen_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.chosen)
         self._chosen_row.setContentsMargins(0, 0, 0, 0)
@@ -97,13 +150,13 @@ class MethodPage(Page):
         self.card = Card()
         self.card.body.setSpacing(18)
         self.form = ParameterForm()
-        self.form.changed.connect(self._decide)
+        self.form.changed.connect(lambda name, value: self.study.decide_parameters(**{name: value}))
         self.card.body.addWidget(self.form)
         self.general = Prose(tone="wrong")
         self.general.setObjectName("problem-general")
         self.card.body.addWidget(self.general)
-        part = QWidget()
-        column = QVBoxLayout(part)
+        self.sizes_part = QWidget()
+        column = QVBoxLayout(self.sizes_part)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
         column.addWidget(Heading(words.say("app.method.sizes"), size="card"))
@@ -117,87 +170,206 @@ class MethodPage(Page):
         self.sizes_wrong = Prose(words.say("app.method.sizes_wrong"), tone="wrong", pixels=12)
         self.sizes_wrong.hide()
         column.addWidget(self.sizes_wrong)
-        self.card.body.addWidget(part)
+        self.card.body.addWidget(self.sizes_part)
         self.body.addWidget(self.card)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         wide = self.viewport().width() >= SIDE_BY_SIDE
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        for row in (self._family_row, self._chosen_row):
+        for row in (self._choice_row, self._chosen_row):
             row.setDirection(across if wide else down)
+        self.questions.lay(1 if wide else 2)
+        self.questions.setMaximumWidth(QUESTIONS_WIDE if wide else 16_777_215)
+
+    # --- showing -----------------------------------------------------------------------------------
 
     def opened(self) -> None:
-        if not self.methods:
-            self.work(catalogue, done=self._found, doing=words.say("app.method.finding"), stoppable=False)
-
-    def _found(self, methods: tuple[Any, ...]) -> None:
-        self.methods = methods
-        present = {method.family for method in methods}
-        for family, button in self.families.items():
-            button.setVisible(family in present)
-        if not self.family:
-            self.family = next(family for family in FAMILIES if family in present)
+        self.choosing = self.study.method is None
+        if not self.offers:
+            self.work(offers, done=self._found, doing=words.say("app.method.finding"), stoppable=False)
         self.enter()
+
+    def _found(self, found: tuple[Offer, ...]) -> None:
+        self.offers = found
+        self.enter()
+        self.frame.update_frame()
 
     def first_focus(self) -> QWidget | None:
-        return self.families[FAMILIES[0]]
+        return self.search if self.choosing else self.another
 
     def enter(self) -> None:
-        method = self._method()
-        if method is not None and method.id != self._known:
-            self.family = method.family
-        self._known = "" if method is None else method.id
-        for family, button in self.families.items():
-            button.setChecked(family == self.family)
-        self._show_ways()
-        self.ways.setVisible(bool(self.methods) and bool(self.family))
-        self.chosen.setVisible(method is not None)
-        self.card.setVisible(method is not None)
-        if method is not None:
+        method = self.study.method
+        if method is None:
+            self.choosing = True
+        picks, example = self.choosing and not self._shows_example, self._shows_example
+        named = method is not None and not self.choosing
+        self.title.setText(words.say("app.method.title") if not named or method is None else title(method))
+        self.subtitle.say(words.say(f"app.method.{'subtitle_form' if named else 'subtitle'}"))
+        self.setAccessibleName(self.title.text())
+        self.example.setVisible(example)
+        self.choice.setVisible(picks and bool(self.offers))
+        for part in (self.another, self.chosen, self.card):
+            part.setVisible(named and not example)
+        if picks:
+            self._show_ways()
+        if named and method is not None:
             self._show_method(method)
 
-    def _method(self) -> Any:
-        wanted = self.study.plan.method
-        return next((method for method in self.methods if method.id == wanted), None)
-
-    def _show_family(self, family: Family) -> None:
-        self.family = family
-        self.enter()
+    # --- choosing ----------------------------------------------------------------------------------
 
     def _show_ways(self) -> None:
-        offered = [method for method in self.methods if method.family == self.family]
-        shown = [button.property("method") for button in self.buttons.buttons()]
-        if shown != [method.id for method in offered]:
-            for button in self.buttons.buttons():
-                self.buttons.removeButton(button)
-            empty(self._way_rows)
-            for place, method in enumerate(offered):
-                self._way_rows.addWidget(self._way(method), place // 2, place % 2)
-        for button in self.buttons.buttons():
-            self.buttons.setExclusive(False)
-            button.setChecked(button.property("method") == self.study.plan.method)
-            self.buttons.setExclusive(True)
+        answers, wanted = self.questions.answers(), self.search.text()
+        found = ordered([one for one in self.offers if matches(one, wanted)], answers)
+        fitting = [one for one in found if not ruled_out_by(one, answers)]
+        shown = found if self.chips["all"].isChecked() else fitting
+        self.chips["fit"].setText(words.say("app.method.fit", count=len(fitting)))
+        self.chips["all"].setText(words.say("app.method.all", count=len(found)))
+        if self.selected not in {one.method.id for one in shown}:
+            current = self.study.plan.method
+            self.selected = current if current in {one.method.id for one in shown} else ""
+        self.ways.show_ways([_way(one, answers) for one in shown], self.selected)
+        for row in self.ways.rows:
+            for widget in (row, row.button, *row.findChildren(QWidget)):
+                self.topic(widget, f"method.{row.way.id}")
+        self.ways.setVisible(bool(shown))
+        self._show_others(found, fitting, answers)
+        if self.isVisible():
+            self.frame.update_frame()
 
-    def _way(self, method: Any) -> QRadioButton:
-        button = QRadioButton(words.say(f"methods.{method.id}.title"))
-        button.setObjectName(f"method-{method.id}")
-        button.setProperty("method", method.id)
-        self.buttons.addButton(button)
-        self.topic(button, f"method.{method.id}")
-        return button
+    def _show_others(self, found: list[Offer], fitting: list[Offer], answers: dict[str, str]) -> None:
+        """Say how many do not fit, by which answer, and what to do where nothing fits."""
+        others = [one for one in found if one not in fitting]
+        hidden = bool(others) and not self.chips["all"].isChecked()
+        self.others.setVisible(hidden)
+        self.others.setText(words.say("app.method.others", count=len(others)))
+        self.why.setVisible(hidden)
+        counts = {name: sum(name in ruled_out_by(one, answers) for one in others) for name in answers}
+        self.why.say(
+            " ".join(
+                words.say(f"app.method.ask.{name}.ruled_out", count=count)
+                for name, count in counts.items()
+                if count
+            )
+        )
+        self.none.setVisible(not fitting)
+        if not found:
+            self.none.say(words.say("app.method.not_found", wanted=self.search.text()))
+        elif not fitting:
+            left = {name: {**answers, name: ""} for name in answers}
+            without = {name: sum(not ruled_out_by(one, left[name]) for one in found) for name in answers}
+            best = max(without, key=lambda name: without[name])
+            question = words.say(f"app.method.ask.{best}.question")
+            self.none.say(words.say("app.method.none_fits", question=question, count=without[best]))
+
+    def _answered(self) -> None:
+        self.chips["fit"].setChecked(True)
+        self._show_ways()
+
+    def _show_all(self, wanted: bool) -> None:
+        self.chips["all" if wanted else "fit"].setChecked(True)
+        self._show_ways()
+
+    def _select(self, method_id: str) -> None:
+        self.selected = method_id
+        self.refresh_explanation(f"method.{method_id}")
+        self.frame.update_frame()
+
+    def _find(self) -> None:
+        if self.choosing:
+            self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.search.selectAll()
+
+    def _choose_again(self) -> None:
+        self.choosing, self.selected = True, self.study.plan.method
+        self.enter()
+        self.frame.update_frame()
+        self.search.setFocus()
+
+    def _use(self) -> None:
+        """Take the selected way; what was filled in for it before comes back."""
+        method = next((one.method for one in self.offers if one.method.id == self.selected), None)
+        if method is None:
+            return
+        self.choosing = False
+        plan, former = self.study.plan, self.study.method
+        if former is None or former.id != method.id:
+            if former is not None:
+                self._kept[former.id] = dict(plan.parameters)
+            kept = {parameter.name: parameter.kind for parameter in method.parameters}
+            same = {
+                parameter.name
+                for parameter in (former.parameters if former is not None else ())
+                if kept.get(parameter.name) == parameter.kind
+            }
+            values = {name: value for name, value in plan.parameters.items() if name in same}
+            values = self._kept.get(method.id, values)
+            self.study.decide(method=method.id, method_version=method.version, parameters=values)
+        self.enter()
+        self.verticalScrollBar().setValue(0)
+        self.refresh_explanation(f"method.{method.id}")
+        self.frame.update_frame()
+        self.another.setFocus()
+
+    def next_words(self) -> str:
+        if self._shows_example:
+            return words.say("app.method.example.back")
+        if not self.choosing:
+            return ""
+        return words.say("app.method.use") if self.selected else ""
+
+    def go_next(self) -> None:
+        if self._shows_example:
+            self._close_example()
+        elif self.choosing and self.selected:
+            self._use()
+        else:
+            self.frame.go_next()
+
+    # --- an example --------------------------------------------------------------------------------
+
+    def _ask_example(self, method_id: str) -> None:
+        folder = TemporaryDirectory(prefix="custos-example-")
+        self._examples.append(folder)
+        self.work(
+            example,
+            method_id,
+            Path(folder.name) / "example",
+            language=words.language(),
+            done=lambda found: self._show_example(method_id, *found),
+            doing=words.say("app.method.example.making"),
+        )
+
+    def _show_example(self, method_id: str, folder: Path, files: list[tuple[str, int, str]]) -> None:
+        method = next(one.method for one in self.offers if one.method.id == method_id)
+        self.example.show_bundle(title(method), folder, files)
+        self._shows_example = True
+        self.enter()
+        self.verticalScrollBar().setValue(0)
+        self.frame.update_frame()
+        self.example.findChild(QPushButton, "example-report").setFocus()
+
+    def _close_example(self) -> None:
+        self._shows_example = False
+        self.enter()
+        self.frame.update_frame()
+
+    def leave(self) -> None:
+        self._shows_example = False
+
+    # --- the form ----------------------------------------------------------------------------------
 
     def _show_method(self, method: Any) -> None:
         base = f"methods.{method.id}"
-        self.says["guarantee"].say(
-            " ".join(words.say(f"promises.{kind}.sentence") for kind in method.promises[:1])
-        )
+        self.says["guarantee"].say(words.say(f"promises.{method.promises[0]}.sentence"))
         for name in ("recipient_can", "recipient_cannot"):
             self.says[name].say(words.say(f"{base}.{name}"))
-        problems = [problem for problem in self.study.problems() if problem.parameter != BUDGET]
+        later = {one.name for one in flow.thresholds(method)} if flow.has_terms(method) else set()
+        asked = tuple(one for one in method.parameters if one.name not in later)
+        problems = [one for one in self.study.problems() if one.parameter not in {BUDGET, *later}]
         plan = self.study.plan
         before = set(self.form.lines)
-        self.form.show_form(base, method.parameters, plan.parameters, plan.schema, problems)
+        self.form.show_form(base, asked, plan.parameters, plan.schemas, problems)
         if set(self.form.lines) != before or not self._topics_of_form():
             for name, line in self.form.lines.items():
                 for widget in (line.part, *line.field.findChildren(QWidget)):
@@ -205,28 +377,14 @@ class MethodPage(Page):
         general = [problem for problem in problems if problem.parameter not in self.form.lines]
         self.general.setVisible(bool(general))
         self.general.say("\n\n".join(" ".join(words.explain(problem)) for problem in general))
+        self.sizes_part.setVisible(method.spends is Spends.CHOSEN)
+        self.card.setVisible(bool(asked or general) and not self._shows_example)
         if not self.sizes.hasFocus():
-            self.sizes.setText(", ".join(f"{size}" for size in plan.declared_sizes))
+            self.sizes.setText(", ".join(f"{one}" for one in plan.declared_sizes))
             self.sizes_wrong.hide()
 
     def _topics_of_form(self) -> bool:
         return any(line.part in self._topics for line in self.form.lines.values())
-
-    def _choose(self, method_id: str) -> None:
-        method = next(method for method in self.methods if method.id == method_id)
-        kept = {parameter.name: parameter.kind for parameter in method.parameters}
-        former = self._method()
-        same = {
-            parameter.name
-            for parameter in (former.parameters if former is not None else ())
-            if kept.get(parameter.name) == parameter.kind
-        }
-        values = {name: value for name, value in self.study.plan.parameters.items() if name in same}
-        self.study.decide(method=method.id, method_version=method.version, parameters=values)
-        self.refresh_explanation(f"method.{method_id}")
-
-    def _decide(self, name: str, value: Any) -> None:
-        self.study.decide_parameters(**{name: value})
 
     def _decide_sizes(self, text: str) -> None:
         parts = [part for part in text.replace(";", ",").split(",") if part.strip()]
@@ -235,26 +393,88 @@ class MethodPage(Page):
         if right:
             self.study.decide(declared_sizes=tuple(int(part) for part in parts))
 
+    # --- the right-hand side -----------------------------------------------------------------------
+
     def explain(self, topic: str) -> Explanation:
         kind, _, name = topic.partition(".")
         if kind == "parameter" and name in self.form.lines:
             return Explanation(self.form.labels()[name], (Part(body=self.form.help(name)),))
         if kind == "method":
-            method = next((method for method in self.methods if method.id == name), None)
-            if method is not None:
-                return self._explain_method(method)
+            offer = next((one for one in self.offers if one.method.id == name), None)
+            if offer is not None:
+                return self._explain_way(offer)
         return super().explain(topic)
 
-    def _explain_method(self, method: Any) -> Explanation:
-        source = method.published
+    def _explain_way(self, offer: Offer) -> Explanation:
+        method = offer.method
+        base, source = f"methods.{method.id}", method.published
         where = ", ".join(part for part in (source.document, source.place, source.identifier) if part)
-        return Explanation(
-            words.say(f"methods.{method.id}.title"),
-            (
-                Part(body=words.say(f"methods.{method.id}.summary")),
-                Part(words.say("app.method.source"), where),
-            ),
-        )
+        parts = [
+            Part(body=words.say(f"{base}.summary")),
+            Part(words.say("app.method.guarantee"), words.say(f"promises.{method.promises[0]}.sentence")),
+            Part(words.say("app.method.recipient_can"), words.say(f"{base}.recipient_can")),
+            Part(words.say("app.method.recipient_cannot"), words.say(f"{base}.recipient_cannot")),
+            Part(words.say("app.method.costs"), words.say(f"app.method.spends.{_spends(method)}.sentence")),
+        ]
+        tables = ", ".join(one.name for one in flow.further_sources(method))
+        if tables:
+            parts.append(
+                Part(words.say("app.method.needs"), words.say("app.method.needs_tables", tables=tables))
+            )
+        if offer.has_example:
+            parts.append(
+                Part(
+                    words.say("app.method.example.heading"),
+                    words.say("app.method.example.help"),
+                    link=words.say("app.method.example.see"),
+                    follow=lambda: self._ask_example(method.id),
+                )
+            )
+        parts.append(Part(words.say("app.method.source"), where))
+        return Explanation(title(method), tuple(parts))
+
+
+def _way(offer: Offer, answers: dict[str, str]) -> Way:
+    """Return a line of the list in words."""
+    method = offer.method
+    kind = method.promises[0]
+    short = f"promises.{kind}.short"
+    against = " ".join(
+        words.say(f"app.method.ask.{name}.against.{answers[name]}") for name in ruled_out_by(offer, answers)
+    )
+    return Way(
+        method.id,
+        title(method),
+        words.say(f"methods.{method.id}.summary").split(". ")[0].rstrip(".") + ".",
+        words.say(short if words.has(short) else f"promises.{kind}.name"),
+        offer.bounded,
+        _exactness(offer),
+        _cost(offer),
+        words.say(f"app.method.spends.{_spends(method)}.account"),
+        against,
+        offer.has_example,
+    )
+
+
+def _exactness(offer: Offer) -> str:
+    if offer.error is None:
+        return words.say("app.method.exactness.unknown")
+    if not offer.error:
+        return words.say("app.method.exactness.rows")
+    return words.say(
+        "app.method.exactness.within", error=size(offer.error), epsilon=level(offer.epsilon or 0)
+    )
+
+
+def _cost(offer: Offer) -> str:
+    if offer.method.spends is Spends.FOLLOWS and offer.epsilon is not None:
+        return words.say("app.method.spends.follows.cost_example", epsilon=level(offer.epsilon))
+    return words.say(f"app.method.spends.{_spends(offer.method)}.cost")
+
+
+def _spends(method: Any) -> str:
+    """Return which words say what a method costs."""
+    return method.spends if flow.spends(method) or method.spends is Spends.NOTHING else "unpaid"
 
 
 PAGE = MethodPage

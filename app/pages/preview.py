@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import words
+from app import flow, words
 from app.deciding import existing
 from app.money import level
 from app.pages.base import Page
@@ -67,6 +67,11 @@ class PreviewPage(Page):
             line.addWidget(card, 0, place)
             line.setColumnStretch(place, 1)
         self.body.addLayout(line)
+        self.entered = Card(words.say("app.preview.entered"))
+        self.entered_words = Prose()
+        self.entered_words.setObjectName("entered")
+        self.entered.body.addWidget(self.entered_words)
+        self.body.addWidget(self.entered)
         self.sentence = Card(words.say("app.preview.sentence"))
         self.sentence_words = Prose()
         self.sentence_words.setObjectName("sentence")
@@ -76,7 +81,8 @@ class PreviewPage(Page):
         self.body.addWidget(self.views)
         self._build_folder()
         self.undone = Card(words.say("app.preview.undone"), tone="care")
-        self.undone.body.addWidget(Prose(words.say("app.preview.undone_words")))
+        self.undone_words = Prose()
+        self.undone.body.addWidget(self.undone_words)
         self.body.addWidget(self.undone)
         self.body.addStretch(1)
 
@@ -99,11 +105,13 @@ class PreviewPage(Page):
         card.body.addLayout(row)
         grid = QGridLayout()
         grid.setHorizontalSpacing(20)
+        self.bodies: dict[str, Prose] = {}
         for place, name in enumerate(INSIDE):
             part = QVBoxLayout()
             part.setSpacing(4)
             part.addWidget(Prose(f"**{words.say(f'app.preview.{name}.heading')}**"))
-            part.addWidget(Prose(words.say(f"app.preview.{name}.body"), tone="quiet"))
+            self.bodies[name] = Prose(tone="quiet")
+            part.addWidget(self.bodies[name])
             grid.addLayout(part, 0, place)
             grid.setColumnStretch(place, 1)
         card.body.addLayout(grid)
@@ -116,7 +124,7 @@ class PreviewPage(Page):
         plan = self.study.plan
         self.work(
             look_ahead,
-            plan,
+            self.study.plan_as_read,
             self.study.ledger_path,
             done=lambda found: self._looked(found, plan),
             doing=words.say("app.preview.looking"),
@@ -136,23 +144,39 @@ class PreviewPage(Page):
 
     def enter(self) -> None:
         preview = self.study.result("ledger")
+        self._show_words()
         if self.study.target is not None and not self.folder.hasFocus():
             self.folder.setText(str(self.study.target))
         self.wrong.setVisible(preview is not None and preview.refusal is not None)
-        for part in (self.sentence, *self.numbers.values()):
-            part.setVisible(preview is not None and preview.promise is not None)
+        known = preview is not None and preview.promise is not None
+        pays = known and flow.spends(self.study.method) and preview.promise.loss is not None
+        self.sentence.setVisible(known)
+        self.entered.setVisible(known and not pays)
+        for card in self.numbers.values():
+            card.setVisible(pays)
         if preview is None:
             return
         if preview.refusal is not None:
             self.wrong_words.say("\n\n".join(" ".join(words.explain(one)) for one in preview.problems))
         if preview.promise is not None:
-            self._show_numbers(preview)
+            if pays:
+                self._show_numbers(preview)
             sentence = self.statement.get("sentence")
             if sentence:
                 self.sentence_words.say(words.label(Text(sentence["id"], sentence["values"])))
         if self._shown is not preview.forecast:
             self._shown = preview.forecast
             self.views.show_views(preview.forecast.views if preview.forecast is not None else ())
+
+    def _show_words(self) -> None:
+        """Say everything in the words that fit what is promised."""
+        self.title.setText(self.say("title"))
+        self.setAccessibleName(self.title.text())
+        self.subtitle.say(self.say("subtitle"))
+        self.undone_words.say(self.say("undone_words"))
+        for name, body in self.bodies.items():
+            body.say(self.say(f"{name}.body"))
+        self.entered_words.say(self.say("entered_words", holding=self.study.plan.holding))
 
     def _show_numbers(self, preview: Any) -> None:
         before, spends, after, whole = self._amounts(preview)
@@ -180,7 +204,7 @@ class PreviewPage(Page):
         return budget.epsilon, spends, max(budget.epsilon - spends, Fraction(0)), budget.epsilon
 
     def first_focus(self) -> QWidget | None:
-        return self.numbers["spends"]
+        return self.numbers["spends"] if self.numbers["spends"].isVisible() else self.folder
 
     def explain(self, topic: str) -> Explanation:
         preview = self.study.result("ledger")
@@ -203,11 +227,13 @@ class PreviewPage(Page):
     # --- deciding ----------------------------------------------------------------------------------
 
     def next_words(self) -> str:
-        budget = self.study.plan.budget
         preview = self.study.result("ledger")
-        if budget is None or preview is None or preview.refusal is not None:
+        if preview is None or preview.refusal is not None or preview.promise is None:
             return ""
-        return words.say("app.preview.release_button", epsilon=level(budget.epsilon))
+        loss = preview.promise.loss
+        if loss is None or not flow.spends(self.study.method):
+            return words.say("app.preview.release_button_free")
+        return words.say("app.preview.release_button", epsilon=level(loss.epsilon))
 
     def go_next(self) -> None:
         self._typed()

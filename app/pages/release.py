@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from app import words
+from app import flow, words
 from app.money import level, percent, written_day
 from app.pages.base import Page
 from app.releasing import SPENT, Outcome, Watch, release
 from app.widgets.cards import Card, NumberCard
-from app.widgets.panel import Explanation, Part, three
+from app.widgets.panel import Explanation, Part, three, three_parts
 from app.widgets.prose import Heading, Prose
 from app.widgets.view_stack import ViewStack
 from app.widgets.views import explain
@@ -33,9 +33,11 @@ class ReleasePage(Page):
     def build(self) -> None:
         self.watch: Watch | None = None
         self._plan: Any = None
+        self._spends = ""
         self._shown: Any = None
         self.waiting = Prose(words.say("app.release.waiting"))
         self.body.addWidget(self.waiting)
+        self._build_secret()
         self._build_running()
         self.ended = Card()
         self.ended.setObjectName("ended")
@@ -51,6 +53,24 @@ class ReleasePage(Page):
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_EVERY)
         self._timer.timeout.connect(self._look)
+
+    def _build_secret(self) -> None:
+        """For a method that keeps a key: a passphrase that locks it, asked each time and kept nowhere."""
+        self.secret = Card(words.say("app.release.secret.heading"))
+        self.secret.setObjectName("secret")
+        self.secret.body.addWidget(Prose(words.say("app.release.secret.body"), tone="quiet"))
+        self.passphrases: list[QLineEdit] = []
+        for name in ("first", "again"):
+            field = QLineEdit()
+            field.setObjectName(f"passphrase-{name}")
+            field.setEchoMode(QLineEdit.EchoMode.Password)
+            field.setAccessibleName(words.say(f"app.release.secret.{name}"))
+            field.setPlaceholderText(words.say(f"app.release.secret.{name}"))
+            field.setMaximumWidth(360)
+            self.topic(field, "secret")
+            self.passphrases.append(field)
+            self.secret.body.addWidget(field)
+        self.body.addWidget(self.secret)
 
     def _build_running(self) -> None:
         self.running = Card()
@@ -92,9 +112,11 @@ class ReleasePage(Page):
             self.numbers[name] = card
             line.addWidget(card, 1)
         column.addLayout(line)
+        self._line, self._terms = line, list[NumberCard]()
         self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
         column.addWidget(self.views)
-        column.addWidget(Prose(words.say("app.release.internal"), tone="quiet"))
+        self.internal = Prose(tone="quiet")
+        column.addWidget(self.internal)
         self.inside = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"inside.{place}"))
         column.addWidget(self.inside)
         self.body.addWidget(self.made)
@@ -103,20 +125,38 @@ class ReleasePage(Page):
 
     def opened(self) -> None:
         asked, self.study.release_asked = self.study.release_asked, ""
-        if asked == self.study.plan.fingerprint and self.study.result("bundle") is None:
+        wanted = asked == self.study.plan.fingerprint and self.study.result("bundle") is None
+        if wanted and not self._keeps_key:
             self._begin()
+
+    @property
+    def _keeps_key(self) -> bool:
+        return bool(getattr(self.study.method, "keeps_key", False))
+
+    @property
+    def _epsilon(self) -> str:
+        """The level that this release spends, written; nothing where it spends none."""
+        preview = self.study.result("ledger")
+        promise = None if preview is None else preview.promise
+        if promise is None or promise.loss is None or not flow.spends(self.study.method):
+            return ""
+        return level(promise.loss.epsilon)
 
     def enter(self) -> None:
         outcome = self.study.result("bundle")
         running = self.watch is not None
         ended = self._outcome if not running and outcome is None else None
+        if ended is not None and (ended.bundle is not None or self._plan != self.study.plan):
+            ended = None  # it was about another plan
         self.running.setVisible(running)
         self.made.setVisible(outcome is not None and not running)
         self.ended.setVisible(ended is not None)
-        self.waiting.setVisible(not running and outcome is None and ended is None)
+        waits = not running and outcome is None
+        self.waiting.setVisible(waits and ended is None)
+        self.secret.setVisible(waits and self._keeps_key)
         if outcome is None:
-            self.title.setText(words.say(f"app.release.{'title_running' if running else 'title'}"))
-            self.subtitle.say(words.say("app.release.subtitle"))
+            self.title.setText(self.say("title_running" if running else "title"))
+            self.subtitle.say(self.say("subtitle"))
         elif self._shown is not outcome:
             self._shown = outcome
             self._show(outcome)
@@ -127,8 +167,9 @@ class ReleasePage(Page):
             return ""
         if self.study.result("bundle") is not None:
             return words.say("app.release.make_report")
-        budget = self.study.plan.budget
-        return words.say("app.preview.release_button", epsilon=level(budget.epsilon)) if budget else ""
+        if not flow.reachable(self.id, self.study.state):
+            return ""
+        return self.say("button", epsilon=self._epsilon) if self._epsilon else self.say("button_free")
 
     def go_next(self) -> None:
         if self.watch is None and self.study.result("bundle") is None:
@@ -142,9 +183,16 @@ class ReleasePage(Page):
         if self.study.target is None:
             self.frame.go("preview")
             return
+        passphrase = self.passphrases[0].text() if self._keeps_key else ""
+        if self._keeps_key and passphrase != self.passphrases[1].text():
+            self.notify(words.say("app.release.secret.differs"), words.say("app.release.secret.differs_do"))
+            self.passphrases[1].setFocus()
+            return
+        for field in self.passphrases:
+            field.clear()
         self.clear_notice()
         self._outcome = None
-        self.watch, self._plan = Watch(), self.study.plan
+        self.watch, self._plan, self._spends = Watch(), self.study.plan, self._epsilon
         self.stop.setEnabled(True)
         self.bar.setValue(0)
         self._stage("run.checking")
@@ -157,6 +205,7 @@ class ReleasePage(Page):
             watch=self.watch,
             ledger_path=self.study.ledger_path,
             language=words.language(),
+            passphrase=passphrase,
             done=self._ended,
             failed=self._failed,
             cancelled=lambda: self._ended(Outcome(stopped=True)),
@@ -180,9 +229,8 @@ class ReleasePage(Page):
         if self.watch is None:
             return
         spent = self.watch.state == SPENT
-        self.stop.setText(words.say("app.release.stop_spent" if spent else "app.release.stop_free"))
-        epsilon = level(self._plan.budget.epsilon)
-        sentence = words.say(f"app.release.{'is_spent' if spent else 'is_free'}", epsilon=epsilon)
+        self.stop.setText(self.say("stop_spent" if spent else "stop_free"))
+        sentence = self.say("is_spent" if spent else "is_free", epsilon=self._spends)
         if self.spending.plain() != sentence:
             self.spending.setProperty("tone", "care" if spent else "")
             self.spending.style().unpolish(self.spending)
@@ -212,17 +260,14 @@ class ReleasePage(Page):
         self.frame.update_frame()
         self.enter()
         self.refresh_explanation("")
-        (self.numbers["learnt"] if outcome.bundle is not None else self.ended).setFocus()
+        made = self.numbers["learnt"] if self.numbers["learnt"].isVisible() else self.numbers["alone"]
+        (made if outcome.bundle is not None else self.ended).setFocus()
 
     def _say_ended(self, outcome: Outcome) -> None:
         spent = outcome.state in (SPENT, "failed", "complete")
         name = "stopped" if outcome.stopped else "failed"
         self.ended_title.setText(words.say(f"app.release.{name}"))
-        kept = words.say(
-            "app.release.stays_spent" if spent else "app.release.freed",
-            epsilon=level(self._plan.budget.epsilon),
-            holding=self._plan.holding,
-        )
+        kept = self.say("stays_spent" if spent else "freed", epsilon=self._spends, holding=self._plan.holding)
         self.ended_words.say(kept)
         self.ended.setProperty("card", "care" if spent else "true")
         self.ended.style().unpolish(self.ended)
@@ -245,7 +290,9 @@ class ReleasePage(Page):
                 recipient=public["purpose"].get("recipient", ""),
             )
         )
+        self.internal.say(self.say("internal"))
         self._show_numbers(public["statement"], internal)
+        self._show_terms(public)
         self.views.show_views(outcome.bundle.views)
         self.inside.show_views(outcome.bundle.internal_views)
 
@@ -263,16 +310,37 @@ class ReleasePage(Page):
                 words.say("app.release.learnt.sentence", value=percent(posterior["value"])),
             )
         holding = internal.get("holding", {})
-        budget = self.study.plan.budget
+        pays = posterior is not None and flow.spends(self.study.method)
+        for name, visible in (("learnt", posterior is not None), ("spent", pays), ("left", pays)):
+            self.numbers[name].setVisible(visible)
+        if not pays:
+            return
         self.numbers["spent"].show_number(
-            f"ε\u00a0{level(budget.epsilon)}" if budget is not None else "–",
+            f"ε\u00a0{level(_fraction(statement['epsilon']))}",
             words.say("app.release.spent.sentence", holding=holding.get("name", "")),
         )
         left = _left(holding)
         self.numbers["left"].show_number(
             f"ε\u00a0{level(left)}" if left is not None else "–",
-            words.say("app.release.left.sentence", whole=level(_fraction(holding.get("epsilon", "0")))),
+            words.say("app.release.left.sentence", whole=level(_fraction(holding.get("epsilon") or "0"))),
         )
+
+    def _show_terms(self, public: dict[str, Any]) -> None:
+        """Show what was promised besides a loss, as many cards as there are terms."""
+        for card in self._terms:
+            self._line.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        self._terms = []
+        for name, value in public["promise"]["terms"].items():
+            base = f"promises.{public['promise']['kind']}.terms.{name}"
+            card = NumberCard(words.say(f"{base}.label"))
+            card.setObjectName(f"number-term.{name}")
+            card.number.setWordWrap(True)
+            card.show_number(str(value), words.say(f"{base}.what"))
+            self.topic(card, f"term.{name}")
+            self._terms.append(card)
+            self._line.addWidget(card, 1)
 
     def explain(self, topic: str) -> Explanation:
         outcome = self.study.result("bundle")
@@ -281,8 +349,15 @@ class ReleasePage(Page):
             views = (self.views if kind == "view" else self.inside).views
             found = explain(views[int(place)]) if int(place) < len(views) else None
             return found or self.explain("")
+        if topic.startswith("term.") and outcome is not None:
+            base = f"promises.{outcome.facts['public']['promise']['kind']}.terms.{place}"
+            what = Part(words.say("app.window.three_what"), words.say(f"{base}.what"))
+            return Explanation(words.say(f"{base}.label"), (what, *three_parts("app.release.three.term")[1:]))
         if topic in self.numbers:
-            return three(f"app.release.three.{topic}", words.say(f"app.release.{topic}.heading"))
+            return three(
+                self._text(f"three.{topic}.what").removesuffix(".what"),
+                words.say(f"app.release.{topic}.heading"),
+            )
         if outcome is None or topic:
             return super().explain(topic)
         sentence = outcome.facts["public"]["statement"]["sentence"]
@@ -304,7 +379,7 @@ def _fraction(written: Any) -> Any:
 
 
 def _left(holding: dict[str, Any]) -> Any:
-    if "epsilon" not in holding:
+    if holding.get("epsilon") is None:
         return None
     return max(_fraction(holding["epsilon"]) - _fraction(holding["epsilon_spent"]), 0)
 

@@ -36,6 +36,7 @@ class ReportPage(Page):
         self.where.setObjectName("where")
         self.body.addWidget(self.where)
         self.tables: dict[str, QVBoxLayout] = {}
+        self.bodies: dict[str, Prose] = {}
         for part in PARTS:
             self.body.addWidget(self._build_part(part))
         self.cover = Card(words.say("app.report.cover"))
@@ -57,7 +58,8 @@ class ReportPage(Page):
     def _build_part(self, part: str) -> Card:
         card = Card(words.say(f"app.report.{part}.heading"), tone="" if part == "release" else "care")
         card.setObjectName(f"part-{part}")
-        card.body.addWidget(Prose(words.say(f"app.report.{part}.body"), tone="quiet"))
+        self.bodies[part] = Prose(tone="quiet")
+        card.body.addWidget(self.bodies[part])
         row = QHBoxLayout()
         row.setSpacing(8)
         for name, path in (("open_report", self._report), ("open_folder", self._folder)):
@@ -93,6 +95,8 @@ class ReportPage(Page):
         if outcome is None or outcome is self._shown:
             return
         self._shown = outcome
+        for part, body in self.bodies.items():
+            body.say(self.say(f"{part}.body"))
         self.verify.forget()
         self.where.say(words.say("app.report.where", folder=str(outcome.bundle.folder)))
         for part, layout in self.tables.items():
@@ -118,8 +122,8 @@ class ReportPage(Page):
             return explanation
         entry = Part(
             words.say("app.report.entry"),
-            words.say(
-                "app.report.entry_words",
+            self.say(
+                "entry_words",
                 entry=outcome.bundle.entry,
                 count=texts.number(sum(len(found) for found in outcome.facts["files"].values())),
             ),

@@ -14,6 +14,7 @@ from app.pages.base import Page
 from app.widgets.cards import Card, row
 from app.widgets.panel import Explanation, Part
 from app.widgets.prose import Heading, Prose
+from engine.release.plan import Plan
 
 SAMPLE = "sample/diabetes_encounters.csv"
 
@@ -38,11 +39,13 @@ class StartPage(Page):
         self.plan = self._button("open_plan", self._ask_plan)
         self.draft = self._button("open_draft", self._open_draft)
         self.save = self._button("save_plan", self._ask_where)
+        self.without = self._button("without_table", self._without_table, look="link")
         self.releases = self._button("releases", lambda: self.frame.go("releases"))
-        grid.addWidget(self._card("table", self.table), 0, 0)
+        self.explore = self._button("explore", lambda: self.frame.go("explore"))
+        grid.addWidget(self._card("table", self.table, self.without), 0, 0)
         grid.addWidget(self._card("sample", self.sample), 0, 1)
         grid.addWidget(self._card("plan", self.draft, self.plan, self.save), 1, 0)
-        grid.addWidget(self._card("releases", self.releases), 1, 1)
+        grid.addWidget(self._card("releases", self.releases, self.explore), 1, 1)
         self.body.addLayout(grid)
         self.body.addSpacing(4)
         self.body.addWidget(self._asked())
@@ -63,7 +66,9 @@ class StartPage(Page):
         card.body.addWidget(Prose(words.say(f"app.start.{name}_body"), tone="quiet"))
         card.body.addStretch(1)
         card.body.addSpacing(6)
-        card.body.addLayout(row(*buttons))
+        card.body.addLayout(row(*(one for one in buttons if one.property("look") != "link")))
+        for link in (one for one in buttons if one.property("look") == "link"):
+            card.body.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
         for button in buttons:
             self.topic(button, name)
         return card
@@ -82,7 +87,7 @@ class StartPage(Page):
         grid.setColumnMinimumWidth(2, 84)
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(3, 1)
-        steps = flow.STEPS[1:]
+        steps = flow.path(flow.State())[1:]
         half = (len(steps) + 1) // 2
         for place, step in enumerate(steps):
             line, side = place % half, 2 * (place // half)
@@ -136,6 +141,12 @@ class StartPage(Page):
 
     def _keep_list(self, wanted: bool) -> None:
         self.frame.settings.keep_list(wanted)
+
+    def _without_table(self) -> None:
+        """Begin with the purpose, for what reads no table."""
+        self.study.open_plan(Plan())
+        self.study.without_table = True
+        self.frame.go(flow.following(flow.START, self.study.state) or flow.START)
 
     def _open_draft(self) -> None:
         found = draft.load(folder=self.frame.data)

@@ -2,7 +2,7 @@
 
 form = ParameterForm()
 form.changed.connect(lambda name, value: study.decide_parameters(**{name: value}))
-form.show_form("methods.statistics.counts", method.parameters, plan.parameters, schema, problems)
+form.show_form("methods.statistics.counts", method.parameters, plan.parameters, plan.schemas, problems)
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ParameterForm(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(18)
         self._made_for: Any = None
-        self._schema: Schema | None = None
+        self._schemas: Mapping[str, Schema] | None = None
         self._base = ""
         self.lines: dict[str, _Line] = {}
         self._further: QPushButton | None = None
@@ -56,18 +56,18 @@ class ParameterForm(QWidget):
         base: str,
         parameters: tuple[Parameter, ...],
         values: Mapping[str, Any],
-        schema: Schema,
+        schemas: Mapping[str, Schema],
         problems: Iterable[Problem] = (),
     ) -> None:
-        """Show a form. The texts of a parameter stand at ``BASE.parameters.NAME``."""
+        """Show a form. The texts of a parameter stand at ``BASE.parameters.NAME``; schemas by source."""
         if (base, parameters) != self._made_for:
             self._made_for = (base, parameters)
             self._make(base, parameters)
-            self._schema = None
-        if schema != self._schema:
-            self._schema = schema
+            self._schemas = None
+        if schemas != self._schemas:
+            self._schemas = dict(schemas)
             for line in self.lines.values():
-                line.field.set_schema(schema)
+                line.field.set_schema(schemas.get(line.parameter.source, Schema()))
         for name, line in self.lines.items():
             line.field.show_value(value_of(parameters, values, name))
         self._show_which(parameters, values)
@@ -100,6 +100,7 @@ class ParameterForm(QWidget):
             self._further.setObjectName("further")
             self._further.setProperty("look", "link")
             self._further.setCheckable(True)
+            self._further.setChecked(not needed)
             self._further.toggled.connect(lambda on: self._refold())
             self._column.addWidget(self._further)
         for parameter in further:

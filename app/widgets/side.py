@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app import flow, words
 from app.theme import MODES, text_font, theme
@@ -14,8 +14,9 @@ WIDE, NARROW = 196, 68
 
 
 class Side(QFrame):
-    """Emits ``look_chosen`` with system, light or dark."""
+    """Emits ``chosen`` with a step, and ``look_chosen`` with system, light or dark."""
 
+    chosen = Signal(str)
     look_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -29,10 +30,28 @@ class Side(QFrame):
         self.name.setFont(text_font(18, 700))
         self.name.setIndent(8)
         column.addWidget(self.name)
-        column.addSpacing(26)
-        self.steps = StepList(flow.STEPS)
-        column.addWidget(self.steps)
-        column.addStretch(1)
+        column.addSpacing(10)
+        self.links: dict[str, QPushButton] = {}
+        column.addWidget(self._link(flow.START), 0, Qt.AlignmentFlag.AlignLeft)
+        column.addSpacing(4)
+        self.steps = StepList(flow.STEPS[1:])
+        self.steps.chosen.connect(self.chosen)
+        self.scroll = QScrollArea()
+        self.scroll.setObjectName("steps")
+        self.scroll.setAccessibleName(self.steps.accessibleName())
+        self.scroll.setWidgetResizable(True)
+        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroll.setWidget(self.steps)
+        column.addWidget(self.scroll, 1)
+        column.addSpacing(8)
+        beside = QHBoxLayout()
+        beside.setSpacing(14)
+        for step in flow.BESIDE:
+            beside.addWidget(self._link(step))
+        beside.addStretch(1)
+        column.addLayout(beside)
         self.look = QPushButton()
         self.look.setObjectName("look")
         self.look.setProperty("look", "link")
@@ -45,11 +64,32 @@ class Side(QFrame):
         self.offline.setContentsMargins(8, 0, 0, 0)
         column.addWidget(self.offline)
 
+    def _link(self, step: str) -> QPushButton:
+        """What stands outside the numbered steps."""
+        button = QPushButton(words.say(f"app.window.to_{step}"))
+        button.setObjectName(f"step-{step}")
+        button.setAccessibleName(words.say(f"app.steps.{step}"))
+        button.setProperty("look", "link")
+        button.setProperty("place", "side")
+        button.clicked.connect(lambda checked=False: self.chosen.emit(step))
+        self.links[step] = button
+        return button
+
+    def update_steps(self, current: str, steps: tuple[str, ...], done: set[str], reachable: set[str]) -> None:
+        """Show the steps there are; see `StepList.update_steps`."""
+        self.steps.update_steps(current, steps, done, reachable)
+        if current in steps:
+            self.scroll.ensureWidgetVisible(self.steps.buttons[current])
+        for step, button in self.links.items():
+            button.setProperty("current", step == current)
+            button.style().unpolish(button)
+            button.style().polish(button)
+
     def set_narrow(self, narrow: bool) -> None:
         """Show the circles of the steps alone."""
         self.setFixedWidth(NARROW if narrow else WIDE)
         self.steps.set_narrow(narrow)
-        for part in (self.name, self.look, self.offline):
+        for part in (self.name, self.look, self.offline, *self.links.values()):
             part.setVisible(not narrow)
 
     def _next_look(self) -> None:

@@ -69,7 +69,7 @@ class StepButton(QAbstractButton):
 
 
 class StepList(QWidget):
-    """All steps; asks the window to open the one that was chosen."""
+    """The numbered steps; asks the window to open the one that was chosen."""
 
     chosen = Signal(str)
 
@@ -80,15 +80,20 @@ class StepList(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         self.buttons: dict[str, StepButton] = {}
-        for number, step in enumerate(steps):
+        for number, step in enumerate(steps, start=1):
             button = StepButton(step, number)
             button.clicked.connect(lambda checked=False, step=step: self.chosen.emit(step))
             self.buttons[step] = button
             column.addWidget(button)
+        column.addStretch(1)
 
-    def update_steps(self, current: str, done: set[str], reachable: set[str]) -> None:
-        """Show which step is open, which are complete, and which may be opened."""
+    def update_steps(self, current: str, steps: tuple[str, ...], done: set[str], reachable: set[str]) -> None:
+        """Show the steps there are, which one is open, which are complete, and which may be opened."""
         for step, button in self.buttons.items():
+            button.setVisible(step in steps)
+            if step not in steps:
+                continue
+            button.number = steps.index(step) + 1
             button.setChecked(step == current)
             button.done = step in done
             button.setEnabled(step in reachable or step == current)

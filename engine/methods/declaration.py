@@ -27,6 +27,7 @@ def declaration(method: Method, *, language: str = "en") -> dict[str, Any]:
         "family": method.family.value,
         "promises": list(method.promises),
         "spends": method.spends.value,
+        "rows": method.rows.value,
         "title": texts.text(f"{base}.title", language=language),
         "summary": texts.text(f"{base}.summary", language=language),
         "published": asdict(method.published),

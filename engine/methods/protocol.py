@@ -17,6 +17,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from engine.methods.kinds import Family as Family
+from engine.methods.kinds import Rows as Rows
+from engine.methods.kinds import Spends as Spends
 from engine.methods.parameters import Parameter, Problem
 from engine.methods.values import columns_named, resolve
 from engine.privacy.promise import Neighbours, Promise, Unit
@@ -34,24 +37,6 @@ if TYPE_CHECKING:
 DECLARED_SIZES = (5, 20, 100, 1000)
 MAIN = "people"
 """What most methods call their only source."""
-
-
-class Family(StrEnum):
-    """Grouping on screen only; nothing decides by it."""
-
-    STATISTICS = "statistics"
-    DATASET = "dataset"
-    MODEL = "model"
-    SERVICE = "service"
-    EXCHANGE = "exchange"
-
-
-class Spends(StrEnum):
-    """Who decides the privacy level of a release."""
-
-    CHOSEN = "chosen"  # a person, on the budget screen
-    FOLLOWS = "follows"  # the parameters
-    NOTHING = "nothing"  # nobody: no bounded loss, or only what has been paid for already
 
 
 class Shape(StrEnum):
@@ -392,6 +377,8 @@ class Method(ABC):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     steps: ClassVar[tuple[Step, ...]] = ()
     spends: ClassVar[Spends] = Spends.CHOSEN
+    rows: ClassVar[Rows] = Rows.NONE
+    """For who chooses among methods: whether rows of people leave."""
     held_out: ClassVar[bool] = False
     """Whether some people are kept from the method, so that measures can compare with them."""
     keeps_key: ClassVar[bool] = False

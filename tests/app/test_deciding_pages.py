@@ -1,4 +1,4 @@
-"""Method, budget, preview, report and releases through what a person uses; the walk has its own file."""
+"""Budget, preview, report and releases through what a person uses; the walk has its own file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox
+from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from app import words
 from app.releasing import Outcome
@@ -22,54 +22,6 @@ from engine.release.plan import Plan
 from tests.app.walking import SAMPLE, missing_texts, settle, write
 
 FOLLOW = 0.050  # seconds until all four views have followed
-
-
-# --- method ----------------------------------------------------------------------------------------
-
-
-def test_only_families_with_methods_can_be_chosen(at: Any) -> None:
-    page = at("method", method="", parameters={}, budget=None)
-    shown = {family for family, button in page.families.items() if button.isVisible()}
-    assert shown == {method.family for method in page.methods}
-
-
-def test_families_can_be_looked_through_with_a_method_chosen(at: Any) -> None:
-    page = at("method")
-    others = [family for family, button in page.families.items() if button.isVisible()]
-    for family in reversed(others):
-        page.families[family].click()
-        ways = {button.property("method") for button in page.buttons.buttons()}
-        assert ways == {method.id for method in page.methods if method.family is family}
-
-
-def test_choosing_a_way_says_what_it_promises_and_what_is_missing(at: Any, window: Window) -> None:
-    page = at("method", method="", parameters={}, budget=None)
-    page.findChild(QAbstractButton, "method-statistics.counts").click()
-    assert window.study.plan.method == "statistics.counts"
-    for name in ("guarantee", "recipient_can", "recipient_cannot"):
-        assert page.says[name].isVisible() and len(page.says[name].plain()) > 40
-    assert page.form.lines["columns"].problem.plain() == words.say("app.method.undecided")
-    window.go_next()
-    assert window.step == "method" and "still needs something" in window.notice.words()
-    combo = page.findChild(QComboBox, "columns")
-    combo.activated.emit(combo.findData("gender"))
-    assert window.study.plan.parameters == {"columns": ["gender"]}
-    window.go_next()
-    assert window.step == "budget", "a budget that is missing is asked for on the next screen"
-
-
-def test_another_way_keeps_what_it_shares_and_drops_the_rest(at: Any, window: Window) -> None:
-    page = at("method")
-    page.findChild(QAbstractButton, "method-statistics.means").click()
-    assert window.study.plan.parameters == {"extra_cells": "left_out"}
-
-
-def test_group_sizes_are_declared_by_typing(at: Any, window: Window, qtbot: Any) -> None:
-    page = at("method")
-    write(qtbot, page.sizes, "10; 50")
-    assert window.study.plan.declared_sizes == (10, 50)
-    write(qtbot, page.sizes, "many")
-    assert page.sizes_wrong.isVisible() and window.study.plan.declared_sizes == (10, 50)
 
 
 # --- budget ----------------------------------------------------------------------------------------

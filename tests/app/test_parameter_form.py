@@ -74,7 +74,7 @@ class Form:
 
     def show(self) -> None:
         _, problems = resolve(EVERY_KIND, self.values, {"people": SCHEMA})
-        self.form.show_form("methods.of.a.test", EVERY_KIND, self.values, SCHEMA, problems)
+        self.form.show_form("methods.of.a.test", EVERY_KIND, self.values, {"people": SCHEMA}, problems)
 
     def field(self, name: str) -> Any:
         return self.form.lines[name].field

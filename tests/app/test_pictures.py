@@ -29,7 +29,8 @@ SIZE = (1366, 768)
 
 def there() -> list[str]:
     """Return the screens whose file exists."""
-    return [step for step in (*flow.STEPS, *flow.BESIDE) if find_spec(f"app.pages.{step}") is not None]
+    steps = (*flow.path(flow.State()), *flow.BESIDE)
+    return [step for step in steps if find_spec(f"app.pages.{step}") is not None]
 
 
 @pytest.mark.slow
@@ -206,13 +207,70 @@ def chosen(window: Any) -> None:
     window.page("releases").table.selectRow(0)
 
 
+def choosing(window: Any) -> None:
+    """Choose among all ways, with two questions answered."""
+    from PySide6.QtWidgets import QAbstractButton
+
+    page = window.page("method")
+    page.another.click()
+    settle(window)
+    page.findChild(QAbstractButton, "who-agreement").click()
+    page.findChild(QAbstractButton, "rows-coarser").click()
+    page._show_all(True)
+    next(row for row in page.ways.rows if row.way.id == "datasets.k_anonymity").button.click()
+
+
+def example(window: Any) -> None:
+    """Look at what a recipient gets."""
+    window.page("method")._ask_example("datasets.k_anonymity")
+
+
+def asked(window: Any) -> None:
+    """Ask an analysis with the values of its example."""
+    page = window.page("explore")
+    page.fill.click()
+    window.footer.next.click()
+    settle(window)
+
+
+def answered(window: Any) -> None:
+    """Show the answer of an analysis."""
+    page = window.page("explore")
+    page.verticalScrollBar().setValue(page.verticalScrollBar().maximum())
+
+
+PREPARE["explore"] = asked
 MORE = {
+    "method": {"choosing": choosing, "example": example},
+    "explore": {"answered": answered},
     "budget": {"further": further},
     "releases": {"chosen": chosen},
     "start": {"before-load": empty},
     "load": {"notice": notice, "preparation": preparation},
     "columns": {"domain": domain},
 }
+
+
+def without_noise(window: Any, method: str, picture: Callable[..., None]) -> None:
+    """Show the steps of a way that spends nothing, from its method on."""
+    from tests.app.walking import example_plan
+
+    folder = window.data / method
+    folder.mkdir()
+    window.study.open_plan(example_plan(method, folder))
+    steps = flow.path(window.study.state)
+    for step in steps[: steps.index("method")]:
+        window.go(step)
+        settle(window)
+    window.study.target = folder / "bundle"
+    for step in steps[steps.index("method") :]:
+        window.go(step)
+        settle(window)
+        if step == "release":
+            picture(step, f"{method}-before")
+            window.footer.next.click()
+            settle(window)
+        picture(step, method)
 
 
 def take(folder: Path, scale: float, home: Path) -> list[str]:
@@ -263,6 +321,8 @@ def take(folder: Path, scale: float, home: Path) -> list[str]:
         AFTER.get(step, lambda window: None)(window)
         window.clear_notice()
         settle(window)
+    for method in ("datasets.k_anonymity", "datasets.pseudonyms"):
+        without_noise(window, method, picture)
     window.close()
     return written
 

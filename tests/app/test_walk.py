@@ -152,9 +152,22 @@ def to_method(qtbot: Any, window: Window, table: Path) -> None:
     advance(qtbot, window, "method")
 
 
+def use(qtbot: Any, window: Window, method: str) -> None:
+    """Choose a way among all of them, and take it."""
+    another = window.page("method").another
+    if another.isVisible():
+        click(qtbot, another)
+    row = part(window, QAbstractButton, f"method-{method}")
+    window.page("method").ensureWidgetVisible(row)
+    click(qtbot, row)
+    click(qtbot, window.footer.findChild(QAbstractButton, "next"))
+    settle(qtbot, window)
+    assert window.study.plan.method == method
+
+
 def choose_counts(qtbot: Any, window: Window) -> None:
     """Readmission by age group and gender."""
-    click(qtbot, part(window, QAbstractButton, "method-statistics.counts"))
+    use(qtbot, window, "statistics.counts")
     for name in ("age", "gender", "readmitted"):
         pick(qtbot, part(window, QComboBox, "columns"), name)
     assert window.study.plan.parameters["columns"] == ["age", "gender", "readmitted"]
@@ -162,7 +175,7 @@ def choose_counts(qtbot: Any, window: Window) -> None:
 
 def choose_means(qtbot: Any, window: Window) -> None:
     """Mean stay by specialty."""
-    click(qtbot, part(window, QAbstractButton, "method-statistics.means"))
+    use(qtbot, window, "statistics.means")
     click(qtbot, part(window, QAbstractButton, "statistic-mean"))
     pick(qtbot, part(window, QComboBox, "value"), "time_in_hospital")
     pick(qtbot, part(window, QComboBox, "by"), "medical_specialty")

@@ -54,11 +54,15 @@ def test_next_says_what_is_missing_instead_of_going(window: Window, qtbot: Any) 
 def test_steps_show_what_is_done_and_speak_it(window: Window, qtbot: Any, tmp_path: Path) -> None:
     open_table(qtbot, window, write_people(tmp_path / "people.csv"))
     buttons = window.side.steps.buttons
-    assert buttons["start"].done and buttons["load"].isChecked()
+    assert "start" not in buttons, "the start stands before the numbered steps"
+    assert buttons["load"].number == 1 and buttons["load"].isChecked()
     assert buttons["columns"].isEnabled() and not buttons["risk"].isEnabled()
-    assert buttons["start"].accessibleName() == words.say("app.window.step_done", number=0, name="Start")
+    assert buttons["load"].accessibleName() == words.say("app.window.step_current", number=1, name="Load")
     buttons["columns"].click()
     assert window.step == "columns"
+    assert buttons["load"].accessibleName() == words.say("app.window.step_done", number=1, name="Load")
+    window.side.links["start"].click()
+    assert window.step == "start"
 
 
 def test_every_step_has_a_name() -> None:

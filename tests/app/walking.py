@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QPlainTextEdit, QWidget
 
 from app import words
+from app.widgets.prose import Prose
 from app.window import Window
+from engine.methods.catalogue import method
+from engine.release.examples import plans
 from engine.release.plan import FileReference, Plan
 
 SAMPLE = Path(__file__).parents[2] / "resources" / "sample"
@@ -134,3 +137,52 @@ def missing_texts(page: Any, numbers: list[QWidget]) -> list[str]:
         if not wanted <= headings or not all(bodies):
             missing.append(card.objectName() or type(card).__name__)
     return missing
+
+
+def example_plan(method_id: str, folder: Path) -> Plan:
+    """Return the first worked example of a method over copies of its tables."""
+    found = plans(method(method_id))[0]
+    files = {}
+    for name, reference in found.files.items():
+        source = SAMPLE.parent / "examples" / reference.path
+        place = folder / source.name
+        if not place.exists():
+            shutil.copy(source, place)
+        files[name] = FileReference(str(place), reference.options)
+    return replace(found, files=files)
+
+
+def said(window: Window) -> list[str]:
+    """Return every text that the page in view shows or explains, and what is said of its parts aloud."""
+    page = window.page(window.step)
+    found = [page.title.text(), page.accessibleName(), window.footer.next.text()]
+    for widget in page.widget().findChildren(QWidget):
+        if not widget.isVisible() or any(one.objectName() == "ways" for one in above(widget)):
+            continue
+        if isinstance(widget, Prose):
+            found.append(widget.plain())
+        elif isinstance(widget, QLabel | QAbstractButton):
+            found.append(widget.text())
+        elif isinstance(widget, QPlainTextEdit):
+            found.append(widget.toPlainText())
+        found += [widget.accessibleName(), widget.accessibleDescription(), widget.toolTip()]
+        topic = page._topics.get(widget)
+        if topic is not None:
+            found += explained(page, topic)
+    return [text for text in (*found, *explained(page, "")) if text]
+
+
+def above(widget: QWidget) -> list[QWidget]:
+    """Return a widget and all that it lies in."""
+    found: list[QWidget] = []
+    now: QWidget | None = widget
+    while now is not None:
+        found.append(now)
+        now = now.parentWidget()
+    return found
+
+
+def explained(page: Any, topic: str) -> list[str]:
+    """Return what the right-hand side says about a topic."""
+    explanation = page.explain(topic)
+    return [explanation.title, *(text for part in explanation.parts for text in (part.heading, part.body))]

@@ -21,6 +21,7 @@ from engine.methods.protocol import (
     Reference,
     Release,
     Request,
+    Rows,
     Spends,
     TableArtefact,
 )
@@ -52,6 +53,7 @@ class KAnonymity(Method):
     family = Family.DATASET
     promises = ("k_anonymity",)
     spends = Spends.NOTHING
+    rows = Rows.COARSER
     published = Reference(
         "Sweeney: k-anonymity: a model for protecting privacy (2002)",
         "definition 3",

@@ -18,6 +18,7 @@ from engine.methods.protocol import (
     Reference,
     Release,
     Request,
+    Rows,
     Spends,
     TableArtefact,
 )
@@ -44,6 +45,7 @@ class Pseudonyms(Method):
     family = Family.DATASET
     promises = ("none",)
     spends = Spends.NOTHING
+    rows = Rows.REAL
     keeps_key = True
     libraries = ("cryptography",)
     published = Reference(

@@ -1,0 +1,316 @@
+"""Explore: questions about a mechanism, a price or a table that make no release; one screen for all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QButtonGroup,
+    QComboBox,
+    QFileDialog,
+    QPushButton,
+    QRadioButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.exploring import NONE, OWN, SHIPPED, Choice, ask, catalogue, save
+from app.pages.base import Page
+from app.widgets.cards import Card, row
+from app.widgets.panel import Explanation, Part
+from app.widgets.parameter_form import ParameterForm
+from app.widgets.prose import Heading, Prose
+from app.widgets.view_stack import ViewStack
+from app.widgets.views import explain
+from engine.methods.parameters import Problem
+from engine.methods.protocol import MAIN
+from engine.methods.values import resolve
+from engine.table.schema import Schema
+
+SIDE_BY_SIDE = 680
+
+
+class ExplorePage(Page):
+    """Beside the steps: nothing here is decided, spent or released."""
+
+    id = "explore"
+
+    def build(self) -> None:
+        self.choices: dict[str, Choice] = {}
+        self.chosen = ""
+        self.values: dict[str, dict[str, Any]] = {}
+        self.answer: Any = None
+        self._asked: tuple[Choice, dict[str, Any]] | None = None
+        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._line.setSpacing(24)
+        self.list = QWidget()
+        self._list = QVBoxLayout(self.list)
+        self._list.setContentsMargins(0, 0, 0, 0)
+        self._list.setSpacing(2)
+        self.group = QButtonGroup(self)
+        self.group.buttonClicked.connect(lambda button: self._choose(button.property("analysis")))
+        self.list.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+        self._line.addWidget(self.list)
+        self.right = QWidget()
+        column = QVBoxLayout(self.right)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(14)
+        column.addWidget(self._build_form())
+        column.addWidget(self._build_answer())
+        column.addStretch(1)
+        self._line.addWidget(self.right, 1)
+        self.body.addLayout(self._line)
+        self.body.addStretch(1)
+
+    def _build_form(self) -> Card:
+        self.card = Card()
+        self.card.body.setSpacing(14)
+        self.name = Heading(size="side")
+        self.summary = Prose(tone="quiet")
+        self.card.body.addWidget(self.name)
+        self.card.body.addWidget(self.summary)
+        self.about = QComboBox()
+        self.about.setObjectName("about")
+        self.about.setAccessibleName(words.say("app.explore.about"))
+        self.about.activated.connect(lambda place: self._show_form())
+        self.topic(self.about, "about")
+        self.about_name = Heading(words.say("app.explore.about"), size="card")
+        self.card.body.addWidget(self.about_name)
+        self.card.body.addWidget(self.about, 0, Qt.AlignmentFlag.AlignLeft)
+        self.form = ParameterForm()
+        self.form.changed.connect(self._filled)
+        self.card.body.addWidget(self.form)
+        self.fill = QPushButton(words.say("app.explore.fill"))
+        self.fill.setObjectName("fill-example")
+        self.fill.setProperty("look", "link")
+        self.fill.clicked.connect(lambda checked=False: self._fill())
+        self.topic(self.fill, "fill")
+        self.card.body.addLayout(row(self.fill))
+        return self.card
+
+    def _build_answer(self) -> QWidget:
+        self.answered = QWidget()
+        column = QVBoxLayout(self.answered)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(14)
+        self.stays = Card(tone="care")
+        self.stays.setProperty("card", "care")
+        self.stays.setObjectName("stays")
+        self.stays.body.addWidget(Prose(words.say("app.explore.stays")))
+        column.addWidget(self.stays)
+        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
+        column.addWidget(self.views)
+        self.save = QPushButton(words.say("app.explore.save"))
+        self.save.setObjectName("save-report")
+        self.save.clicked.connect(lambda checked=False: self._ask_where())
+        self.topic(self.save, "save")
+        column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
+        return self.answered
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        wide = self.viewport().width() >= SIDE_BY_SIDE
+        directions = QBoxLayout.Direction
+        self._line.setDirection(directions.LeftToRight if wide else directions.TopToBottom)
+
+    # --- showing -----------------------------------------------------------------------------------
+
+    def opened(self) -> None:
+        if not self.choices:
+            self.work(catalogue, done=self._found, doing=words.say("app.explore.finding"), stoppable=False)
+
+    def _found(self, found: tuple[Choice, ...]) -> None:
+        self.choices = {choice.analysis.id: choice for choice in found}
+        for name in self.choices:
+            button = QRadioButton(words.say(f"analyses.{name}.title"))
+            button.setObjectName(f"analysis-{name}")
+            button.setProperty("analysis", name)
+            self.group.addButton(button)
+            self.topic(button, f"analysis.{name}")
+            self._list.addWidget(button)
+        self._list.addStretch(1)
+        first = self.group.buttons()[0]
+        first.setChecked(True)
+        self._choose(first.property("analysis"))
+
+    def first_focus(self) -> QWidget | None:
+        return self.group.checkedButton()
+
+    def enter(self) -> None:
+        for part in (self.list, self.right):
+            part.setVisible(bool(self.choices))
+        self.answered.setVisible(self.answer is not None)
+        if self.chosen:
+            self._offer_tables()
+            self._show_form()
+
+    def _choose(self, name: str) -> None:
+        self.chosen, self.answer, self._asked = name, None, None
+        self.name.setText(words.say(f"analyses.{name}.title"))
+        self.summary.say(words.say(f"analyses.{name}.summary"))
+        self.views.show_views(())
+        self.enter()
+        self.refresh_explanation(f"analysis.{name}")
+        self.frame.update_frame()
+
+    def _offer_tables(self) -> None:
+        """Offer the open table, the shipped one of the example, and none."""
+        choice = self.choices[self.chosen]
+        reads = bool(choice.analysis.sources)
+        for part in (self.about, self.about_name):
+            part.setVisible(reads)
+        offered = [NONE] if not reads or not choice.analysis.sources[0].required else []
+        if reads and self.study.table is not None:
+            offered.append(OWN)
+        if reads and choice.table is not None:
+            offered.append(SHIPPED)
+        if [self.about.itemData(place) for place in range(self.about.count())] == offered:
+            return
+        before = self.about.currentData()
+        self.about.clear()
+        for name in offered:
+            self.about.addItem(words.say(f"app.explore.table.{name}"), name)
+        self.about.setCurrentIndex(max(0, self.about.findData(before)))
+
+    def _schema(self) -> Schema | None:
+        if self.about.currentData() == OWN:
+            return self.study.plan.prepared(MAIN)
+        return self.choices[self.chosen].schema if self.about.currentData() == SHIPPED else None
+
+    def _show_form(self) -> None:
+        given, analysis = self.values.setdefault(self.chosen, {}), self.choices[self.chosen].analysis
+        schema = self._schema()
+        schemas = {} if schema is None else {MAIN: schema}
+        before = set(self.form.lines)
+        self.form.show_form(
+            f"analyses.{self.chosen}", analysis.parameters, given, schemas, self._problems(schemas)
+        )
+        if set(self.form.lines) != before or not any(
+            line.part in self._topics for line in self.form.lines.values()
+        ):
+            for name, line in self.form.lines.items():
+                for widget in (line.part, *line.field.findChildren(QWidget)):
+                    self.topic(widget, f"parameter.{name}")
+
+    def _problems(self, schemas: dict[str, Schema]) -> list[Problem]:
+        given = self.values.get(self.chosen, {})
+        return resolve(self.choices[self.chosen].analysis.parameters, given, schemas)[1]
+
+    # --- asking ------------------------------------------------------------------------------------
+
+    def _filled(self, name: str, value: Any) -> None:
+        given = self.values[self.chosen]
+        if value is None:
+            given.pop(name, None)
+        else:
+            given[name] = value
+        self._forget()
+        self._show_form()
+        self.frame.update_frame()
+
+    def _fill(self) -> None:
+        choice = self.choices[self.chosen]
+        self.values[self.chosen] = dict(choice.values)
+        place = self.about.findData(SHIPPED if choice.table is not None else NONE)
+        self.about.setCurrentIndex(max(0, place))
+        self._forget()
+        self._show_form()
+        self.frame.update_frame()
+
+    def _forget(self) -> None:
+        """An answer belongs to what it was asked with."""
+        self.answer = self._asked = None
+        self.answered.hide()
+
+    def next_words(self) -> str:
+        return words.say("app.explore.compute") if self.chosen else ""
+
+    def go_next(self) -> None:
+        if not self.chosen:
+            return
+        choice, given = self.choices[self.chosen], dict(self.values[self.chosen])
+        own = self.about.currentData() == OWN and bool(choice.analysis.sources)
+        self.clear_notice()
+        self.work(
+            ask,
+            choice,
+            given,
+            table=self.study.table if own else None,
+            schema=self._schema() if own else None,
+            shipped=self.about.currentData() == SHIPPED and bool(choice.analysis.sources),
+            done=lambda answer: self._show_answer(choice, given, answer),
+            doing=words.say("app.explore.computing"),
+        )
+
+    def _show_answer(self, choice: Choice, given: dict[str, Any], answer: Any) -> None:
+        if choice.analysis.id != self.chosen:
+            return
+        self.answer, self._asked = answer, (choice, given)
+        self.answered.show()
+        self.stays.setVisible(answer.stays)
+        self.views.show_views(answer.views)
+        self.save.setFocus()
+
+    # --- saving ------------------------------------------------------------------------------------
+
+    def _ask_where(self) -> None:
+        dialog = QFileDialog(self, words.say("app.explore.save"), "", words.say("app.explore.report.filter"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("pdf")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.save_as)
+        dialog.open()
+
+    def save_as(self, path: str) -> None:
+        """Write the answer as a report."""
+        if self._asked is None:
+            return
+        choice, given = self._asked
+        self.work(
+            save,
+            choice,
+            given,
+            self.answer,
+            Path(path),
+            language=words.language(),
+            stays=self.answer.stays,
+            done=lambda written: self.notify(
+                words.say("app.explore.saved", file=written.name), tone="accent"
+            ),
+            doing=words.say("app.explore.saving"),
+            stoppable=False,
+        )
+
+    # --- the right-hand side -----------------------------------------------------------------------
+
+    def explain(self, topic: str) -> Explanation:
+        kind, _, name = topic.partition(".")
+        if kind == "parameter" and name in self.form.lines:
+            return Explanation(self.form.labels()[name], (Part(body=self.form.help(name)),))
+        if kind == "view" and int(name) < len(self.views.views):
+            found = explain(self.views.views[int(name)])
+            if found is not None:
+                return found
+        if kind in ("analysis", "view", "") and self.chosen:
+            shown = self.choices[name if kind == "analysis" else self.chosen].analysis
+            source = shown.published
+            where = ", ".join(part for part in (source.document, source.place, source.identifier) if part)
+            general = super().explain("")
+            return Explanation(
+                words.say(f"analyses.{shown.id}.title"),
+                (
+                    Part(body=words.say(f"analyses.{shown.id}.summary")),
+                    *general.parts,
+                    Part(words.say("app.method.source"), where),
+                ),
+            )
+        return super().explain(topic)
+
+
+PAGE = ExplorePage

@@ -1,0 +1,185 @@
+"""The list of ways to release something: name, what happens, promise, exactness and cost on each line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QRadioButton,
+    QVBoxLayout,
+)
+
+from app import words
+from app.theme import text_font
+from app.widgets.cards import Card
+from app.widgets.parameter_fields import empty
+from app.widgets.prose import Prose
+
+
+@dataclass(frozen=True)
+class Way:
+    """One line. ``against`` says which answers rule it out; empty where it fits."""
+
+    id: str
+    title: str
+    summary: str
+    promise: str
+    bounded: bool
+    exactness: str
+    cost: str
+    account: str
+    against: str = ""
+    has_example: bool = False
+
+
+WIDE_PILL = 30  # letters beyond which a promise is written in two lines
+
+
+def _column() -> QVBoxLayout:
+    column = QVBoxLayout()
+    column.setSpacing(0)
+    return column
+
+
+class WayRow(QFrame):
+    """A line that is chosen by its circle, by a click anywhere on it, or by arrows."""
+
+    example = Signal()
+
+    def __init__(self, way: Way) -> None:
+        super().__init__()
+        self.way = way
+        self.setObjectName(f"way-{way.id}")
+        self.setProperty("way", "true")
+        line = QHBoxLayout(self)
+        line.setContentsMargins(14, 8, 16, 10)
+        line.setSpacing(16)
+        line.addLayout(self._names(), 5)
+        line.addLayout(self._promises(), 3)
+        line.addLayout(self._costs())
+
+    def _names(self) -> QVBoxLayout:
+        way, column = self.way, _column()
+        self.button = QRadioButton(way.title)
+        self.button.setFont(text_font(14, 600))
+        self.button.setObjectName(f"method-{way.id}")
+        self.button.setProperty("method", way.id)
+        self.button.setAccessibleName(way.title)
+        self.button.setAccessibleDescription(
+            " ".join((way.summary, way.promise, way.exactness, way.cost, way.account, way.against)).strip()
+        )
+        self.button.toggled.connect(self._mark)
+        column.addWidget(self.button)
+        summary = Prose(way.summary, tone="quiet", pixels=12)
+        summary.setContentsMargins(30, 0, 0, 0)
+        column.addWidget(summary)
+        column.addStretch(1)
+        return column
+
+    def _promises(self) -> QVBoxLayout:
+        way, column = self.way, _column()
+        column.setContentsMargins(0, 5, 0, 0)
+        pill = QLabel(way.promise)
+        pill.setFont(text_font(12, 600))
+        pill.setProperty("pill", "bounded" if way.bounded else "stated")
+        pill.setWordWrap(len(way.promise) > WIDE_PILL)
+        column.addWidget(pill, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addSpacing(4)
+        if way.against:
+            column.addWidget(Prose(way.against, tone="care", pixels=12))
+        column.addWidget(Prose(way.exactness, tone="quiet", pixels=12))
+        column.addStretch(1)
+        return column
+
+    def _costs(self) -> QVBoxLayout:
+        way, column = self.way, _column()
+        column.setContentsMargins(0, 7, 0, 0)
+        for text, weight, tone in ((way.cost, 600, ""), (way.account, 400, "quiet")):
+            label = QLabel(text)
+            label.setFont(text_font(12, weight))
+            label.setProperty("tone", tone)
+            label.setAlignment(Qt.AlignmentFlag.AlignRight)
+            column.addWidget(label)
+        if way.has_example:
+            link = QPushButton(words.say("app.method.example.link"))
+            link.setObjectName(f"example-{way.id}")
+            link.setAccessibleName(words.say("app.method.example.name", way=way.title))
+            link.setProperty("look", "link")
+            link.clicked.connect(lambda checked=False: self.example.emit())
+            column.addWidget(link, 0, Qt.AlignmentFlag.AlignRight)
+        column.addStretch(1)
+        return column
+
+    def _mark(self, on: bool) -> None:
+        self.setProperty("chosen", on)
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.button.setFocus(Qt.FocusReason.MouseFocusReason)
+        self.button.click()
+        super().mousePressEvent(event)
+
+
+class Ways(Card):
+    """All lines; ``chosen`` tells the id of the one that was selected, ``used`` that it is to be taken."""
+
+    chosen = Signal(str)
+    used = Signal()
+    example = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("ways")
+        self.body.setContentsMargins(0, 0, 0, 0)
+        self.body.setSpacing(0)
+        self.rows: list[WayRow] = []
+        self.group = QButtonGroup(self)
+        self.group.buttonClicked.connect(lambda button: self.chosen.emit(button.property("method")))
+        self._shown: tuple[Way, ...] = ()
+        self._column = QVBoxLayout()
+        self._column.setSpacing(0)
+        self.body.addLayout(self._column)
+
+    def show_ways(self, ways: Sequence[Way], selected: str) -> None:
+        """Show other lines, and select one of them."""
+        if tuple(ways) != self._shown:
+            self._shown = tuple(ways)
+            for row in self.rows:
+                self.group.removeButton(row.button)
+            empty(self._column)
+            self.rows = [self._row(way) for way in ways]
+        self.group.setExclusive(False)
+        for row in self.rows:
+            row.button.setChecked(row.way.id == selected)
+        self.group.setExclusive(True)
+
+    def _row(self, way: Way) -> WayRow:
+        row = WayRow(way)
+        self.group.addButton(row.button)
+        row.button.installEventFilter(self)
+        row.example.connect(lambda: self.example.emit(way.id))
+        self._column.addWidget(row)
+        return row
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            place = next((at for at, row in enumerate(self.rows) if row.button is watched), -1)
+            step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
+            if step and 0 <= place + step < len(self.rows):
+                button = self.rows[place + step].button
+                button.setFocus(Qt.FocusReason.TabFocusReason)
+                button.click()
+                return True
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.used.emit()
+                return True
+        return super().eventFilter(watched, event)

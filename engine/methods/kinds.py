@@ -1,0 +1,31 @@
+"""What kinds of method there are: what they are for, who decides what they spend, whether rows leave."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Family(StrEnum):
+    """Grouping on screen only; nothing decides by it."""
+
+    STATISTICS = "statistics"
+    DATASET = "dataset"
+    MODEL = "model"
+    SERVICE = "service"
+    EXCHANGE = "exchange"
+
+
+class Spends(StrEnum):
+    """Who decides the privacy level of a release."""
+
+    CHOSEN = "chosen"  # a person, on the budget screen
+    FOLLOWS = "follows"  # the parameters
+    NOTHING = "nothing"  # nobody: no bounded loss, or only what has been paid for already
+
+
+class Rows(StrEnum):
+    """Whether rows of people leave."""
+
+    NONE = "none"
+    COARSER = "coarser"  # made coarser, or masked
+    REAL = "real"  # as they are, but for who it is

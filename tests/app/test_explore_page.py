@@ -1,0 +1,111 @@
+"""Explore: every analysis is asked through one screen, answers, says what stays, and is saved as a report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QLineEdit
+
+from app import words
+from app.window import Window
+from engine.analyses.catalogue import analyses, example
+from engine.report.embedded import embedded_evidence
+from tests.app.walking import open_table, settle, write_people
+
+ALL = [one.id for one in analyses()]
+
+
+@pytest.fixture
+def page(window: Window, qtbot: Any) -> Any:
+    """Open the screen."""
+    window.side.links["explore"].click()
+    settle(qtbot, window)
+    assert window.step == "explore"
+    return window.page("explore")
+
+
+def ask(qtbot: Any, window: Window, name: str) -> None:
+    """Choose an analysis, fill in its example and press the button."""
+    page = window.page("explore")
+    page.findChild(QAbstractButton, f"analysis-{name}").click()
+    page.fill.click()
+    assert window.footer.next.text() == words.say("app.explore.compute")
+    window.footer.next.click()
+    settle(qtbot, window, timeout=120_000)
+    qtbot.waitUntil(lambda: not page.views._waiting, timeout=10_000)
+
+
+def test_every_analysis_that_is_found_is_offered(page: Any) -> None:
+    offered = [button.property("analysis") for button in page.group.buttons()]
+    assert offered == ALL and len(offered) > 5
+    assert page.group.checkedButton() is page.group.buttons()[0]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_example_is_asked_answered_and_saved(
+    page: Any, window: Window, qtbot: Any, tmp_path: Path, name: str
+) -> None:
+    ask(qtbot, window, name)
+    assert page.answer is not None, window.notice.words()
+    assert page.views.views == page.answer.views and len(page.answer.views) > 0
+    assert page.stays.isVisible() == page.answer.stays
+    assert page.answer.stays == (example(page.choices[name].analysis).table is not None)
+    page.save_as(str(tmp_path / "answer.pdf"))
+    settle(qtbot, window)
+    written = (tmp_path / "answer.pdf").read_bytes()
+    assert json.loads(embedded_evidence(written))["analysis"]["id"] == name
+
+
+def test_nothing_is_released_spent_or_decided(page: Any, window: Window, qtbot: Any) -> None:
+    plan = window.study.plan
+    ask(qtbot, window, "at_risk")
+    assert window.study.plan is plan and not window.study.ledger_path.exists()
+
+
+def test_another_value_takes_the_answer_away(page: Any, window: Window, qtbot: Any) -> None:
+    ask(qtbot, window, "at_risk")
+    before = page.answer.figures
+    field = page.findChild(QLineEdit, "epsilon")
+    field.setText("0.3")
+    field.textEdited.emit("0.3")
+    assert page.answer is None and not page.answered.isVisible()
+    window.footer.next.click()
+    settle(qtbot, window)
+    assert page.answer.figures != before
+
+
+def test_what_is_wrong_is_said_where_it_stands(page: Any, window: Window, qtbot: Any) -> None:
+    page.findChild(QAbstractButton, "analysis-at_risk").click()
+    window.footer.next.click()
+    settle(qtbot, window)
+    assert page.answer is None and window.notice.words()
+
+
+def test_the_open_table_can_be_asked_about_and_the_answer_stays(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    open_table(qtbot, window, write_people(tmp_path / "people.csv"))
+    window.go("explore")
+    settle(qtbot, window)
+    page = window.page("explore")
+    page.findChild(QAbstractButton, "analysis-direct").click()
+    place = page.about.findData("own")
+    assert place >= 0
+    page.about.setCurrentIndex(place)
+    page.about.activated.emit(place)
+    asked = {"query": "count", "scale": "2", "epsilon": "0.5", "draws": "500", "records": "20"}
+    for name, value in asked.items():
+        page._filled(name, value)
+    window.footer.next.click()
+    settle(qtbot, window, timeout=60_000)
+    assert page.answer is not None, window.notice.words()
+    assert page.answer.stays and page.stays.isVisible()
+    outside = tmp_path / "bundle" / "release"
+    outside.mkdir(parents=True)
+    (outside / "SHA256SUMS").write_text("")
+    page.save_as(str(outside / "answer.pdf"))
+    settle(qtbot, window)
+    assert not (outside / "answer.pdf").exists() and "for outside" in window.notice.words()

@@ -1,0 +1,238 @@
+"""The method page: four questions, the ways that fit, an example of what leaves, and the form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QPushButton
+
+from app import words
+from app.choosing import QUESTIONS, Offer, matches, offer, ordered, ruled_out_by
+from app.window import Window
+from engine.ledger import Ledger
+from engine.methods.catalogue import method, methods
+from engine.methods.protocol import Family
+from tests.app.walking import settle, write
+
+
+def pick(page: Any, method_id: str) -> None:
+    """Select a way by its circle."""
+    page.findChild(QAbstractButton, f"method-{method_id}").click()
+
+
+def answer(page: Any, question: str, given: str) -> None:
+    """Answer one of the questions."""
+    page.findChild(QAbstractButton, f"{question}-{given}").click()
+
+
+def shown(page: Any) -> list[str]:
+    """Return the ids of the ways in the list."""
+    return [row.way.id for row in page.ways.rows]
+
+
+# --- without a window ------------------------------------------------------------------------------
+
+
+REAL = Offer(method("datasets.pseudonyms"), error=0.0)  # rows as they are, without a promise
+OFFERS = {one.id: Offer(one) for one in methods()}
+
+
+@pytest.mark.parametrize("one", methods(), ids=lambda one: one.id)
+def test_a_question_without_an_answer_rules_nothing_out(one: Any) -> None:
+    assert ruled_out_by(OFFERS[one.id], {}) == ()
+    for family in Family:
+        ruled = ruled_out_by(OFFERS[one.id], {"does": family.value})
+        assert ruled == (() if family is one.family else ("does",))
+
+
+@pytest.mark.parametrize(
+    ("question", "given", "fits"),
+    [
+        ("who", "anybody", False),
+        ("who", "agreement", True),
+        ("who", "house", True),
+        ("rows", "none", False),
+        ("rows", "coarser", False),
+        ("rows", "real", True),
+        ("exact", "5", True),
+        ("exact", "any", True),
+    ],
+)
+def test_real_rows_without_a_promise_fit_where_they_may_leave(question: str, given: str, fits: bool) -> None:
+    assert ruled_out_by(REAL, {question: given}) == (() if fits else (question,))
+
+
+def test_an_error_that_is_not_known_is_not_taken_for_small() -> None:
+    for error, ruled in ((None, True), (19.0, False), (21.0, True)):
+        assert bool(ruled_out_by(Offer(method("statistics.counts"), error), {"exact": "20"})) is ruled
+
+
+def test_the_error_is_that_of_the_methods_own_example() -> None:
+    found = offer(method("statistics.counts"))
+    assert found.has_example and found.epsilon is not None and 0 < found.error < 100
+    rows = offer(method("datasets.k_anonymity"))
+    assert rows.error == 0 and rows.epsilon is None
+
+
+def test_the_order_is_answers_then_promise_then_error() -> None:
+    counts, coarse = method("statistics.counts"), method("datasets.k_anonymity")
+    far, near, real = Offer(counts, 9.0), Offer(method("statistics.histogram"), 2.0), REAL
+    found = ordered([real, Offer(coarse, 0.0), far, near], {})
+    assert [one.method.id for one in found] == [near.method.id, far.method.id, coarse.id, real.method.id]
+    assert ordered([far, Offer(coarse, 0.0)], {"does": "dataset"})[0].method is coarse
+
+
+def test_the_search_finds_names_terms_and_publications() -> None:
+    def found(wanted: str) -> set[str]:
+        return {one.method.id for one in OFFERS.values() if matches(one, wanted)}
+
+    assert found("k-anonymity") >= {"datasets.k_anonymity"}
+    assert found("Sweeney") >= {"datasets.k_anonymity"}
+    assert found("differential PRIVACY") >= {"statistics.counts", "statistics.means"}
+    assert "datasets.k_anonymity" not in found("differential privacy counts")
+    assert found("xyzzy") == set()
+
+
+def test_every_answer_has_its_words() -> None:
+    for question, answers in QUESTIONS.items():
+        assert words.say(f"app.method.ask.{question}.question") and words.say(
+            f"app.method.ask.{question}.ruled_out", count=2
+        )
+        for given in answers:
+            assert words.say(f"app.method.ask.{question}.{given}")
+            ruled = [one for one in OFFERS.values() if ruled_out_by(one, {question: given})]
+            if ruled:
+                assert words.say(f"app.method.ask.{question}.against.{given}")
+
+
+# --- choosing --------------------------------------------------------------------------------------
+
+
+def test_all_ways_are_offered_and_each_says_promise_and_cost(at: Any) -> None:
+    page = at("method", method="", parameters={}, budget=None)
+    assert sorted(shown(page)) == sorted(one.id for one in methods())
+    for row in page.ways.rows:
+        assert all((row.way.promise, row.way.cost, row.way.exactness, row.way.account)), row.way.id
+    assert not page.others.isVisible() and not page.card.isVisible()
+
+
+def test_answers_put_the_fitting_first_and_say_why_others_do_not_fit(at: Any) -> None:
+    page = at("method", method="", parameters={}, budget=None)
+    whole = len(shown(page))
+    answer(page, "does", "dataset")
+    assert shown(page) and all(method(one).family == "dataset" for one in shown(page))
+    assert page.others.isVisible() and str(whole - len(shown(page))) in page.others.text()
+    assert "For something else" in page.why.plain()
+    page.others.click()
+    assert len(shown(page)) == whole, "everything stays reachable"
+    against = {row.way.id: row.way.against for row in page.ways.rows}
+    assert all(bool(said) == (method(one).family != "dataset") for one, said in against.items())
+    page.questions.clear.click()
+    assert len(shown(page)) == whole and page.questions.answers() == {}
+
+
+def test_where_no_way_fits_the_page_says_which_answer_to_give_up(at: Any) -> None:
+    page = at("method", method="", parameters={}, budget=None)
+    answer(page, "does", "dataset")
+    answer(page, "rows", "none")
+    answer(page, "who", "anybody")
+    if shown(page):
+        pytest.skip("a way fits by now")
+    assert page.none.isVisible() and "Without the one to" in page.none.plain()
+
+
+def test_searching_finds_a_way_by_a_term(at: Any, qtbot: Any) -> None:
+    page = at("method", method="", parameters={}, budget=None)
+    qtbot.keyClicks(page.search, "anonymity")
+    assert shown(page) == ["datasets.k_anonymity"]
+    page.search.setText("xyzzy")
+    assert shown(page) == [] or not page.ways.isVisible()
+    assert "xyzzy" in page.none.plain()
+
+
+def test_a_way_is_selected_by_keys_explained_and_taken(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("method", method="", parameters={}, budget=None)
+    first, second = page.ways.rows[:2]
+    first.button.setFocus()
+    qtbot.keyClick(first.button, Qt.Key.Key_Down)
+    assert page.selected == second.way.id and second.button.hasFocus()
+    assert window.study.plan.method == "", "looking decides nothing"
+    explained = window.panel.shown()
+    assert explained.title == second.way.title
+    assert {part.heading for part in explained.parts} >= {
+        words.say(f"app.method.{name}") for name in ("guarantee", "costs", "source")
+    }
+    assert window.footer.next.text() == words.say("app.method.use")
+    qtbot.keyClick(second.button, Qt.Key.Key_Return)
+    assert window.study.plan.method == second.way.id and page.card.isVisible()
+
+
+def test_choosing_a_way_says_what_it_promises_and_what_is_missing(at: Any, window: Window) -> None:
+    page = at("method", method="", parameters={}, budget=None)
+    pick(page, "statistics.counts")
+    window.footer.next.click()
+    assert window.study.plan.method == "statistics.counts"
+    for name in ("guarantee", "recipient_can", "recipient_cannot"):
+        assert page.says[name].isVisible() and len(page.says[name].plain()) > 40
+    assert page.form.lines["columns"].problem.plain() == words.say("app.method.undecided")
+    window.footer.next.click()
+    assert window.step == "method" and "still needs something" in window.notice.words()
+    combo = page.findChild(QComboBox, "columns")
+    combo.activated.emit(combo.findData("gender"))
+    assert window.study.plan.parameters == {"columns": ["gender"]}
+    window.footer.next.click()
+    assert window.step == "budget", "a budget that is missing is asked for on the next screen"
+
+
+def test_another_way_keeps_what_it_shares_and_what_was_filled_in_comes_back(at: Any, window: Window) -> None:
+    page = at("method")
+    before = dict(window.study.plan.parameters)
+    page.another.click()
+    pick(page, "statistics.means")
+    window.footer.next.click()
+    assert window.study.plan.parameters == {"extra_cells": "left_out"}
+    page.another.click()
+    pick(page, "statistics.counts")
+    window.footer.next.click()
+    assert window.study.plan.parameters == before, "nothing that was filled in is lost"
+
+
+def test_the_steps_change_with_the_way(at: Any, window: Window) -> None:
+    page = at("method")
+    steps = window.side.steps.buttons
+    assert steps["budget"].isVisible() and not steps["terms"].isVisible()
+    page.another.click()
+    pick(page, "datasets.k_anonymity")
+    window.footer.next.click()
+    assert not steps["budget"].isVisible() and steps["terms"].isVisible()
+    assert "k" not in page.form.lines, "the threshold is asked for with the terms"
+
+
+def test_group_sizes_are_declared_by_typing(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("method")
+    write(qtbot, page.sizes, "10; 50")
+    assert window.study.plan.declared_sizes == (10, 50)
+    write(qtbot, page.sizes, "many")
+    assert page.sizes_wrong.isVisible() and window.study.plan.declared_sizes == (10, 50)
+
+
+def test_an_example_is_made_and_shown_without_spending(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("method", method="", parameters={}, budget=None)
+    ledger = window.study.ledger_path
+    entries = len(Ledger(ledger).entries()) if ledger.exists() else 0
+    plan = replace(window.study.plan)
+    page.findChild(QPushButton, "example-datasets.k_anonymity").click()
+    settle(qtbot, window, timeout=60_000)
+    assert page.example.isVisible(), window.notice.words()
+    folder = page.example.folder
+    assert (folder / "release" / "evidence.json").is_file()
+    assert "k-anonymity" in page.example.name.text() or "coarser" in page.example.name.text()
+    assert len(page.example.cover.toPlainText()) > 200
+    assert (len(Ledger(ledger).entries()) if ledger.exists() else 0) == entries
+    assert window.study.plan == plan and Path(plan.files["people"].path).exists()
+    page.example.findChild(QPushButton, "example-back").click()
+    assert page.choice.isVisible() and not page.example.isVisible()

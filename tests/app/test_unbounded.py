@@ -1,0 +1,173 @@
+"""Releases without noise through the window: no screen asks for a level or speaks of noise, ε or bounds."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QLineEdit
+
+from app import flow, words
+from app.window import Window
+from engine.ledger import Ledger
+from engine.methods import catalogue
+from engine.methods.catalogue import method, methods
+from engine.methods.protocol import Budget, Request, Spends
+from engine.privacy.events import Sequential
+from engine.privacy.mechanisms import DiscreteLaplace
+from engine.privacy.promise import Loss, Neighbours, Promise, promise_kind
+from tests.app.walking import above, example_plan, said, settle
+
+UNBOUNDED = [one for one in methods() if not any(promise_kind(kind).bounded for kind in one.promises)]
+FALSE = re.compile(r"\bnoise\b|ε|\bepsilon\b|\bsampler\b|declared bounds|privacy level|privacy budget", re.I)
+
+
+def go_on(qtbot: Any, window: Window, method_id: str, folder: Path, *, pays: Budget | None = None) -> None:
+    """Open the example of a method and compute what comes before the choice of a method."""
+    window.study.open_plan(replace(example_plan(method_id, folder), holding_budget=pays))
+    for step in flow.path(window.study.state):
+        if step == "method":
+            break
+        window.go(step)
+        settle(qtbot, window)
+    window.go("method")
+    settle(qtbot, window)
+    assert window.step == "method", (window.step, window.notice.words())
+
+
+@pytest.mark.parametrize("method_id", [one.id for one in UNBOUNDED])
+def test_no_screen_of_a_release_without_noise_speaks_of_it(
+    window: Window, qtbot: Any, tmp_path: Path, method_id: str
+) -> None:
+    go_on(qtbot, window, method_id, tmp_path)
+    window.study.target = tmp_path / "out"
+    seen: dict[str, list[str]] = {}
+    while True:
+        step = window.step
+        seen[step] = said(window)
+        following = flow.following(step, window.study.state)
+        if following is None:
+            break
+        window.footer.next.click()
+        settle(qtbot, window, timeout=60_000)
+        if step == window.step == "release" or window.step == "release":
+            seen.setdefault("before", said(window))
+            if window.study.result("bundle") is None:
+                window.footer.next.click()
+                seen["running"] = said(window)
+                qtbot.waitUntil(lambda: not window.runner.busy("release"), timeout=60_000)
+            page = window.page("release")
+            qtbot.waitUntil(lambda page=page: not page.views._waiting and not page.inside._waiting)
+    assert window.step == "report", (window.step, window.notice.words())
+    assert "budget" not in seen and set(seen) >= {"method", "preview", "release", "report"}
+    false = {step: [text for text in texts if FALSE.search(text)] for step, texts in seen.items()}
+    assert {step: texts for step, texts in false.items() if texts} == {}
+    assert all(len(texts) > 10 for texts in seen.values()), "the texts were really read"
+    entry = Ledger(window.study.ledger_path).entries()[-1]
+    assert entry.state == "complete"
+
+
+def test_a_release_with_noise_does_speak_of_it(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    go_on(qtbot, window, "statistics.counts", tmp_path, pays=Budget(Fraction(2)))
+    window.go("preview")
+    settle(qtbot, window)
+    assert window.step == "preview" and any(FALSE.search(text) for text in said(window))
+
+
+def test_terms_stand_where_a_budget_would_and_say_the_promise(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    go_on(qtbot, window, "datasets.k_anonymity", tmp_path)
+    window.go("terms")
+    page = window.page("terms")
+    assert window.step == "terms" and page.form.lines["k"].field.isVisible()
+    assert page.cards["term.k"].number.text() == "11"
+    assert "at least 11" in page.sentence_words.plain()
+    field = page.findChild(QLineEdit, "k")
+    field.clear()
+    field.textEdited.emit("")
+    assert not page.sentence.isVisible() and page.form.lines["k"].problem.isVisible()
+    window.footer.next.click()
+    assert window.step == "terms" and "terms are not complete" in window.notice.words()
+    field.setText("20")
+    field.textEdited.emit("20")
+    assert window.study.plan.parameters["k"] == 20 and page.cards["term.k"].number.text() == "20"
+    explained = page.explain("term.k")
+    wanted = {words.say(f"app.window.three_{name}") for name in ("what", "how", "change")}
+    assert {part.heading for part in explained.parts} >= wanted
+
+
+class Following(type(method("datasets.k_anonymity"))):  # type: ignore[misc]
+    """A level that follows from a parameter; never run."""
+
+    spends = Spends.FOLLOWS
+    promises = ("pure_dp",)
+
+
+def test_a_level_that_follows_is_shown_before_it_is_spent(
+    window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cost(self: Any, request: Request) -> Promise:
+        epsilon = Fraction(request.values["k"], 10)
+        noise = DiscreteLaplace(1 / epsilon, 1)
+        loss = Loss(epsilon, Fraction(0), Neighbours.ADD_REMOVE, Sequential((noise,)))
+        return Promise("pure_dp", loss, request.unit, request.rows_per_person)
+
+    monkeypatch.setattr(Following, "cost", cost)
+    found = tuple(Following() if one.id == Following.id else one for one in catalogue.methods())
+    monkeypatch.setattr(catalogue, "methods", lambda: found)
+    go_on(qtbot, window, Following.id, tmp_path, pays=Budget(Fraction(2)))
+    assert "budget" not in flow.path(window.study.state)
+    window.go("terms")
+    page = window.page("terms")
+    assert page.cards["spends"].number.text() == "ε\u00a01.10"
+    window.study.decide_parameters(k=5)
+    assert page.cards["spends"].number.text() == "ε\u00a00.50"
+    assert page.cards["learnt"].number.text().startswith("50\u00a0% → 62")
+    window.go("preview")
+    settle(qtbot, window)
+    assert window.footer.next.text() == "Release and spend ε 0.50"
+
+
+def secret_fields(window: Window) -> list[QLineEdit]:
+    """Return the fields of the passphrase that can be seen."""
+    return [one for one in window.page("release").passphrases if one.isVisible()]
+
+
+def test_a_key_can_be_locked_with_a_passphrase_that_is_kept_nowhere(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    keeping = [one.id for one in UNBOUNDED if getattr(one, "keeps_key", False)]
+    assert keeping == ["datasets.pseudonyms"]
+    go_on(qtbot, window, keeping[0], tmp_path)
+    window.go("preview")
+    settle(qtbot, window)
+    window.study.target = tmp_path / "out"
+    window.page("preview").folder.setText(str(tmp_path / "out"))
+    window.footer.next.click()
+    settle(qtbot, window)
+    first, again = secret_fields(window)
+    assert window.study.result("bundle") is None, "it is asked before anything is made"
+    assert first.echoMode() == QLineEdit.EchoMode.Password
+    qtbot.keyClicks(first, "horse battery")
+    qtbot.keyClicks(again, "horse batterie")
+    window.footer.next.click()
+    assert "differ" in window.notice.words() and not window.runner.busy("release")
+    again.clear()
+    qtbot.keyClicks(again, "horse battery")
+    window.footer.next.click()
+    qtbot.waitUntil(lambda: not window.runner.busy("release"), timeout=60_000)
+    settle(qtbot, window)
+    assert window.study.result("bundle") is not None, window.notice.words()
+    assert not secret_fields(window) and all(not one.text() for one in window.page("release").passphrases)
+    key = tmp_path / "out" / "internal" / "pseudonym-key.json"
+    assert "salt" in json.dumps(json.loads(key.read_text()))
+    window.save_draft()
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert kept and not any(b"horse battery" in path.read_bytes() for path in kept)
+    assert not any(one.objectName() == "secret" for one in above(window.focusWidget() or window))
