@@ -43,10 +43,12 @@ def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:
     for expected in by_quantity(evidence.expected).values():
         first, last = expected[0], expected[-1]
         unit = f" {first['unit']}" if first.get("unit") else ""
-        values: dict[str, Any] = {"limit": f"{first['limit']:.3g}", "unit": unit}
-        if len(expected) > 1 and first["limit"] != last["limit"] and first.get("size"):
-            ends = {"size": first["size"], "largest": last["size"], "last": f"{last['limit']:.3g}"}
-            said.append(say("cover.exact_range", **values, **ends))
+        size = first.get("size") or 0
+        values: dict[str, Any] = {"limit": f"{first['limit']:.3g}", "unit": unit, "size": size}
+        if len(expected) > 1 and first["limit"] != last["limit"] and size:
+            ends = {"largest": last["size"], "last": f"{last['limit']:.3g}"}
+            own = f"cover.exact_range_{first['of']}"
+            said.append(say(own if texts.has(f"report.{own}") else "cover.exact_range", **values, **ends))
         else:
             own = f"cover.exact_{first['of']}"
             said.append(say(own if texts.has(f"report.{own}") else "cover.exact_one", **values))

@@ -3,14 +3,16 @@
 import itertools
 import json
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from engine import texts
 from engine.evaluation.catalogue import measure
 from engine.evaluation.protocol import Private, Subject
 from engine.methods.catalogue import method
@@ -21,6 +23,7 @@ from engine.methods.protocol import Budget, Context
 from engine.privacy.accounting import pure_epsilon
 from engine.privacy.promise import Neighbours
 from engine.release.documents import document_html
+from engine.report.content.cover import accuracy
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.engine.battery.checks import failing
@@ -444,3 +447,14 @@ def test_without_held_out_people_there_is_no_score():
     subject = Subject(LINEAR, asked("x"), release.promise)
     context = Private(subject, Table(SIX), SCHEMA, Table(SIX), release)
     assert measure("utility.held_out_score").evaluate(context).figures == {}
+
+
+# --- the report -------------------------------------------------------------------------------------
+
+
+def test_the_first_page_speaks_of_predictions_not_of_groups():
+    for sizes, name in (((1000, 10_000), "exact_range_prediction"), ((1000,), "exact_prediction")):
+        forecast = LINEAR.forecast(replace(asked("x", target="stay"), sizes=sizes))
+        lines = tuple(asdict(one) | {"quantity": one.quantity.id} for one in forecast.errors)
+        (said,) = accuracy(SimpleNamespace(expected=lines, measures={}))
+        assert said.id == f"report.cover.{name}" and "1,000" in texts.text(said.id, **said.values)
