@@ -34,7 +34,8 @@ price.precedent price.no_year price.calibrated price.printed price.any_level pri
 price.above price.window_lower_upper price.window_lower price.window_upper price.window_error
 price.window_money price.window_both price.second_model_replace_one price.conclusion_stays
 price.conclusion_changes price.second_model results.intro_plain limits.no_guarantee limits.each_alone
-annex.tested_unbounded done.forecast done.forecast_intro guarantee.posterior_value"""
+annex.tested_unbounded done.forecast done.forecast_intro guarantee.posterior_value
+cover.exact_prediction cover.exact_range_prediction"""
 # Printed in reports of surveys, see their tests
 LOCAL = """
 cover.exact_survey cover.entered results.intro_local results.inside_plain guarantee.posterior_answer
