@@ -29,7 +29,7 @@ from engine.methods.protocol import (
 )
 from engine.methods.statistics.promise import cap_notes, promise
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, LaplaceCounts
-from engine.privacy.promise import Promise
+from engine.privacy.promise import Promise, Unit
 from engine.table import coding
 from engine.table.schema import Column, Kind
 from engine.views import NumberView, TableView, Text, View
@@ -240,6 +240,7 @@ class Linear(Method):
                 "epsilon": str(budget.epsilon),
                 "delta": str(budget.delta),
                 "neighbours": str(budget.neighbours),
+                "unit": str(request.unit),
                 "rows_per_person": request.rows_per_person,
             },
             "method": {"id": self.id, "version": self.version},
@@ -267,11 +268,12 @@ class Linear(Method):
             "predictors": ", ".join(one["name"] for one in model["predictors"]),
         }
         protection = {"epsilon": privacy["epsilon"], "delta": privacy["delta"]}
-        protection |= {"rows": privacy["rows_per_person"]}
+        is_row = privacy["unit"] == Unit.ROW
+        protection |= {} if is_row else {"rows": privacy["rows_per_person"]}
         texts: tuple[tuple[str, dict[str, Any]], ...] = (
             ("predicts", values),
             ("not_for", {}),
-            ("privacy", protection),
+            ("privacy_row" if is_row else "privacy", protection),
             ("bands", {}),
             ("use", {}),
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine import texts
+from engine.privacy.promise import Unit
 from engine.release.evidence import InternalEvidence, PublicEvidence
 from engine.report.content import promise
 from engine.report.content.cover import guesses
@@ -43,7 +44,8 @@ def limits(evidence: PublicEvidence) -> tuple[Part, ...]:
         items.append(say("limits.each_alone", count=counted[1], outside=max(1, round(counted[1] / 20))))
     items += [say("limits.other_releases"), *((say("limits.adaptive"),) if bounded else ())]
     items += [say(f"limits.machine{LOCAL[which]}"), say("limits.not_for")]
-    first = ("noise", "bounds", "key", "cap") if bounded else ("key",)
+    rows = ("key", "cap") if evidence.promise.unit is Unit.PERSON else ("row",)
+    first = ("noise", "bounds", *rows) if bounded else rows
     unchecked = (
         ("page", "program", "one_report") if which == "local" else (*first, "ledger", "program", "input")
     )
@@ -59,8 +61,10 @@ def verify(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Par
     """Say how to check the files, with and without the program, and what a check cannot show."""
     ways = [
         Row(say(f"verify.{name}"), say(f"verify.{name}_how"))
-        for name in ("browser", "custos", "tools", "ledger", "withdrawn")
+        for name in ("browser", "custos", "tools", "ledger")
     ]
+    spent = "_bounded" if side(evidence.promise) == "bounded" else ""
+    ways.append(Row(say("verify.withdrawn"), say(f"verify.withdrawn_how{spent}")))
     if kept is not None:
         plan = kept.plan.get("purpose", {})
         ways.append(
@@ -143,14 +147,15 @@ def _sequence(head: Mapping[str, Any]) -> Text | None:
 
 
 def _versions(evidence: PublicEvidence) -> KeyValues:
-    program, side = evidence.program, "unbounded" if evidence.promise.loss is None else "bounded"
+    program = evidence.program
+    tested = "bounded" if side(evidence.promise) == "bounded" else "unbounded"
     libraries = ", ".join(f"{name} {version}" for name, version in program.get("libraries", {}).items())
     rows: list[Row] = [Row(say("annex.program"), f"{program['name']} {program['version']}")]
     if program.get("python"):
         rows.append(Row(say("annex.python"), str(program["python"])))
     rows += [
         Row(say("annex.libraries"), libraries),
-        Row(say("annex.tested"), say(f"annex.tested_{side}")),
+        Row(say("annex.tested"), say(f"annex.tested_{tested}")),
         Row(say("annex.certified"), say("annex.certified_value")),
     ]
     return KeyValues(say("annex.versions"), tuple(rows))

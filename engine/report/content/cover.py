@@ -104,7 +104,7 @@ def _what(evidence: PublicEvidence, kept: InternalEvidence | None) -> list[Row]:
         rows.append(Row(say("cover.total"), total(evidence.register)))
     elif kept is not None:
         rows += private.left(kept, paid=paid)
-        rows += [*private.threshold(kept), *private.assumption(kept)]
+        rows += [*private.threshold(kept, evidence.promise), *private.assumption(kept)]
     made = Row(say("cover.made"), moment(evidence.made_at))
     return [*rows, made, Row(say("cover.bundle"), evidence.bundle_id, code=True)]
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine import texts
+from engine.privacy.promise import Promise, Unit
 from engine.release.evidence import InternalEvidence
 from engine.report.content.price import money, price_values
 from engine.report.content.results import shown
@@ -53,13 +54,14 @@ def assumption(private: InternalEvidence) -> tuple[Row, ...]:
     return (Row(say("cover.money"), line, three("budget", **price_values(private))),)
 
 
-def threshold(private: InternalEvidence) -> tuple[Row, ...]:
+def threshold(private: InternalEvidence, promise: Promise) -> tuple[Row, ...]:
     """Return the group sizes before the release in one line, for the label."""
     sizes = private.group_sizes
     if not sizes or "alone" not in sizes:
         return ()
     values = {"alone": int(sizes["alone"]), "people": int(sizes["people"])}
-    return (Row(say("cover.groups"), say("cover.groups_value", **values)),)
+    whose = "groups_value" if promise.unit is Unit.PERSON else "groups_value_row"
+    return (Row(say("cover.groups"), say(f"cover.{whose}", **values)),)
 
 
 def warnings(private: InternalEvidence) -> tuple[Part, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine import texts
 from engine.privacy.events import Event
-from engine.privacy.promise import Loss, Promise
+from engine.privacy.promise import Loss, Promise, Unit
 from engine.release.evidence import PublicEvidence
 from engine.report.content.shared import (
     exactly,
@@ -156,7 +156,7 @@ def _origin(evidence: PublicEvidence) -> KeyValues:
             Row(say("guarantee.noise_source"), _known("noise", noise.get("source", ""))),
             Row(say("guarantee.sampler"), _known("noise", noise.get("sampler", ""))),
         ]
-    if side(evidence.promise) != "local":
+    if side(evidence.promise) != "local" and evidence.promise.unit is Unit.PERSON:
         cap = evidence.promise.rows_per_person
         rows.append(Row(say("guarantee.rows_per_person"), cap, three("rows_per_person")))
     return KeyValues(say("guarantee.made_of"), tuple(rows))

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -19,25 +16,12 @@ from engine.methods.values import to_json
 from engine.privacy.events import event_from_json, event_to_json, mechanism_kinds
 from engine.privacy.promise import promise_kind, promise_kinds
 from engine.release.check import check
-from engine.release.examples import plans, run_examples
+from engine.release.examples import plans
 from engine.release.verify import verify
+from tests.engine.methods.examples_run import evidence, ran
 
 EVERY = pytest.mark.parametrize("method", methods(), ids=lambda one: one.id)
 PICKLES = tuple(bytes((0x80, version)) for version in range(2, 6))
-KEPT: list[TemporaryDirectory[str]] = []
-
-
-@cache
-def ran(method: Method) -> tuple[tuple[Any, Path], ...]:
-    """Run the examples of a method once for all tests; gives each plan with the folder of its bundle."""
-    KEPT.append(TemporaryDirectory())
-    folder = Path(KEPT[-1].name) / "examples"
-    return tuple((one.plan, one.bundle.folder) for one in run_examples(method, out=folder))
-
-
-def evidence(folder: Path) -> dict[str, Any]:
-    return dict(json.loads((folder / "release" / "evidence.json").read_text()))
-
 
 # --- words ----------------------------------------------------------------------------------------
 

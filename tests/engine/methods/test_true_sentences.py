@@ -1,0 +1,109 @@
+"""No file of a release says what is not so: found in the examples of every method, by what they promise."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.methods.catalogue import methods
+from engine.methods.protocol import Method
+from engine.privacy.promise import Promise, Unit
+from engine.report.content.shared import side
+from tests.engine.methods.examples_run import evidence, ran, ran_by_row
+
+EVERY = pytest.mark.parametrize("method", methods(), ids=lambda one: one.id)
+
+# What the words speak of that is not there: nothing bounds the loss; or people changed their own answers.
+FORBIDDEN = {
+    "unbounded": r"nois[ey]|ε|epsilon|δ|sampler|seed was|declared bounds?\b|budget|spent"
+    r"|margin|laplace|gaussian|every number that was computed|without protection|who is protected",
+    "local": r"nois[ey]|sampler|seed was|declared bounds?\b|budget|spent|from people carries",
+    "bounded": r"no formal guarantee",
+}
+# Without a person key nobody knows which rows are one person's.
+OF_PERSONS = (
+    r"every person, with|person key is right|rows used per person|rows of one person were|person's rows alone"
+    r"|people stand alone \(unique|any one person|that a certain person is in the table"
+)
+DATA = {"text/csv"}  # the values of the table, which may be any words
+
+
+def words(path: Path) -> str:
+    """Return what a file says to people: of JSON the values that are no ids of texts, of HTML no marks."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".json":
+        return "\n".join(said(json.loads(text)))
+    if path.suffix == ".html":
+        return unescape(re.sub(r"<style.*?</style>|<[^>]+>", "\n", text, flags=re.DOTALL))
+    return text
+
+
+def said(tree: Any) -> Iterator[str]:
+    if isinstance(tree, dict):
+        for value in tree.values():
+            yield from said(value)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from said(value)
+    elif isinstance(tree, str) and not re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)+", tree):
+        yield tree
+
+
+def spoken(folder: Path) -> Iterator[tuple[str, str]]:
+    """Every line of words of a bundle, of what leaves and what stays, with the file it stands in."""
+    tree = evidence(folder)
+    data = {line["file"] for line in tree["artefacts"] if line["media_type"] in DATA}
+    for part in ("release", "internal"):
+        for path in sorted((folder / part).iterdir()):
+            if path.suffix in (".txt", ".json", ".html") and path.name not in data:
+                yield from ((f"{part}/{path.name}", line.strip()) for line in words(path).splitlines())
+
+
+def false_lines(folder: Path, pattern: str) -> list[tuple[str, str]]:
+    found = re.compile(pattern, re.IGNORECASE)
+    return [(file, line[:200]) for file, line in spoken(folder) if found.search(line)]
+
+
+@EVERY
+def test_nothing_is_said_of_what_is_not_there(method: Method) -> None:
+    for _, folder in ran(method):
+        tree = evidence(folder)
+        promise = Promise.from_json(tree["promise"])
+        assert false_lines(folder, FORBIDDEN[side(promise)]) == []
+        if not tree["noise"]:
+            assert false_lines(folder, r"\bsamplers? of|seed was stored") == []
+        if promise.loss is None:
+            assert not {"budget", "bounds", "declared_sizes"} & set(tree["decided"])
+            inside = json.loads((folder / "internal" / "evidence.json").read_text())["internal"]
+            assert inside["plan"]["budget"] is None and not inside["price"]
+
+
+@EVERY
+def test_without_a_person_key_no_person_is_said_to_be_protected(method: Method) -> None:
+    for _, folder in ran_by_row(method):
+        promise = Promise.from_json(evidence(folder)["promise"])
+        assert promise.unit is Unit.ROW
+        assert false_lines(folder, OF_PERSONS) == []
+        if promise.loss is not None:
+            assert false_lines(folder, r"every row\b")
+
+
+def test_the_words_are_read(tmp_path: Path) -> None:
+    """A false sentence is found wherever it stands: this search can fail."""
+    release, internal = tmp_path / "release", tmp_path / "internal"
+    release.mkdir()
+    internal.mkdir()
+    (release / "evidence.json").write_text(json.dumps({"artefacts": [], "a": [{"b": "It carries Noise."}]}))
+    (release / "README.txt").write_text("Every number\ncarries noise.")
+    (internal / "report-internal.html").write_text(
+        "<style>noise</style><p title='noise'>The noise&nbsp;of it</p>"
+    )
+    assert [file for file, _ in false_lines(tmp_path, FORBIDDEN["unbounded"])] == [
+        "release/README.txt", "release/evidence.json", "internal/report-internal.html",
+    ]  # fmt: skip
