@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from engine.progress import SILENT, Progress
 from engine.release.plan import Plan
 
 QUICK = 0.025  # seconds: what may run while a slider moves
@@ -73,6 +74,13 @@ def promised(plan: Plan) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     found = method(plan.method).cost(plan.request)
     statement = privacy_statement(found, read_at=plan.price.bound, readings=False)
     return found, statement, price_statement(found, plan.price, readings=False)
+
+
+def compared(plan: Plan, *, progress: Progress = SILENT) -> tuple[Any, ...]:
+    """Compare a plan with its candidates; nothing is spent, and nothing that is made is kept."""
+    from engine.release.compare import compare
+
+    return compare(plan, progress=progress)
 
 
 def _problems(plan: Plan) -> list[Any]:

@@ -34,9 +34,9 @@ STEPS = (
     "purpose",
     "method",
     "tables",
-    "compare",
     "budget",
     "terms",
+    "compare",
     "preview",
     "release",
     "visit",
@@ -147,12 +147,12 @@ def path(state: State) -> tuple[str, ...]:
     steps += ["purpose", "method"]
     if further_sources(method):
         steps.append("tables")
-    if state.plan.candidates:
-        steps.append("compare")
     if method is None or method.spends is Spends.CHOSEN:
         steps.append("budget")
     elif has_terms(method):
         steps.append("terms")
+    if state.plan.candidates:
+        steps.append("compare")
     steps += ["preview", "release"]
     if method is not None and method.steps:
         steps.append("visit")

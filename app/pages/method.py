@@ -132,7 +132,19 @@ class MethodPage(Page):
         self.another.setObjectName("another-way")
         self.another.setProperty("look", "link")
         self.another.clicked.connect(lambda checked=False: self._choose_again())
-        self.body.addWidget(self.another, 0, Qt.AlignmentFlag.AlignLeft)
+        self.keep = QPushButton(words.say("app.method.keep"))
+        self.keep.setObjectName("keep-candidate")
+        self.keep.setProperty("look", "link")
+        self.keep.clicked.connect(lambda checked=False: self._keep_candidate())
+        self.topic(self.keep, "keep")
+        self.links = QWidget()
+        line = QHBoxLayout(self.links)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(20)
+        line.addWidget(self.another)
+        line.addWidget(self.keep)
+        line.addStretch(1)
+        self.body.addWidget(self.links)
         self.chosen = QWidget()
         self._chosen_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.chosen)
         self._chosen_row.setContentsMargins(0, 0, 0, 0)
@@ -209,7 +221,8 @@ class MethodPage(Page):
         self.setAccessibleName(self.title.text())
         self.example.setVisible(example)
         self.choice.setVisible(picks and bool(self.offers))
-        for part in (self.another, self.chosen, self.card):
+        self.keep.setEnabled(not self.study.problems())
+        for part in (self.links, self.chosen, self.card):
             part.setVisible(named and not example)
         if picks:
             self._show_ways()
@@ -325,6 +338,14 @@ class MethodPage(Page):
             self._use()
         else:
             self.frame.go_next()
+
+    def _keep_candidate(self) -> None:
+        """Keep these settings beside those that are filled in from now on."""
+        plan = self.study.plan
+        one = {"method": plan.method, "parameters": dict(plan.parameters)}
+        if one not in plan.candidates:
+            self.study.decide(candidates=(*plan.candidates, one))
+        self.notify(words.say("app.method.kept", count=len(self.study.plan.candidates)), tone="accent")
 
     # --- an example --------------------------------------------------------------------------------
 

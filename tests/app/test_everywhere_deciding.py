@@ -21,7 +21,7 @@ from tests.app.test_everywhere import (  # noqa: F401
 from tests.app.walking import settle
 
 SAMPLE = Path(__file__).parents[2] / "resources" / "sample"
-DECIDING = ("method", "budget", "preview", "release", "report", "releases")
+DECIDING = ("method", "budget", "preview", "release", "report", "releases", "explore")
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QPushButton
 
 from app import words
 from app.choosing import QUESTIONS, Offer, matches, offer, ordered, ruled_out_by
+from app.flow import path
 from app.window import Window
 from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
@@ -210,6 +211,28 @@ def test_the_steps_change_with_the_way(at: Any, window: Window) -> None:
     window.footer.next.click()
     assert not steps["budget"].isVisible() and steps["terms"].isVisible()
     assert "k" not in page.form.lines, "the threshold is asked for with the terms"
+
+
+def test_settings_are_kept_compared_and_one_is_chosen(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("method")
+    before = dict(window.study.plan.parameters)
+    assert "compare" not in path(window.study.state)
+    page.keep.click()
+    window.study.decide_parameters(columns=["gender"])
+    window.go("compare")
+    settle(qtbot, window)
+    assert window.step == "compare", window.notice.words()
+    compare = window.page("compare")
+    assert len(compare.found) == 2 and window.footer.next.text() == "Go on with A"
+    assert "2" in compare.tried.plain() and not Ledger(window.study.ledger_path).entries()
+    compare.findChild(QAbstractButton, "choose-1").click()
+    assert window.footer.next.text() == "Go on with B"
+    window.footer.next.click()
+    settle(qtbot, window)
+    assert window.step == "preview" and window.study.plan.parameters == before
+    assert window.study.plan.candidates == (
+        {"method": window.study.plan.method, "parameters": {**before, "columns": ["gender"]}},
+    )
 
 
 def test_group_sizes_are_declared_by_typing(at: Any, window: Window, qtbot: Any) -> None:
