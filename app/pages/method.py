@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from app import flow, words
 from app.choosing import QUESTIONS, Offer, matches, offers, ordered, ruled_out_by, title
 from app.flow import BUDGET
-from app.money import level, size
+from app.method_words import explanation, way
 from app.pages.base import Page
 from app.releasing import example
 from app.widgets.cards import Card
@@ -30,7 +30,7 @@ from app.widgets.panel import Explanation, Part
 from app.widgets.parameter_form import ParameterForm
 from app.widgets.prose import Heading, Prose
 from app.widgets.questions import Questions
-from app.widgets.ways import Way, Ways
+from app.widgets.ways import Ways
 from engine.methods.protocol import Spends
 
 SIDE_BY_SIDE = 680  # width of the page from which parts stand beside each other
@@ -241,7 +241,7 @@ class MethodPage(Page):
         if self.selected not in {one.method.id for one in shown}:
             current = self.study.plan.method
             self.selected = current if current in {one.method.id for one in shown} else ""
-        self.ways.show_ways([_way(one, answers) for one in shown], self.selected)
+        self.ways.show_ways([way(one, answers) for one in shown], self.selected)
         for row in self.ways.rows:
             for widget in (row, row.button, *row.findChildren(QWidget)):
                 self.topic(widget, f"method.{row.way.id}")
@@ -423,79 +423,8 @@ class MethodPage(Page):
         if kind == "method":
             offer = next((one for one in self.offers if one.method.id == name), None)
             if offer is not None:
-                return self._explain_way(offer)
+                return explanation(offer, lambda: self._ask_example(offer.method.id))
         return super().explain(topic)
-
-    def _explain_way(self, offer: Offer) -> Explanation:
-        method = offer.method
-        base, source = f"methods.{method.id}", method.published
-        where = ", ".join(part for part in (source.document, source.place, source.identifier) if part)
-        parts = [
-            Part(body=words.say(f"{base}.summary")),
-            Part(words.say("app.method.guarantee"), words.say(f"promises.{method.promises[0]}.sentence")),
-            Part(words.say("app.method.recipient_can"), words.say(f"{base}.recipient_can")),
-            Part(words.say("app.method.recipient_cannot"), words.say(f"{base}.recipient_cannot")),
-            Part(words.say("app.method.costs"), words.say(f"app.method.spends.{_spends(method)}.sentence")),
-        ]
-        tables = ", ".join(one.name for one in flow.further_sources(method))
-        if tables:
-            parts.append(
-                Part(words.say("app.method.needs"), words.say("app.method.needs_tables", tables=tables))
-            )
-        if offer.has_example:
-            parts.append(
-                Part(
-                    words.say("app.method.example.heading"),
-                    words.say("app.method.example.help"),
-                    link=words.say("app.method.example.see"),
-                    follow=lambda: self._ask_example(method.id),
-                )
-            )
-        parts.append(Part(words.say("app.method.source"), where))
-        return Explanation(title(method), tuple(parts))
-
-
-def _way(offer: Offer, answers: dict[str, str]) -> Way:
-    """Return a line of the list in words."""
-    method = offer.method
-    kind = method.promises[0]
-    short = f"promises.{kind}.short"
-    against = " ".join(
-        words.say(f"app.method.ask.{name}.against.{answers[name]}") for name in ruled_out_by(offer, answers)
-    )
-    return Way(
-        method.id,
-        title(method),
-        words.say(f"methods.{method.id}.summary").split(". ")[0].rstrip(".") + ".",
-        words.say(short if words.has(short) else f"promises.{kind}.name"),
-        offer.bounded,
-        _exactness(offer),
-        _cost(offer),
-        words.say(f"app.method.spends.{_spends(method)}.account"),
-        against,
-        offer.has_example,
-    )
-
-
-def _exactness(offer: Offer) -> str:
-    if offer.error is None:
-        return words.say("app.method.exactness.unknown")
-    if not offer.error:
-        return words.say("app.method.exactness.rows")
-    return words.say(
-        "app.method.exactness.within", error=size(offer.error), epsilon=level(offer.epsilon or 0)
-    )
-
-
-def _cost(offer: Offer) -> str:
-    if offer.method.spends is Spends.FOLLOWS and offer.epsilon is not None:
-        return words.say("app.method.spends.follows.cost_example", epsilon=level(offer.epsilon))
-    return words.say(f"app.method.spends.{_spends(offer.method)}.cost")
-
-
-def _spends(method: Any) -> str:
-    """Return which words say what a method costs."""
-    return method.spends if flow.spends(method) or method.spends is Spends.NOTHING else "unpaid"
 
 
 PAGE = MethodPage

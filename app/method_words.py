@@ -1,0 +1,84 @@
+"""The words about ways to release: a line of the list, and what the right-hand side says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from app import flow, words
+from app.choosing import Offer, ruled_out_by, title
+from app.money import level, size
+from app.widgets.panel import Explanation, Part
+from app.widgets.ways import Way
+from engine.methods.protocol import Spends
+
+
+def way(offer: Offer, answers: dict[str, str]) -> Way:
+    """Return a line of the list in words."""
+    method = offer.method
+    kind = method.promises[0]
+    short = f"promises.{kind}.short"
+    against = " ".join(
+        words.say(f"app.method.ask.{name}.against.{answers[name]}") for name in ruled_out_by(offer, answers)
+    )
+    return Way(
+        method.id,
+        title(method),
+        words.say(f"methods.{method.id}.summary").split(". ")[0].rstrip(".") + ".",
+        words.say(short if words.has(short) else f"promises.{kind}.name"),
+        offer.bounded,
+        _exactness(offer),
+        _cost(offer),
+        words.say(f"app.method.spends.{_spends(method)}.account"),
+        against,
+        offer.has_example,
+    )
+
+
+def _exactness(offer: Offer) -> str:
+    if offer.error is None:
+        return words.say("app.method.exactness.unknown")
+    if not offer.error:
+        return words.say("app.method.exactness.rows")
+    return words.say(
+        "app.method.exactness.within", error=size(offer.error), epsilon=level(offer.epsilon or 0)
+    )
+
+
+def _cost(offer: Offer) -> str:
+    if offer.method.spends is Spends.FOLLOWS and offer.epsilon is not None:
+        return words.say("app.method.spends.follows.cost_example", epsilon=level(offer.epsilon))
+    return words.say(f"app.method.spends.{_spends(offer.method)}.cost")
+
+
+def _spends(method: Any) -> str:
+    """Return which words say what a method costs."""
+    return method.spends if flow.spends(method) or method.spends is Spends.NOTHING else "unpaid"
+
+
+def explanation(offer: Offer, see: Callable[[], None]) -> Explanation:
+    """Return what the right-hand side says about a way; ``see`` shows its example."""
+    method = offer.method
+    base, source = f"methods.{method.id}", method.published
+    where = ", ".join(part for part in (source.document, source.place, source.identifier) if part)
+    parts = [
+        Part(body=words.say(f"{base}.summary")),
+        Part(words.say("app.method.guarantee"), words.say(f"promises.{method.promises[0]}.sentence")),
+        Part(words.say("app.method.recipient_can"), words.say(f"{base}.recipient_can")),
+        Part(words.say("app.method.recipient_cannot"), words.say(f"{base}.recipient_cannot")),
+        Part(words.say("app.method.costs"), words.say(f"app.method.spends.{_spends(method)}.sentence")),
+    ]
+    tables = ", ".join(one.name for one in flow.further_sources(method))
+    if tables:
+        parts.append(Part(words.say("app.method.needs"), words.say("app.method.needs_tables", tables=tables)))
+    if offer.has_example:
+        parts.append(
+            Part(
+                words.say("app.method.example.heading"),
+                words.say("app.method.example.help"),
+                link=words.say("app.method.example.see"),
+                follow=see,
+            )
+        )
+    parts.append(Part(words.say("app.method.source"), where))
+    return Explanation(title(method), tuple(parts))
