@@ -87,12 +87,26 @@ class Column:
         return self.domain is not None and self.domain_origin in (Origin.DECLARED, Origin.CODE_LIST)
 
     def without_copied(self) -> Column:
-        """Return the column without what was copied from the rows: domain and missing codes."""
+        """Return the column without what was or may have been copied from the rows.
+
+        These are a copied domain and missing codes, and labels and trees of values that are not declared.
+        """
         domain = (self.domain, self.domain_origin) if self.is_declared else (None, None)
+        listed = domain[0].values if domain[0] is not None else ()
+        by_list = domain[0] is not None and domain[0].code_list is not None
+        tree = self.hierarchy.tree if self.hierarchy is not None else None
+        tells = tree is not None and not set(tree) <= set(listed or ())
+        labels = {value: label for value, label in self.labels.items() if by_list or value in (listed or ())}
         missing = () if self.missing_origin is Origin.COPIED else self.missing
         origin = self.missing_origin if missing else None
         return replace(
-            self, domain=domain[0], domain_origin=domain[1], missing=missing, missing_origin=origin
+            self,
+            domain=domain[0],
+            domain_origin=domain[1],
+            missing=missing,
+            missing_origin=origin,
+            labels=labels,
+            hierarchy=None if tells else self.hierarchy,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
@@ -117,11 +118,16 @@ def declared_by(step: Step, schema: Schema, mapping: Mapping[str, str] | None = 
         What a recode maps, read from its file; None where the file was not read.
     """
     name, source = made_name(step), schema.column(step["column"])
-    if name != step["column"] and name in schema:
-        return schema
     domain, kind = _domain_of(step, source, mapping)
-    # A column made from the person key tells about a person, but not any more who is who.
-    role = Role.OTHER if source.role is Role.PERSON_KEY else source.role
+    role = source.role
+    if role in (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER):
+        # What keeps the cells of a column that names somebody names somebody too, whatever it is called. Only
+        # where every cell becomes one of declared values it does not any more.
+        keeps = step["step"] == "recode" and (step.get("others", "keep") == "keep" or "file" in step)
+        role = Role.DIRECT_IDENTIFIER if keeps or domain is None else Role.IDENTIFYING
+    if name != step["column"] and name in schema:
+        names = role is Role.DIRECT_IDENTIFIER and schema.column(name).role is not Role.DROPPED
+        return schema.with_column(replace(schema.column(name), role=role)) if names else schema
     return schema.with_column(Column(name, role, kind, domain, Origin.DECLARED if domain else None))
 
 

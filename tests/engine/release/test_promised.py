@@ -57,7 +57,7 @@ def test_a_column_made_from_the_key_is_no_key(tmp_path: Path) -> None:
     plan = plan_for("counts", cap=1, preparation=({**RECODE, "to": "group"},))
     held = reading.read(plan, base=tmp_path)
     assert held.schema.person_key == KEY
-    assert held.schema.column("group").role is Role.OTHER
+    assert held.schema.column("group").role is Role.DIRECT_IDENTIFIER
     assert reading.person_keys(held.table, held.schema).unique().to_pylist() == ["1", "2", "3", "4"]
 
 

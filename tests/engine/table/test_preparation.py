@@ -11,7 +11,7 @@ import pytest
 from engine.errors import InputRefused
 from engine.table.preparation import filtered, mask, prepare, split
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
-from engine.table.steps import CONDITIONS, STEPS, check
+from engine.table.steps import CONDITIONS, STEPS, check, declared_by
 from engine.table.table import Table
 from engine.texts import explain, sentences
 
@@ -308,3 +308,15 @@ def test_the_table_itself_is_not_changed():
     before = TABLE.rows().copy(deep=True)
     prepare(TABLE, [{**BANDS, "to": "age"} | {"column": "age"}, RECODE], SCHEMA)
     pd.testing.assert_frame_equal(TABLE.rows(), before)
+
+
+@pytest.mark.parametrize("role", [Role.PERSON_KEY, Role.DIRECT_IDENTIFIER])
+@pytest.mark.parametrize("declared", [False, True])
+def test_a_copy_of_what_names_somebody_names_somebody(role, declared):
+    step = {"step": "recode", "column": "pid", "map": {"zz": "y"}, "others": "keep", "to": "copy"}
+    columns = [Column("pid", role), *([Column("copy", Role.OTHER)] if declared else [])]
+    made = declared_by(step, Schema(tuple(columns))).column("copy")
+    assert made.role is Role.DIRECT_IDENTIFIER
+    closed = {**step, "others": "label", "label": "another"}
+    if not declared:
+        assert declared_by(closed, Schema(tuple(columns))).column("copy").role is Role.IDENTIFYING
