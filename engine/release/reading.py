@@ -302,8 +302,8 @@ def file_hash(path: Path) -> str:
             raise InputRefused("table.folder" if path.is_dir() else "table.no_regular_file", file=path.name)
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except FileNotFoundError as error:
-        raise InputRefused("reading.not_there", file=path.name) from error
+    except (FileNotFoundError, ValueError) as error:  # no file can have such a name
+        raise InputRefused("reading.not_there", file=path.name[:100]) from error
     except OSError as error:
         raise InputRefused(
             "reading.not_readable", file=path.name[:100], reason=error.strerror or ""

@@ -15,6 +15,7 @@ from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
 from engine.methods.protocol import MAIN, Budget
 from engine.pricing.price import Price
+from engine.release.check import state_of
 from engine.release.plan import FileReference, Plan, Purpose
 from engine.release.preview import preview_json
 from engine.release.run import run
@@ -244,3 +245,11 @@ def test_bounds_with_which_no_cell_could_be_compared_are_none(domain: dict[str, 
     column = {"name": "score", "kind": "number", "domain": {"minimum": 0, "maximum": 3, "step": 1} | domain}
     with pytest.raises(InputRefused, match=r"schema\.bad_domain"):
         Schema.from_json({"columns": [column]})
+
+
+@pytest.mark.parametrize("name", ["state\0.bin", "state\ud800.bin", "s" * 5000])
+def test_a_state_that_no_file_can_be_called_is_refused_in_words(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputRefused) as refusal:
+        state_of(Plan(state=name), tmp_path)
+    assert refusal.value.code in ("reading.not_there", "reading.not_readable")
+    assert texts.has(f"errors.{refusal.value.code}.what") and len(str(refusal.value.values["file"])) <= 100
