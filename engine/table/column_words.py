@@ -17,7 +17,6 @@ DRUG = re.compile(
     r"(but|az|prop|hex)amide|statin|sartan|pril|olol|cillin|conazole|prazole|mycin|tidine|triptan|mab)"
 )
 _OF = ("the", "of", "de", "du", "del", "da", "do", "di", "der", "des", "van", "le", "la")
-_WHOSE = frozenset(("full", "last", "first", "family", "given", "middle", *_OF))
 _TELL_ALONE = frozenset(("email", "national_number", "address", "phone", "record_number", "contact"))
 """Direct identifiers whose word is enough; an account or a picture may also be counted or priced."""
 
@@ -61,7 +60,7 @@ class _Group:
     ends: tuple[tuple[str, str], ...]
     alone: Mapping[str, str]
 
-    def of_name(self, name: str) -> tuple[str, str] | None:
+    def whole(self, name: str) -> tuple[str, str] | None:
         """Return meaning and word of a name that says nothing else."""
         for whole in _wholes(name):
             meaning = self.exact.get(whole) or self.alone.get(whole)
@@ -69,11 +68,12 @@ class _Group:
                 return meaning, whole
         return None
 
-    def of_words(self, name: str) -> tuple[str, str] | None:
-        """Return meaning and word of the first part of a name that the group knows."""
-        for part in _parts(name):
-            if part in self.exact:
-                return self.exact[part], part
+    def word(self, name: str) -> tuple[str, str] | None:
+        """Return meaning and word of the first part of a name that is a word of the group."""
+        return next(((self.exact[part], part) for part in _parts(name) if part in self.exact), None)
+
+    def stem(self, name: str) -> tuple[str, str] | None:
+        """Return meaning and word of the first part of a name that begins or ends as words of the group."""
         for part in _parts(name):
             for stem, meaning in self.begins:
                 if part.startswith(stem):
@@ -115,7 +115,7 @@ def _group(meanings: Mapping[str, str]) -> _Group:
     )
 
 
-def found_in(name: str, group: str, *, whole: bool = False) -> tuple[str, str] | None:
+def found_in(name: str, group: str, how: str = "") -> tuple[str, str] | None:
     """Return the meaning and the word by which a name is known in a group, or None.
 
     Parameters
@@ -123,9 +123,10 @@ def found_in(name: str, group: str, *, whole: bool = False) -> tuple[str, str] |
     name
         Name of a column.
     group
-        ``direct``, ``identifying``, ``place``, ``place_alone``, ``sensitive``, ``time`` or ``other``.
-    whole
-        Whether the word must be the whole name.
+        ``direct``, ``identifying``, ``place``, ``place_alone``, ``sensitive``, ``time``, ``unit``, ``other``.
+    how
+        ``whole``: the name says nothing else; ``word``: one of its words is known; ``stem``: one begins or ends
+        as a known one; empty for any of these, in this order.
 
     Examples
     --------
@@ -133,32 +134,70 @@ def found_in(name: str, group: str, *, whole: bool = False) -> tuple[str, str] |
     (('sex', 'geschlecht'), ('place', 'zipcode'), None)
     """
     known = _groups()[group]
-    found = known.of_name(name) or (None if whole else known.of_words(name))
-    if found is None:
-        return None
-    parts = words(name)
-    if group == "direct" and not _names_a_person(parts, found):
-        return None
-    if group == "place_alone" and not all(
-        part in known.exact or part in known.alone or part in ("name", "type") or says(part, "number")
-        for part in parts
-    ):
-        return None  # a time in hospital is no place
-    return found
+    for one in (how,) if how else ("whole", "word", "stem"):
+        found: tuple[str, str] | None = getattr(known, one)(name)
+        if found is not None and not (group == "direct" and _names_a_thing(name, found)):
+            return found
+    return None
 
 
-def _names_a_person(parts: tuple[str, ...], found: tuple[str, str]) -> bool:
-    """Say whether nothing in a name makes the word mean something else: a drug has a name, too."""
+def _names_a_thing(name: str, found: tuple[str, str]) -> bool:
+    """Say whether a word for somebody means a thing here: a drug has a name, an account is counted."""
     meaning, word = found
-    if meaning in _TELL_ALONE or word == "".join(parts):
-        return True
+    parts = words(name)
+    if meaning in _TELL_ALONE or (word == "".join(parts) and not word.endswith("name")):
+        return False
+    if meaning == "name":
+        place = _groups()["place"].exact
+        return any(
+            says(part, "thing") or says(part.removesuffix("name"), "thing") or part in place for part in parts
+        )
     direct = _groups()["direct"]
-    return all(
-        part in direct.exact or part in _WHOSE or part in word or says(part, "person") or says(part, "number")
+    return not all(
+        part in direct.exact or part in _OF or part in word or says(part, "person") or says(part, "number")
         for part in parts
     )
 
 
+def short_or_compound(name: str, groups: tuple[str, ...]) -> tuple[str, str, str] | None:
+    """Return group, meaning and part of a name that holds a known word, or is short for one; or None.
+
+    Notes
+    -----
+    A compound begins or ends with a word of at least four letters: ``racegrp``,
+    ``polisnummer``; the longest word decides. An abbreviation of at least four letters counts only where all
+    words that begin so belong to one group: ``hispan``, ``surg``.
+
+    Examples
+    --------
+    >>> short_or_compound("racegrp", ("identifying", "sensitive"))
+    ('identifying', 'origin', 'racegrp')
+    """
+    best: tuple[int, str, str, str] | None = None
+    short: set[tuple[str, str, str]] = set()
+    for part in _parts(name):
+        if len(part) < 4 or says(part, "number"):
+            continue
+        for group in groups:
+            known = _groups()[group]
+            for word, meaning in known.exact.items():
+                size = len(word)
+                inside = (size >= 4 and part.startswith(word)) or (size >= 4 and part.endswith(word))
+                if inside and (best is None or size > best[0]):
+                    best = size, group, meaning, part
+                if word.startswith(part):
+                    short.add((group, meaning, part))
+            short.update((group, meaning, part) for stem, meaning in known.begins if stem.startswith(part))
+    if best is not None:
+        return best[1:]
+    return min(short) if len({group for group, _, _ in short}) == 1 else None
+
+
 def says(word: str, meaning: str) -> bool:
-    """Say whether a word is one for a ``person``, ``number``, ``event``, ``month`` or survey ``weight``."""
-    return _groups()["single"].exact.get(word) == meaning
+    """Say whether a word is one for a ``person``, ``number``, ``event``, ``thing``, ``month``, ``weight``."""
+    single = _groups()["single"]
+    if single.exact.get(word) == meaning:
+        return True
+    return any(word.startswith(stem) for stem, said in single.begins if said == meaning) or any(
+        word.endswith(end) for end, said in single.ends if said == meaning
+    )

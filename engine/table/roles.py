@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from engine.table.code_lists import code_lists
-from engine.table.column_words import DRUG, found_in, says, words
+from engine.table.column_words import DRUG, found_in, says, short_or_compound, words
 from engine.table.identifiers import recognise
 from engine.table.profile import Profile
 from engine.table.schema import Kind, Role
@@ -17,20 +17,21 @@ BAND = re.compile(
     r"[\[(]?\s*-?\d+(\.\d+)?\s*(-|–|,|to|bis)\s*-?\d+(\.\d+)?\s*[\])]?|[<>≤≥]=?\s*\d+(\.\d+)?|\d+\s*\+"
 )
 FREE_TEXT = 40
-FEW = 20
+FEW, MANY = 20, 100
 
 Found = tuple[Role, str, dict[str, Any]]
 """A role, the id of its reason below ``suggestions.role``, and the values of that text."""
 
 # What cells look like, whatever the column is called. Source of each form: the classification itself.
 _FORMS = (
-    ("icd10_shape", re.compile(r"[A-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?[+*!†]?", re.IGNORECASE)),
+    ("icd10_shape", re.compile(r"[A-Z]\d[0-9AB](\.?[0-9A-Z]{1,4})?[+*!†]?")),
     ("atc_shape", re.compile(r"[A-V]\d{2}[A-Z]([A-Z](\d{2})?)?")),
     ("ops_shape", re.compile(r"[135689]-\d{2}[0-9a-z](\.[0-9a-z]{1,2})?")),
     ("ccam_shape", re.compile(r"[A-Z]{4}\d{3}")),
     ("loinc_shape", re.compile(r"\d{3,5}-\d")),
 )
-_MOMENT = re.compile(r"\d[-/.:T]\d|^\d{6,14}$")
+_MOMENT = re.compile(r"\d[-/.:T]\d|^\d{4}(\d{2,10})?\b")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _STRONG = ("age", "sex", "birth", "origin")
 """What others know of a person before anything else; family, work and body give way to what is sensitive."""
 
@@ -40,6 +41,7 @@ _ROLES = {
     "place_alone": Role.PLACE,
     "sensitive": Role.SENSITIVE,
     "other": Role.OTHER,
+    "unit": Role.OTHER,
 }
 
 
@@ -77,19 +79,35 @@ def _direct(looked: Profile, kind: Kind) -> Found | None:
     identifier = recognise(looked.sample) if kind is not Kind.DATE and looked.longest >= 7 else None
     if identifier is not None and (looked.storage != INTEGER or looked.distinct > FEW):
         return Role.DIRECT_IDENTIFIER, "identifier", {"identifier": identifier.id}
-    direct = found_in(name, "direct")
+    direct = found_in(name, "direct") if kind is not Kind.DATE else None
     if direct is not None and (looked.distinct > 2 or not looked.filled) and not looked.all_match(BAND):
         return Role.DIRECT_IDENTIFIER, "direct_name", {"word": direct[1]}
     if looked.unique and looked.row_number:
         return Role.DIRECT_IDENTIFIER, "row_number", {}
     if looked.longest > FREE_TEXT and kind is Kind.TEXT:
         return Role.DROPPED, "free_text", {"length": looked.longest}
-    numbered = next((part for part in parts if says(part, "number")), "")
-    if numbered and looked.unique and kind is not Kind.DATE:
-        return Role.DIRECT_IDENTIFIER, "unique_number", {"word": numbered}
-    whole = looked.whole or not looked.numeric
-    if numbered and whole and looked.longest >= 3 and looked.distinct > max(FEW, looked.filled // 2):
-        return Role.DIRECT_IDENTIFIER, "many_numbers", {"word": numbered}
+    return None if kind is Kind.DATE or (looked.numeric and not looked.whole) else _numbered(looked, parts)
+
+
+def _numbered(looked: Profile, parts: tuple[str, ...]) -> Found | None:
+    """Return what is said of numbers that somebody gave to people, cases or documents."""
+    word = next((part for part in parts if says(part, "number")), "")
+    person = next((part for part in parts if says(part, "person")), "")
+    event = next((part for part in parts if says(part, "event")), "")
+    if word and looked.unique:
+        return Role.DIRECT_IDENTIFIER, "unique_number", {"word": word}
+    if looked.longest < 3 or looked.distinct <= FEW:
+        return None
+    if word and looked.distinct > looked.filled // 2:
+        return Role.DIRECT_IDENTIFIER, "many_numbers", {"word": word}
+    if looked.distinct > MANY and ((word and (person or event)) or "".join(parts) in (person, event)):
+        return Role.DIRECT_IDENTIFIER, "numbered", {"word": person or event}
+    if (
+        looked.all_match(_UUID)
+        and not found_in(looked.name, "place_alone")
+        and not found_in(looked.name, "sensitive")
+    ):
+        return Role.DIRECT_IDENTIFIER, "universal_number", {}
     return None
 
 
@@ -110,24 +128,61 @@ def _by_name(looked: Profile, kind: Kind) -> Found | None:
     weight = next((part for part in (*parts, "".join(parts)) if says(part, "weight")), "")
     if weight and looked.numeric:
         return Role.WEIGHT, "name", {"word": weight, "meaning": "weight"}
-    for group in ("identifying", "sensitive", "place", "place_alone", "other"):
-        known = found_in(name, group, whole=True)
-        if known and not (kind is Kind.DATE and known[0] != "birth"):
-            return _said(group, known)
-    known = found_in(name, "identifying")
-    if known and known[0] in _STRONG and not (kind is Kind.DATE and known[0] != "birth"):
-        return _said("identifying", known)
-    moment = found_in(name, "time")
+    birth = found_in(name, "identifying")
     if kind is Kind.DATE:
-        return Role.TIME, "dates", {}
-    if moment and _like_times(looked, moment[0]):
-        return Role.TIME, "name", {"word": moment[1], "meaning": "time"}
+        return _said("identifying", birth) if birth and birth[0] == "birth" else (Role.TIME, "dates", {})
+    if unit := (not looked.numeric and found_in(name, "unit")):
+        return _said("unit", unit)
+    return (
+        _known(looked, "whole")
+        or _strong(name)
+        or _moment(looked)
+        or _institution(looked, parts)
+        or _known(looked, "word")
+        or _known(looked, "stem")
+        or ((Role.SENSITIVE, "drug_stem", {}) if any(DRUG.fullmatch(part) for part in parts) else None)
+        or _perhaps(name)
+    )
+
+
+def _known(looked: Profile, how: str) -> Found | None:
     for group in ("sensitive", "identifying", "place", "place_alone", "other"):
-        if known := found_in(name, group):
-            return _said(group, known)
-    if any(DRUG.fullmatch(part) for part in parts):
-        return Role.SENSITIVE, "drug_stem", {}
+        found = found_in(looked.name, group, how)
+        counted = group == "place_alone" and looked.numeric and looked.low == 0  # stays, not a hospital
+        if found and not counted:
+            return _said(group, found)
     return None
+
+
+def _strong(name: str) -> Found | None:
+    for how in ("word", "stem"):
+        found = found_in(name, "identifying", how)
+        if found and found[0] in _STRONG:
+            return _said("identifying", found)
+    return None
+
+
+def _moment(looked: Profile) -> Found | None:
+    found = found_in(looked.name, "time")
+    if found and looked.filled and _like_times(looked, found[0]):
+        return Role.TIME, "name", {"word": found[1], "meaning": "time"}
+    return None
+
+
+def _institution(looked: Profile, parts: tuple[str, ...]) -> Found | None:
+    """Return place for the number, name or area of an institution or of a professional."""
+    found = found_in(looked.name, "place_alone", "word")
+    named = any(part in ("name", "nom", "area") or says(part, "number") for part in parts)
+    if found and (named or found_in(looked.name, "place", "word")):
+        return _said("place_alone", found)
+    return None
+
+
+def _perhaps(name: str) -> Found | None:
+    found = short_or_compound(name, ("sensitive", "identifying", "place"))
+    if found is None:
+        return None
+    return _ROLES[found[0]], "name_part", {"word": found[2], "meaning": found[1]}
 
 
 def _said(group: str, known: tuple[str, str]) -> Found:
@@ -158,14 +213,15 @@ def _sex_words() -> frozenset[str]:
 
 def _like_times(looked: Profile, meaning: str) -> bool:
     """Say whether cells may be moments: years, days written out, or months and weeks of a calendar."""
-    if looked.numeric:
-        day = looked.whole and 19_000_000 < looked.low <= looked.high < 20_360_000
-        return (
-            _years(looked)
-            or day
-            or (meaning == "calendar" and looked.whole and 0 <= looked.low <= looked.high <= 53)
-        )
-    return meaning == "calendar" or all(_MOMENT.search(value) for value in looked.sample)
+    calendar = meaning == "calendar"
+    if not looked.numeric:
+        return calendar or all(_MOMENT.search(value) for value in looked.sample)
+    if not looked.whole:
+        return False
+    low, high = looked.low, looked.high
+    spans = [(1900, 2035), (19_000_000, 20_360_000), (190_000_000_000, 203_600_000_000)]
+    spans += [(0, 99), (1800, 2300), (190_000, 203_600)] if calendar else []
+    return any(least <= low <= high <= most for least, most in spans)
 
 
 def _years(looked: Profile) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.progress import SILENT, Progress
 from engine.table.column_words import says, stem_of_series, words
-from engine.table.profile import Profile, looks_like_dates, profile
+from engine.table.profile import MOST_VALUES, Profile, looks_like_dates, profile
 from engine.table.proposals import Proposal, proposals
 from engine.table.roles import BAND, role_of
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
@@ -235,7 +235,7 @@ def _kind(looked: Profile) -> tuple[Kind, str]:
         return Kind.ORDINAL, "bands"
     if _scale(looked) is not None:
         return Kind.ORDINAL, "scale"
-    if looked.values is not None and (looked.distinct <= 50 or looked.distinct * 5 <= looked.filled):
+    if looked.distinct <= MOST_VALUES and (looked.distinct <= 50 or looked.distinct * 5 <= looked.filled):
         return Kind.CATEGORY, "few_values"
     return Kind.TEXT, "many_values"
 
