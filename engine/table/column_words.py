@@ -125,8 +125,8 @@ def found_in(name: str, group: str, how: str = "") -> tuple[str, str] | None:
     group
         ``direct``, ``identifying``, ``place``, ``place_alone``, ``sensitive``, ``time``, ``unit``, ``other``.
     how
-        ``whole``: the name says nothing else; ``word``: one of its words is known; ``stem``: one begins or ends
-        as a known one; empty for any of these, in this order.
+        ``whole``: the name says nothing else; ``word``: one of its words is known; ``stem``: one begins or
+        ends as a known one; empty for any of these, in this order.
 
     Examples
     --------
@@ -157,6 +157,25 @@ def _names_a_thing(name: str, found: tuple[str, str]) -> bool:
         part in direct.exact or part in _OF or part in word or says(part, "person") or says(part, "number")
         for part in parts
     )
+
+
+def derived(name: str, group: str) -> tuple[str, str] | None:
+    """Return meaning and word of a name made from a known one: its logarithm, its square, that of a husband.
+
+    Examples
+    --------
+    >>> derived("lwage", "sensitive"), derived("husage", "identifying"), derived("agesq", "identifying")
+    (('money', 'lwage'), ('age', 'husage'), ('age', 'agesq'))
+    """
+    known, before, after = (_groups()[one].exact for one in (group, "before", "after"))
+    for part in _parts(name):
+        for place in range(1, len(part) - 1):
+            first, rest = part[:place], part[place:]
+            if first in before and len(rest) > 2 and rest in known:
+                return known[rest], part
+            if rest in after and len(first) > 2 and first in known:
+                return known[first], part
+    return None
 
 
 def short_or_compound(name: str, groups: tuple[str, ...]) -> tuple[str, str, str] | None:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from engine.table.code_lists import code_lists
-from engine.table.column_words import DRUG, found_in, says, short_or_compound, words
+from engine.table.column_words import DRUG, derived, found_in, says, short_or_compound, words
 from engine.table.identifiers import recognise
 from engine.table.profile import Profile
 from engine.table.schema import Kind, Role
@@ -32,6 +32,9 @@ _FORMS = (
 )
 _MOMENT = re.compile(r"\d[-/.:T]\d|^\d{4}(\d{2,10})?\b")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_YEAR_FLAG = re.compile(r"(y|yr|year)_?(19|20)?\d\d")
+_NUMBERED = ("national_number", "record_number", "account", "phone", "licence", "device", "vehicle")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
 _STRONG = ("age", "sex", "birth", "origin")
 """What others know of a person before anything else; family, work and body give way to what is sensitive."""
 
@@ -69,6 +72,7 @@ def role_of(looked: Profile, kind: Kind) -> Found:
     Texts and whole numbers that differ on every row are recognised as identifiers or asked, never taken for
     something else by their name alone.
     """
+    kind = Kind.DATE if looked.all_match(_TIMESTAMP) else kind
     return (
         _direct(looked, kind) or _differing(looked, kind) or _by_name(looked, kind) or _by_cells(looked, kind)
     )
@@ -80,6 +84,8 @@ def _direct(looked: Profile, kind: Kind) -> Found | None:
     if identifier is not None and (looked.storage != INTEGER or looked.distinct > FEW):
         return Role.DIRECT_IDENTIFIER, "identifier", {"identifier": identifier.id}
     direct = found_in(name, "direct") if kind is not Kind.DATE else None
+    if direct is not None and direct[0] in _NUMBERED and looked.numeric and looked.longest < 4:
+        direct = None  # counts, not numbers of people: "dni" is a document in Spanish and days in Polish
     if direct is not None and (looked.distinct > 2 or not looked.filled) and not looked.all_match(BAND):
         return Role.DIRECT_IDENTIFIER, "direct_name", {"word": direct[1]}
     if looked.unique and looked.row_number:
@@ -94,6 +100,9 @@ def _numbered(looked: Profile, parts: tuple[str, ...]) -> Found | None:
     word = next((part for part in parts if says(part, "number")), "")
     person = next((part for part in parts if says(part, "person")), "")
     event = next((part for part in parts if says(part, "event")), "")
+    code = word.startswith(("cod", "kod"))  # says what something is, not who
+    if word and not code and "".join(parts) == word and looked.distinct > FEW:
+        return Role.DIRECT_IDENTIFIER, "numbered", {"word": word}
     if word and looked.unique:
         return Role.DIRECT_IDENTIFIER, "unique_number", {"word": word}
     if looked.longest < 3 or looked.distinct <= FEW:
@@ -131,6 +140,8 @@ def _by_name(looked: Profile, kind: Kind) -> Found | None:
     birth = found_in(name, "identifying")
     if kind is Kind.DATE:
         return _said("identifying", birth) if birth and birth[0] == "birth" else (Role.TIME, "dates", {})
+    if looked.distinct <= 2 and _YEAR_FLAG.fullmatch(name.lower()):
+        return Role.TIME, "year_flag", {}
     if unit := (not looked.numeric and found_in(name, "unit")):
         return _said("unit", unit)
     return (
@@ -148,8 +159,9 @@ def _by_name(looked: Profile, kind: Kind) -> Found | None:
 def _known(looked: Profile, how: str) -> Found | None:
     for group in ("sensitive", "identifying", "place", "place_alone", "other"):
         found = found_in(looked.name, group, how)
-        counted = group == "place_alone" and looked.numeric and looked.low == 0  # stays, not a hospital
-        if found and not counted:
+        # A count of stays, or whether there was one, is no hospital.
+        counted = (looked.numeric and looked.low == 0) or (looked.distinct <= 2 and looked.longest <= 3)
+        if found and not (group == "place_alone" and looked.filled and counted):
             return _said(group, found)
     return None
 
@@ -179,6 +191,9 @@ def _institution(looked: Profile, parts: tuple[str, ...]) -> Found | None:
 
 
 def _perhaps(name: str) -> Found | None:
+    for group in ("sensitive", "identifying", "place"):
+        if known := derived(name, group):
+            return _ROLES[group], "name_part", {"word": known[1], "meaning": known[0]}
     found = short_or_compound(name, ("sensitive", "identifying", "place"))
     if found is None:
         return None
