@@ -18,6 +18,7 @@ BAND = re.compile(
 )
 FREE_TEXT = 40
 FEW, MANY = 20, 100
+MOST_WORDS = 50
 
 Found = tuple[Role, str, dict[str, Any]]
 """A role, the id of its reason below ``suggestions.role``, and the values of that text."""
@@ -33,6 +34,8 @@ _FORMS = (
 _MOMENT = re.compile(r"\d[-/.:T]\d|^\d{4}(\d{2,10})?\b")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _YEAR_FLAG = re.compile(r"(y|yr|year)_?(19|20)?\d\d")
+_FEW_WORDS = ("age", "sex", "family")
+"""What needs few words: a column "mother" with a hundred different texts holds names, not kinship."""
 _NUMBERED = ("national_number", "record_number", "account", "phone", "licence", "device", "vehicle")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
 _STRONG = ("age", "sex", "birth", "origin")
@@ -70,11 +73,30 @@ def role_of(looked: Profile, kind: Kind) -> Found:
     Notes
     -----
     Texts and whole numbers that differ on every row are recognised as identifiers or asked, never taken for
-    something else by their name alone.
+    something else by their name alone. So are texts and long whole numbers that differ on most rows, unless
+    they have the form of a classification: what hardly repeats may name somebody, whatever it is called.
     """
     kind = Kind.DATE if looked.all_match(_TIMESTAMP) else kind
-    return (
-        _direct(looked, kind) or _differing(looked, kind) or _by_name(looked, kind) or _by_cells(looked, kind)
+    found = _direct(looked, kind) or _differing(looked, kind) or _by_name(looked, kind)
+    found = found or _by_cells(looked, kind)
+    told = found[2].get("meaning") in _FEW_WORDS and not looked.numeric and looked.distinct > MOST_WORDS
+    if told and kind is not Kind.DATE and not all(_MOMENT.search(value) for value in looked.sample):
+        return Role.NOT_RECOGNISED, "too_many_words", {"word": found[2]["word"]}
+    if found[0] in _STAYS and _nearly_all_differ(looked, kind):
+        return Role.NOT_RECOGNISED, "nearly_all_differ", {}
+    return found
+
+
+_STAYS = (Role.SENSITIVE, Role.IDENTIFYING, Role.PLACE, Role.OTHER)
+
+
+def _nearly_all_differ(looked: Profile, kind: Kind) -> bool:
+    if kind is Kind.DATE or looked.distinct <= max(MANY, looked.filled // 2):
+        return False
+    if looked.numeric:
+        return looked.whole and min(map(len, looked.sample)) >= 6
+    return not all(_MOMENT.search(value) for value in looked.sample) and not any(
+        looked.all_match(form) for _, form in _FORMS
     )
 
 
@@ -152,7 +174,7 @@ def _by_name(looked: Profile, kind: Kind) -> Found | None:
         or _known(looked, "word")
         or _known(looked, "stem")
         or ((Role.SENSITIVE, "drug_stem", {}) if any(DRUG.fullmatch(part) for part in parts) else None)
-        or _perhaps(name)
+        or _perhaps(looked)
     )
 
 
@@ -190,13 +212,16 @@ def _institution(looked: Profile, parts: tuple[str, ...]) -> Found | None:
     return None
 
 
-def _perhaps(name: str) -> Found | None:
+def _perhaps(looked: Profile) -> Found | None:
+    """Return what a part of the name says: a compound, an abbreviation, a column made from another."""
     for group in ("sensitive", "identifying", "place"):
-        if known := derived(name, group):
+        if known := derived(looked.name, group):
             return _ROLES[group], "name_part", {"word": known[1], "meaning": known[0]}
-    found = short_or_compound(name, ("sensitive", "identifying", "place"))
-    if found is None:
+    found = short_or_compound(looked.name, ("direct", "sensitive", "identifying", "place"))
+    if found is None or (found[0] == "direct" and looked.distinct <= 2):
         return None
+    if found[0] == "direct":
+        return Role.DIRECT_IDENTIFIER, "direct_name", {"word": found[2]}
     return _ROLES[found[0]], "name_part", {"word": found[2], "meaning": found[1]}
 
 

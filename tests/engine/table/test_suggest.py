@@ -233,6 +233,21 @@ def test_what_differs_on_every_row_is_asked_or_an_identifier():
     assert found["glucose"].role is Role.SENSITIVE and found["glucose"].differs_everywhere
 
 
+def test_texts_that_hardly_repeat_are_asked_whatever_their_name_says():
+    made = np.random.default_rng(5).permutation(1000)
+    frame = pd.DataFrame(
+        {
+            "mother": [f"{SECRET} {place % 90}" for place in made],
+            "diagnosis": [f"seen by {place % 700}" for place in made],
+            "icd": [f"{'ABCDEFGHIJ'[place % 10]}{place // 10:02d}.{place % 3}" for place in made],
+        }
+    )
+    found = of(frame)
+    assert found["mother"].reason == "too_many_words" and found["diagnosis"].reason == "nearly_all_differ"
+    assert {found["mother"].role, found["diagnosis"].role} == {Role.NOT_RECOGNISED}
+    assert found["icd"].role is not Role.OTHER and SECRET not in sentence(found["mother"])
+
+
 def test_a_series_is_one_measurement_at_several_times():
     made = np.random.default_rng(4).integers(80, 180, (300, 3))
     frame = pd.DataFrame(made, columns=["bp1", "bp2", "bp3"]).assign(q7=made[:, 0], sex=["F", "M"] * 150)
