@@ -6,16 +6,17 @@ Nothing is written here, so that candidates can be made and thrown away.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.errors import InputRefused
-from engine.methods.protocol import Artefact, Context, FileArtefact, Release, TableArtefact
+from engine.methods.protocol import Artefact, Context, FileArtefact, ModelArtefact, Release, TableArtefact
 from engine.privacy.events import Draw
 from engine.privacy.noise import Noise, ordinary_generator
 from engine.progress import SILENT, Progress
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 HELD_OUT = Fraction(1, 5)
 """Share of the people who are kept from a method that asks for it."""
 
-OWN_NAMES = frozenset({"SHA256SUMS", "evidence.json", "data-dictionary.json", "README.txt"})
+OWN_NAMES = frozenset({"sha256sums", "evidence.json", "data-dictionary.json", "readme.txt", "verify.html"})
 PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 
@@ -181,21 +182,26 @@ def refuse_lies(checked: Checked, release: Release, drawn: Counter[Draw]) -> Non
     names: set[str] = set()
     for artefact in release.artefacts:
         for name in artefact.files:
-            if name in names or not _is_name(name):
+            if name.casefold() in names or not _is_name(name):  # some file systems know no capitals
                 raise InputRefused("run.artefact", method=checked.method.id, file=name[:100])
-            names.add(name)
+            names.add(name.casefold())
         _refuse_content(checked, artefact)
 
 
 def _is_name(name: str) -> bool:
     plain = bool(name) and name == Path(name).name and not name.startswith(".") and name.isprintable()
-    return plain and name not in OWN_NAMES and not name.startswith("report-external.")
+    own = name.casefold()
+    return plain and own not in OWN_NAMES and not own.startswith("report-external.")
 
 
 def _refuse_content(checked: Checked, artefact: Artefact) -> None:
-    """Refuse pickles, and tables whose index still names rows."""
+    """Refuse pickles, seeds, and tables whose index still names rows."""
     if isinstance(artefact, FileArtefact):
         fits = not artefact.content.startswith(PICKLES)
+        if fits and artefact.media_type == "application/json":
+            fits = not _names_a_seed(json.loads(artefact.content))
+    elif isinstance(artefact, ModelArtefact):
+        fits = not _names_a_seed(artefact.content)
     elif isinstance(artefact, TableArtefact):
         columns = {entry.name for entry in artefact.dictionary}
         fits = all(
@@ -206,3 +212,11 @@ def _refuse_content(checked: Checked, artefact: Artefact) -> None:
         fits = True
     if not fits:
         raise InputRefused("run.artefact", method=checked.method.id, file=artefact.files[0])
+
+
+def _names_a_seed(tree: Any) -> bool:
+    """Whether anything in JSON values is called a seed or the state of a generator."""
+    if isinstance(tree, Mapping):
+        called = any(word in str(name).casefold() for name in tree for word in ("seed", "random_state"))
+        return called or any(map(_names_a_seed, tree.values()))
+    return isinstance(tree, list | tuple) and any(map(_names_a_seed, tree))

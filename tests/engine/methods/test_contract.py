@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+import sys
+from importlib.metadata import packages_distributions
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from engine import texts
+from engine.errors import InputRefused
+from engine.evaluation.catalogue import chosen, measures
+from engine.evaluation.protocol import Audience, Subject
 from engine.ledger import Ledger
 from engine.methods.catalogue import methods
 from engine.methods.parameters import Parameter, ParameterKind
@@ -158,3 +166,87 @@ def test_nothing_leaves_that_nobody_looked_at(method: Method) -> None:
                 assert "" not in heading and "Unnamed: 0" not in heading
             if line["media_type"] == "application/json":
                 assert "seed" not in content.decode().casefold()
+
+
+# --- columns and libraries that have a part -------------------------------------------------------
+
+
+@EVERY
+def test_a_method_that_forgets_a_column_it_reads_is_found(method: Method) -> None:
+    """The examples run on named columns alone (`ran`): without a column's name the run fails."""
+    if not any(method.reads(plan.step) for plan in plans(method)):
+        pytest.skip("reads no table")
+    with patch.object(type(method), "uses", lambda self, request: {}), pytest.raises(KeyError):
+        ran.__wrapped__(method)
+
+
+def outside_libraries(source: str) -> set[str]:
+    """Return the distributions that a module imports, at its head or later."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.split(".")[0])
+    known = packages_distributions()
+    outside = names - set(sys.stdlib_module_names) - {"engine"}
+    return {known[name][0] if name in known else name for name in outside}
+
+
+@EVERY
+def test_every_library_that_computes_is_in_the_evidence(method: Method) -> None:
+    family = type(method).__module__.rsplit(".", 1)[0]
+    imported = ast.parse(inspect.getsource(sys.modules[type(method).__module__]))
+    near = {n.module for n in ast.walk(imported) if isinstance(n, ast.ImportFrom) and n.module}
+    near = {name for name in near if name.startswith(family) and name in sys.modules}
+    found = set()
+    for name in {type(method).__module__, *near}:
+        found |= outside_libraries(inspect.getsource(sys.modules[name]))
+    for _, folder in ran(method):
+        assert found <= set(evidence(folder)["program"]["libraries"])
+
+
+def test_a_library_that_nobody_named_is_found() -> None:
+    late = "import json\nfrom engine import texts\ndef fit():\n    import pytest.x, numpy.linalg"
+    assert outside_libraries(late) == {"pytest", "numpy"}
+
+
+# --- measures -------------------------------------------------------------------------------------
+
+
+@EVERY
+def test_measures_answer_or_say_that_they_do_not_apply(method: Method) -> None:
+    for plan, folder in ran(method):
+        checked = check(plan, base=folder.parent)
+        subject = Subject(method, checked.request, checked.promise)
+        answered = chosen((), subject)
+        for one in measures():
+            if one in answered:
+                assert chosen((one.id,), subject) == (one,)
+            else:
+                with pytest.raises(InputRefused, match=r"evaluation\.does_not_apply"):
+                    chosen((one.id,), subject)
+        public = {one.id for one in answered if one.audience is Audience.PUBLIC}
+        inner = {one.id for one in answered} - public
+        tree = evidence(folder)
+        assert set(tree["measures"]) == public
+        inside = json.loads((folder / "internal" / "evidence.json").read_text())["internal"]["measures"]
+        assert set(inside) <= inner and all("failed" not in figures for figures in inside.values())
+        outside = "".join(
+            path.read_text() for path in (folder / "release").iterdir() if path.suffix in (".json", ".html")
+        )
+        for one in inner:
+            assert f"measures.{one}." not in outside
+            assert texts.text(f"measures.{one}.title") not in outside
+
+
+def test_every_measure_has_an_example_that_it_is_about() -> None:
+    subjects = [
+        Subject(method, checked.request, checked.promise)
+        for method in methods()
+        for plan in plans(method)
+        if not plan.step
+        for checked in [check(plan)]
+    ]
+    silent = [one.id for one in measures() if not any(one.applies(subject) for subject in subjects)]
+    assert silent == []

@@ -28,6 +28,7 @@ from engine.methods.protocol import (
     FileArtefact,
     Inside,
     Method,
+    ModelArtefact,
     Reference,
     Release,
     Request,
@@ -361,6 +362,14 @@ LIES = {
     "a name of the bundle": (Kit, lambda one, context: replace(
         one, artefacts=(FileArtefact("README.txt", "text/plain", b"x", MEANING),))),
     "a name twice": (Kit, lambda one, context: replace(one, artefacts=one.artefacts * 2)),
+    "the page that checks": (Kit, lambda one, context: replace(
+        one, artefacts=(FileArtefact("Verify.html", "text/html", b"x", MEANING),))),
+    "a name twice but for capitals": (Kit, lambda one, context: replace(
+        one, artefacts=(*one.artefacts, FileArtefact("KIT.html", "text/html", b"x", MEANING)))),
+    "a seed in a file": (Kit, lambda one, context: replace(
+        one, artefacts=(FileArtefact("x.json", "application/json", b'[{"Seed": 7}]', MEANING),))),
+    "a seed in a model": (Kit, lambda one, context: replace(
+        one, artefacts=(ModelArtefact("m", {"fit": {"random_state": 7}}, len, "sex", MEANING),))),
     "another folder": (Kit, lambda one, context: replace(
         one, artefacts=(FileArtefact("../x.html", "text/html", b"x", MEANING),))),
     "a row index": (Follows, lambda one, context: replace(
