@@ -249,3 +249,12 @@ def test_the_trace_would_show_a_socket(tmp_path: Path) -> None:
     command = ["strace", "-f", "-qq", "-e", "trace=network", "-o", str(log), sys.executable, "-c", code]
     subprocess.run(command, check=True)
     assert "AF_INET" in log.read_text()
+
+
+def test_an_example_is_written_run_and_verified(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "shown"
+    answer(capsys, "example", "datasets.pseudonyms", "--out", str(out))
+    assert answer(capsys, "plan", "check", str(out / "example.plan.json"))["problems"] == []
+    ledger = str(out / "ledger.sqlite")
+    assert answer(capsys, "verify", str(out / "example"), "--ledger", ledger)["passed"]
+    assert "shown" in refusal(capsys, "example", "datasets.pseudonyms", "--out", str(out))
