@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QButtonGroup,
     QComboBox,
     QFileDialog,
+    QGridLayout,
     QPushButton,
     QRadioButton,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -33,7 +31,7 @@ from engine.methods.protocol import MAIN
 from engine.methods.values import resolve
 from engine.table.schema import Schema
 
-SIDE_BY_SIDE = 680
+ACROSS = 2  # analyses side by side
 
 
 class ExplorePage(Page):
@@ -47,25 +45,15 @@ class ExplorePage(Page):
         self.values: dict[str, dict[str, Any]] = {}
         self.answer: Any = None
         self._asked: tuple[Choice, dict[str, Any]] | None = None
-        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._line.setSpacing(24)
         self.list = QWidget()
-        self._list = QVBoxLayout(self.list)
+        self._list = QGridLayout(self.list)
         self._list.setContentsMargins(0, 0, 0, 0)
         self._list.setSpacing(2)
         self.group = QButtonGroup(self)
         self.group.buttonClicked.connect(lambda button: self._choose(button.property("analysis")))
-        self.list.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
-        self._line.addWidget(self.list)
-        self.right = QWidget()
-        column = QVBoxLayout(self.right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(14)
-        column.addWidget(self._build_form())
-        column.addWidget(self._build_answer())
-        column.addStretch(1)
-        self._line.addWidget(self.right, 1)
-        self.body.addLayout(self._line)
+        self.body.addWidget(self.list)
+        self.body.addWidget(self._build_form())
+        self.body.addWidget(self._build_answer())
         self.body.addStretch(1)
 
     def _build_form(self) -> Card:
@@ -113,12 +101,6 @@ class ExplorePage(Page):
         column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
         return self.answered
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        wide = self.viewport().width() >= SIDE_BY_SIDE
-        directions = QBoxLayout.Direction
-        self._line.setDirection(directions.LeftToRight if wide else directions.TopToBottom)
-
     # --- showing -----------------------------------------------------------------------------------
 
     def opened(self) -> None:
@@ -133,8 +115,8 @@ class ExplorePage(Page):
             button.setProperty("analysis", name)
             self.group.addButton(button)
             self.topic(button, f"analysis.{name}")
-            self._list.addWidget(button)
-        self._list.addStretch(1)
+            place = self._list.count()
+            self._list.addWidget(button, place // ACROSS, place % ACROSS)
         first = self.group.buttons()[0]
         first.setChecked(True)
         self._choose(first.property("analysis"))
@@ -143,7 +125,7 @@ class ExplorePage(Page):
         return self.group.checkedButton()
 
     def enter(self) -> None:
-        for part in (self.list, self.right):
+        for part in (self.list, self.card):
             part.setVisible(bool(self.choices))
         self.answered.setVisible(self.answer is not None)
         if self.chosen:

@@ -34,7 +34,7 @@ from app.widgets.ways import Ways
 from engine.methods.protocol import Spends
 
 SIDE_BY_SIDE = 680  # width of the page from which parts stand beside each other
-QUESTIONS_WIDE = 232
+QUESTIONS_WIDE = 240
 
 
 class MethodPage(Page):

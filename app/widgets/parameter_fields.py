@@ -78,7 +78,7 @@ class LineField(Field):
         self.edit.setAccessibleName(self.spoken)
         self.edit.setMaximumWidth(150 if self.is_number else 420)
         self.edit.textEdited.connect(lambda text: self.say())
-        row.addWidget(self.edit)
+        row.addWidget(self.edit, 0 if self.is_number else 3)
         if self.parameter.unit:
             row.addWidget(QLabel(self.parameter.unit))
         row.addStretch(1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import words
 from app.widgets.parameter_fields import BooleanField, Field, empty
@@ -116,6 +116,7 @@ class ParameterForm(QWidget):
         if not isinstance(field, BooleanField):
             title = name if not parameter.optional else words.say("app.method.optional", label=name)
             column.addWidget(Heading(title, size="card"))
+        field.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)  # never squeezed
         column.addWidget(field)
         problem = Prose(pixels=12)
         problem.setObjectName(f"problem-{parameter.name}")

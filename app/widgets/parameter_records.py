@@ -14,6 +14,8 @@ from app.widgets.parameter_fields import BooleanField, ChoiceField, Field, LineF
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.table.schema import Schema
 
+MOST_IN_LINE = 3
+
 
 class RecordsField(Field):
     """A small table: one line a record, with a field for each part."""
@@ -57,9 +59,11 @@ class RecordsField(Field):
 
     def _row(self, place: int) -> QWidget:
         part = QWidget()
-        row = QHBoxLayout(part)
+        # Few fields stand in one line; several get a line each, so that a text can be read.
+        several = len(self.parameter.fields) > MOST_IN_LINE
+        row = QVBoxLayout(part) if several else QHBoxLayout(part)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
+        row.setSpacing(4 if several else 8)
         for column in self.parameter.fields:
             base = f"{self.base}.fields.{column.name}"
             label = words.say(f"{base}.label") if words.has(f"{base}.label") else column.name
@@ -78,7 +82,7 @@ class RecordsField(Field):
         remove.clicked.connect(
             lambda checked=False: self._change([*self.records[:place], *self.records[place + 1 :]])
         )
-        row.addWidget(remove)
+        row.addWidget(remove, 0, Qt.AlignmentFlag.AlignLeft)
         return part
 
     def _set(self, place: int, name: str, value: Any) -> None:

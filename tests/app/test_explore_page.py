@@ -52,6 +52,10 @@ def test_an_example_is_asked_answered_and_saved(
     assert page.answer is not None, window.notice.words()
     assert page.views.views == page.answer.views and len(page.answer.views) > 0
     assert page.stays.isVisible() == page.answer.stays
+    fields = [one for one in page.findChildren(QLineEdit) if one.isVisible() and one.objectName()]
+    qtbot.wait(100)  # the layout is made anew
+    cut = [(one.objectName(), one.height(), one.parentWidget().height()) for one in fields]
+    assert not [one for one in cut if one[1] > one[2] and not one[0].startswith("qt_")]
     assert page.answer.stays == (example(page.choices[name].analysis).table is not None)
     page.save_as(str(tmp_path / "answer.pdf"))
     settle(qtbot, window)
