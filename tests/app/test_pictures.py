@@ -103,10 +103,14 @@ def columns(window: Any) -> None:
 
 def everything_decided(window: Any) -> None:
     """Decide all columns, declaring what the code book says."""
+    from engine.table.schema import Role
+
     page = window.page("columns")
     page._show("all")
     page.table.clearSelection()
     page._accept()
+    page.select("change")  # what nobody recognised has no suggestion
+    page._set_role(Role.OTHER)
     page._set_cap(1)
 
 

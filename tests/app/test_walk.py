@@ -21,6 +21,7 @@ from app.window import Window
 from engine.__main__ import main
 from engine.ledger import Ledger
 from engine.release.plan import Plan
+from engine.table.schema import Role
 from tests.app.conftest import STALL, Watchdog, warmed
 from tests.app.walking import settle
 
@@ -134,6 +135,10 @@ def to_method(qtbot: Any, window: Window, table: Path) -> None:
     if not window.study.plan.schema.person_key:
         page.select("patient_nbr")
         pick(qtbot, part(window, QComboBox, "column_role"), "person_key")
+    # No suggestion is made for this one, so that nobody can accept it unread.
+    assert window.study.plan.schema.column("change").role is Role.NOT_RECOGNISED
+    page.select("change")
+    pick(qtbot, part(window, QComboBox, "column_role"), "other")
     page.select("patient_nbr")
     write(qtbot, part(window, QLineEdit, "rows_per_person"), "1")
     settle(qtbot, window)
@@ -255,7 +260,10 @@ def shapes(tree: Any) -> Any:
     """What is left of a noisy part: its words and how many figures it has."""
     if isinstance(tree, dict):
         # Which rows are the worst depends on the noise: their number and their headings do not.
-        return {name: len(value) if name == "rows" else shapes(value) for name, value in tree.items()}
+        return {
+            name: len(value) if name == "rows" and isinstance(value, list) else shapes(value)
+            for name, value in tree.items()
+        }
     if isinstance(tree, list):
         return [shapes(value) for value in tree]
     return "figure" if isinstance(tree, int | float) and not isinstance(tree, bool) else tree
