@@ -21,7 +21,8 @@ MARGIN = ".within_95.label"
 def results(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Return what was released. Key numbers stand on the first page and are not repeated."""
     intro = {"bounded": "intro", "local": "intro_local", "unbounded": "intro_plain"}
-    parts: list[Part] = [say(f"results.{intro[side(evidence.promise)]}")]
+    named = intro[side(evidence.promise)] if evidence.views or not evidence.promise.loss else "intro_nothing"
+    parts: list[Part] = [say(f"results.{named}")]
     for view in evidence.views:
         parts += shown(view)
     return tuple(parts)

@@ -568,3 +568,14 @@ def test_a_visit_that_is_killed_at_every_touch_of_the_disk(killer):
         found.append(killer.kill(len(found) + 1))
     print(len(found), Counter(found))
     assert set(found) == {"nothing", "spent", "whole"}
+
+
+@pytest.mark.with_reports
+def test_the_opening_does_not_speak_of_numbers_that_do_not_leave(tmp_path: Path) -> None:
+    from engine.release.examples import run_examples
+
+    opening, *visits = run_examples(method("services.private_queries"), out=tmp_path / "examples")
+    said = (opening.bundle.folder / "release" / "report-external.html").read_text(encoding="utf-8")
+    assert "No number about people leaves" in said and "Every number carries noise" not in said
+    answers = (visits[0].bundle.folder / "release" / "report-external.html").read_text(encoding="utf-8")
+    assert "Every number carries noise" in answers
