@@ -134,7 +134,8 @@ def folder(tmp_path):
 @pytest.fixture(autouse=True)
 def plain_reports(request, monkeypatch):
     """Leave the reports empty where a test does not look at them: they take most of the time."""
-    if "killer" not in request.fixturenames:
+    looks = request.node.get_closest_marker("with_reports") is not None
+    if "killer" not in request.fixturenames and not looks:
         for part in ("pdf", "html"):
             monkeypatch.setattr(f"engine.report.{part}.render", lambda *_, **__: b"")
 
