@@ -88,6 +88,16 @@ def with_kind(column: Column, kind: Kind) -> Column:
     return replace(column, kind=kind, domain=None, domain_origin=None)
 
 
+def alike(columns: Sequence[Column], suggestions: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the others of each group of columns that look alike and have one role, by its first column."""
+    groups: dict[tuple[str, Role], list[str]] = {}
+    for column in columns:
+        suggestion = suggestions.get(column.name)
+        if suggestion is not None and suggestion.alike:
+            groups.setdefault((suggestion.alike, column.role), []).append(column.name)
+    return {names[0]: tuple(names[1:]) for names in groups.values() if len(names) > 1}
+
+
 def with_plain_list(column: Column, suggestion: Any) -> Column:
     """Return a column with the code list that was proposed, where each of its codes says what it means.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLabel, QLineEdit, QMenu, QPushButton, QWidget
 from shiboken6 import isValid
 
 from app import column_figures, marking, words
@@ -17,11 +17,11 @@ from app.marking import question
 from app.pages.base import Page
 from app.widgets.cards import row
 from app.widgets.column_editor import ColumnEditor
-from app.widgets.column_table import ColumnsTable, Line
+from app.widgets.column_table import ANSWER_KEYS, ColumnsTable, Line
 from app.widgets.panel import Explanation, Part
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 
-ALL, OPEN = "all", "open"
+ALL, OPEN, UNKNOWN = "all", "open", "unknown"
 NARROW = 780  # width of the page under which its buttons take two lines
 
 
@@ -33,6 +33,7 @@ class ColumnsPage(Page):
     def build(self) -> None:
         self._shown = OPEN
         self._sticky: frozenset[str] = frozenset()
+        self._unknown_before: frozenset[str] = frozenset()
         self._editor: ColumnEditor | None = None
         self._tried: tuple[Any, ...] = ()
         self.find = QLineEdit()
@@ -42,10 +43,11 @@ class ColumnsPage(Page):
         self.find.setClearButtonEnabled(True)
         self.find.setMaximumWidth(220)
         self.find.textChanged.connect(lambda text: self._fill())
+        self.unknown = self._chip("unknown")
         self.open = self._chip("open")
         self.every = self._chip("all")
         group = QButtonGroup(self)
-        for name, chip in ((OPEN, self.open), (ALL, self.every)):
+        for name, chip in ((UNKNOWN, self.unknown), (OPEN, self.open), (ALL, self.every)):
             chip.setCheckable(True)
             chip.clicked.connect(lambda checked=False, name=name: self._show(name))
             group.addButton(chip)
@@ -60,7 +62,7 @@ class ColumnsPage(Page):
         self.accept.clicked.connect(lambda checked=False: self._accept())
         self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lines.setSpacing(10)
-        self._lines.addLayout(row(self.find, self.open, self.every, stretch=False))
+        self._lines.addLayout(row(self.find, self.unknown, self.open, self.every, stretch=False))
         second = row(self.last)
         second.addWidget(self.mark)
         second.addWidget(self.accept)
@@ -68,12 +70,28 @@ class ColumnsPage(Page):
         self.body.addLayout(self._lines)
         self.table = ColumnsTable(words.say("app.columns.title"))
         self.table.setObjectName("columns")
-        self.table.setMinimumHeight(200)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         self.table.accepted.connect(self._accept_selected)
+        self.table.answered.connect(self._set_role)
         self.table.menu_wanted.connect(self._menu)
         self.body.addWidget(self.table, 1000)
+        self._build_answers()
         self.body.addStretch(1)
+
+    def _build_answers(self) -> None:
+        """Buttons that answer all selected lines, each with its letter."""
+        self.answers_for = QLabel()
+        self.answers: dict[Role, QPushButton] = {}
+        for key, role in ANSWER_KEYS.items():
+            name = words.say(f"app.roles.{role.value}.name")
+            button = QPushButton(
+                words.say("app.columns.answer", role=name, key=key.name.removeprefix("Key_"))
+            )
+            button.setObjectName(f"answer_{role.value}")
+            button.setAccessibleName(name)
+            button.clicked.connect(lambda checked=False, role=role: self._set_role(role))
+            self.answers[role] = button
+        self.body.addLayout(row(self.answers_for, *self.answers.values()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -92,7 +110,8 @@ class ColumnsPage(Page):
 
     def opened(self) -> None:
         self._sticky = frozenset(column.name for column in self._columns() if self._undecided(column))
-        self._show(OPEN if self._sticky else ALL)
+        unknown = any(column.role is Role.NOT_RECOGNISED for column in self._columns())
+        self._show(UNKNOWN if unknown else OPEN if self._sticky else ALL)
         if not self.table.selected() and self.table.columns.lines:
             self.select(self.table.columns.lines[0].name)
 
@@ -107,6 +126,9 @@ class ColumnsPage(Page):
         self._fill()
         columns = self._columns()
         waiting = sum(self._undecided(column) for column in columns)
+        unknown = sum(column.role is Role.NOT_RECOGNISED for column in columns)
+        self.unknown.setText(words.say("app.columns.unknown", count=unknown))
+        self.unknown.setVisible(unknown > 0 or self._shown == UNKNOWN)
         self.open.setText(words.say("app.columns.open", count=waiting))
         self.every.setText(words.say("app.columns.all", count=len(columns)))
         self.last.setVisible(marking.last_schema(folder=self.frame.data) is not None)
@@ -146,25 +168,35 @@ class ColumnsPage(Page):
     def _fill(self) -> None:
         wanted, suggestions = self.find.text().strip().lower(), self._suggestions()
         lines = []
-        for column in self._columns():
-            shown = self._shown == ALL or column.name in self._sticky or self._undecided(column)
-            if (wanted and wanted in column.name.lower()) or (shown and not wanted):
-                suggestion = suggestions.get(column.name)
-                lines.append(
-                    Line(
-                        column,
-                        values_words(column, suggestion),
-                        why(column, suggestion),
-                        self._undecided(column),
-                    )
-                )
+        columns = [column for column in self._columns() if self._is_shown(column, wanted)]
+        groups = marking.alike(columns, suggestions) if self._shown == UNKNOWN and not wanted else {}
+        behind = {name for names in groups.values() for name in names}
+        for column in columns:
+            if column.name in behind:
+                continue
+            suggestion = suggestions.get(column.name)
+            said = values_words(column, suggestion), why(column, suggestion)
+            lines.append(Line(column, *said, self._undecided(column), groups.get(column.name, ())))
         self.table.columns.show_lines(lines)
         self.table.fit()
 
+    def _is_shown(self, column: Column, wanted: str) -> bool:
+        if wanted:
+            return wanted in column.name.lower()
+        if self._shown == UNKNOWN:
+            # What was answered here stays where it is, so that nothing jumps under the cursor.
+            return column.role is Role.NOT_RECOGNISED or column.name in self._unknown_before
+        return self._shown == ALL or column.name in self._sticky or self._undecided(column)
+
     def _show(self, which: str) -> None:
         self._shown = which
-        (self.open if which == OPEN else self.every).setChecked(True)
+        self._unknown_before = frozenset(
+            column.name for column in self._columns() if column.role is Role.NOT_RECOGNISED
+        )
+        {UNKNOWN: self.unknown, OPEN: self.open, ALL: self.every}[which].setChecked(True)
         self._fill()
+        if which == UNKNOWN and not self.table.selected() and self.table.columns.lines:
+            self.select(self.table.columns.lines[0].name)
 
     def _name_accept(self) -> None:
         every = self._proposed()
@@ -174,7 +206,12 @@ class ColumnsPage(Page):
         else:
             self.accept.setText(words.say("app.columns.accept_all", count=len(every)))
         self.accept.setVisible(bool(every))
-        self.mark.setEnabled(bool(self.table.selected()))
+        chosen = self.table.selected()
+        self.mark.setEnabled(bool(chosen))
+        key = "answer_for_one" if len(chosen) == 1 else "answer_for"
+        self.answers_for.setText(words.say(f"app.columns.{key}", count=len(chosen)))
+        for button in self.answers.values():
+            button.setEnabled(bool(chosen))
 
     # --- the right-hand side -----------------------------------------------------------------------
 
@@ -186,6 +223,7 @@ class ColumnsPage(Page):
         editor = ColumnEditor([schema.column(name) for name in names])
         editor.role_chosen.connect(self._set_role)
         editor.accepted.connect(self._accept_selected)
+        editor.list_taken.connect(self._take_list)
         editor.kind_chosen.connect(self._set_kind)
         editor.domain_wanted.connect(self._edit_domain)
         editor.domain_declared.connect(self._declare)
@@ -212,6 +250,8 @@ class ColumnsPage(Page):
         editor.show_why(
             why(columns[0], self._suggestions().get(columns[0].name)) if len(columns) == 1 else ""
         )
+        first = self._suggestions().get(columns[0].name) if len(columns) == 1 else None
+        editor.show_proposals(() if first is None or columns[0].is_declared else first.proposals)
         asked = ROWS_PER_PERSON in self.study.open_questions
         editor.show_cap(None if asked else schema.rows_per_person)
         if len(columns) != 1:
@@ -304,6 +344,8 @@ class ColumnsPage(Page):
 
     def _set_role(self, role: Role) -> None:
         names = self.table.selected()
+        if not names or role is Role.NOT_RECOGNISED:
+            return
         if role is Role.PERSON_KEY and len(names) != 1:
             self.notify(words.say("app.columns.one_key"))
             return
@@ -320,6 +362,14 @@ class ColumnsPage(Page):
         for name in self.table.selected():
             schema = schema.with_column(marking.with_kind(schema.column(name), kind))
         self._decide(schema)
+
+    def _take_list(self, name: str) -> None:
+        """Take a code list that was proposed, after its meanings and their counts were shown."""
+        names = self.table.selected()
+        if len(names) == 1:
+            schema = self.study.plan.schema
+            column = marking.with_kind(schema.column(names[0]), Kind.CATEGORY)
+            self._decide(schema.with_column(marking.declared(column, Domain(code_list=name))))
 
     def _set_missing(self, codes: tuple[str, ...]) -> None:
         names = self.table.selected()

@@ -19,6 +19,7 @@ from engine.table.schema import Column, Domain, Kind, Role
 from engine.views import BarsView
 
 MOST_ROWS_PER_PERSON = 10_000
+MOST_PROPOSALS, MOST_MEANINGS = 2, 8
 
 
 class ColumnEditor(QWidget):
@@ -26,6 +27,7 @@ class ColumnEditor(QWidget):
 
     role_chosen = Signal(object)
     accepted = Signal()
+    list_taken = Signal(str)
     kind_chosen = Signal(object)
     domain_wanted = Signal()
     domain_declared = Signal(object, bool)
@@ -104,6 +106,10 @@ class ColumnEditor(QWidget):
         self._box.addWidget(self.domain_heading)
         self._box.addWidget(self.domain_words)
         self._box.addWidget(self.change, 0, Qt.AlignmentFlag.AlignLeft)
+        self._proposals_place = QVBoxLayout()
+        self._proposals_place.setSpacing(4)
+        self._box.addLayout(self._proposals_place)
+        self._proposals: tuple[Any, ...] = ()
         self._domain_place = QVBoxLayout()
         self._box.addLayout(self._domain_place)
 
@@ -150,6 +156,27 @@ class ColumnEditor(QWidget):
         """Say why the role was suggested."""
         self.why.setVisible(bool(reason))
         self.why.say(reason)
+
+    def show_proposals(self, proposals: Sequence[Any]) -> None:
+        """Propose code lists, each with what it would say and of how many rows."""
+        if tuple(proposals) == self._proposals:
+            return
+        self._proposals = tuple(proposals)
+        while (item := self._proposals_place.takeAt(0)) is not None:
+            if item.widget() is not None:
+                item.widget().deleteLater()
+        for proposal in self._proposals[:MOST_PROPOSALS]:
+            meanings = "\n\n".join(
+                words.say("app.columns.proposal.meaning", code=code, meaning=meaning, rows=rows)
+                for code, meaning, rows in proposal.meanings[:MOST_MEANINGS]
+            )
+            said = Prose()
+            said.say(words.say("app.columns.proposal.what", title=proposal.title) + "\n\n" + meanings)
+            take = QPushButton(words.say("app.columns.proposal.take"))
+            take.setObjectName(f"take_{proposal.code_list}")
+            take.clicked.connect(lambda checked=False, name=proposal.code_list: self.list_taken.emit(name))
+            self._proposals_place.addWidget(said)
+            self._proposals_place.addWidget(take, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_bars(self, view: BarsView | None) -> None:
         """Show the column as bars."""

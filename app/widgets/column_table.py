@@ -34,6 +34,15 @@ CHIPS: dict[Role, tuple[str | None, str]] = {
     Role.NOT_RECOGNISED: (None, "text"),
 }
 
+LEAST_HEIGHT = 200
+ANSWER_KEYS = {
+    Qt.Key.Key_I: Role.IDENTIFYING,
+    Qt.Key.Key_S: Role.SENSITIVE,
+    Qt.Key.Key_O: Role.OTHER,
+    Qt.Key.Key_L: Role.DROPPED,
+}
+"""One letter answers all selected lines."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -43,11 +52,20 @@ class Line:
     values: str
     why: str
     undecided: bool
+    alike: tuple[str, ...] = ()
+    """Names of further columns that look alike and take the same answer."""
 
     @property
     def name(self) -> str:
         """The name in the table."""
         return self.column.name
+
+    @property
+    def title(self) -> str:
+        """The name, and how many columns stand behind it."""
+        if not self.alike:
+            return self.name
+        return words.say("app.columns.and_more", name=self.name, count=len(self.alike))
 
 
 class ColumnsModel(QAbstractTableModel):
@@ -99,7 +117,7 @@ class ColumnsModel(QAbstractTableModel):
             return words.say(f"app.roles.{line.column.role.value}.name")
         if field == "kind":
             return words.say(f"app.kinds.{line.column.kind.value}")
-        return {"name": line.name, "values": line.values, "why": line.why}[field]
+        return {"name": line.title, "values": line.values, "why": line.why}[field]
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -157,9 +175,10 @@ class ColumnsDelegate(LinesDelegate):
 
 
 class ColumnsTable(DataTable):
-    """Several lines at once with Shift or Ctrl; Enter accepts, the menu key marks."""
+    """Several lines at once with Shift or Ctrl; Enter accepts, a letter answers, the menu key marks."""
 
     accepted = Signal()
+    answered = Signal(object)
     menu_wanted = Signal()
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
@@ -176,9 +195,10 @@ class ColumnsTable(DataTable):
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
 
     def selected(self) -> list[str]:
-        """Return the names of the selected columns, in the order of the table."""
+        """Return the names of the selected columns with those that look alike, in the order of the table."""
         places = sorted(index.row() for index in self.selectionModel().selectedRows())
-        return [self.columns.lines[place].name for place in places]
+        lines = [self.columns.lines[place] for place in places]
+        return [name for line in lines for name in (line.name, *line.alike)]
 
     def fit(self) -> None:
         """Share the width out, and give lines with long reasons a second row."""
@@ -186,7 +206,7 @@ class ColumnsTable(DataTable):
         if width < 50 or not self.columns.lines:
             return
         names = QFontMetrics(mono_font())
-        longest = max(names.horizontalAdvance(line.name) for line in self.columns.lines)
+        longest = max(names.horizontalAdvance(line.title) for line in self.columns.lines)
         chip = QFontMetrics(text_font(12, 600))
         chips = max(
             chip.horizontalAdvance(words.say(f"app.roles.{line.column.role.value}.name"))
@@ -213,7 +233,9 @@ class ColumnsTable(DataTable):
                 )
             )
             self.setRowHeight(place, max(40, height + 22))
-        self.setMaximumHeight(self.horizontalHeader().height() + self.verticalHeader().length() + 2)
+        height = self.horizontalHeader().height() + self.verticalHeader().length() + 2
+        self.setMinimumHeight(min(height, LEAST_HEIGHT))
+        self.setMaximumHeight(height)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -224,5 +246,7 @@ class ColumnsTable(DataTable):
             self.accepted.emit()
         elif event.key() == Qt.Key.Key_M:
             self.menu_wanted.emit()
+        elif event.key() in ANSWER_KEYS and not event.modifiers():
+            self.answered.emit(ANSWER_KEYS[Qt.Key(event.key())])
         else:
             super().keyPressEvent(event)

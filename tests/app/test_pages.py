@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLineEdit
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton
 
 from app import marking, words
 from app.flow import ROWS_PER_PERSON, why_not
@@ -704,3 +704,54 @@ def test_no_stall_on_the_way_from_a_table_to_its_purpose(
             break
     print({step: f"{1000 * seconds:.0f} ms" for step, seconds in best.items()})
     assert max(best.values()) < STALL, best
+
+
+def unknown_columns(path: Path) -> Path:
+    rows = ["patient_nbr,zq1,zq2,zq3,kk,smoker"]
+    rows += [f"{500 + n},{n % 3},{n % 4},{n % 5},{'ab'[n % 2]},{('yes', 'no')[n % 2]}" for n in range(60)]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_what_nobody_recognised_is_asked_first_in_groups_and_answered_by_letter(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    open_table(qtbot, window, unknown_columns(tmp_path / "short.csv"))
+    window.go("columns")
+    settle(qtbot, window)
+    page = window.page("columns")
+    assert page.unknown.isChecked() and page.unknown.text().endswith("4")
+    lines = page.table.columns.lines
+    assert [line.title for line in lines] == ["zq1 and 2 more", "kk"]
+    page.accept.click()  # accepts what is proposed; nothing is proposed for these
+    schema = window.study.plan.schema
+    assert {schema.column(name).role for name in ("zq1", "zq2", "zq3", "kk")} == {Role.NOT_RECOGNISED}
+    assert why_not("columns", window.study.state) is not None
+    page.select("zq1")
+    qtbot.keyClick(page.table, Qt.Key.Key_S)
+    schema = window.study.plan.schema
+    assert {schema.column(name).role for name in ("zq1", "zq2", "zq3")} == {Role.SENSITIVE}
+    assert schema.column("kk").role is Role.NOT_RECOGNISED
+    assert [line.name for line in page.table.columns.lines] == ["zq1", "kk"]  # nothing jumps away
+    page.select("kk")
+    page.answers[Role.DROPPED].click()
+    assert window.study.plan.schema.column("kk").role is Role.DROPPED
+    assert page.unknown.text().endswith("0")
+
+
+def test_a_code_list_is_proposed_with_counts_and_taken_by_a_click(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    open_table(qtbot, window, unknown_columns(tmp_path / "short.csv"))
+    window.go("columns")
+    settle(qtbot, window)
+    page = window.page("columns")
+    page.every.click()
+    page.select("smoker")
+    settle(qtbot, window)
+    assert window.study.plan.schema.column("smoker").domain is None
+    take = window.findChild(QPushButton, "take_yes_no_small")
+    assert take is not None
+    take.click()
+    column = window.study.plan.schema.column("smoker")
+    assert column.domain == Domain(code_list="yes_no_small") and column.domain_origin is Origin.CODE_LIST

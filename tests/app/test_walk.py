@@ -129,6 +129,8 @@ def to_method(qtbot: Any, window: Window, table: Path) -> None:
     settle(qtbot, window)
     advance(qtbot, window, "columns")
     page = window.page("columns")
+    assert page.unknown.isChecked() and [line.name for line in page.table.columns.lines] == ["change"]
+    qtbot.keyClick(page.table, Qt.Key.Key_S)  # nobody recognised it: one letter answers
     click(qtbot, page.every)
     click(qtbot, page.accept)
     settle(qtbot, window)
