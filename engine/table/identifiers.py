@@ -100,7 +100,8 @@ def _bsn(cell: str) -> bool:
 
 def _german_tax(cell: str) -> bool:
     counts = sorted(cell[:10].count(digit) for digit in set(cell[:10]))
-    if counts[-1] not in (2, 3):  # exactly one of the first ten digits occurs two or three times
+    # Exactly one of the first ten digits occurs two or three times, each other one at most once.
+    if counts[-1] not in (2, 3) or counts[-2] != 1:
         return False
     product = 10
     for digit in cell[:10]:
