@@ -33,7 +33,8 @@ decisions.over_money decisions.over_error decisions.second_model decisions.no_re
 price.precedent price.no_year price.calibrated price.printed price.any_level price.band price.within
 price.above price.window_lower_upper price.window_lower price.window_upper price.window_error
 price.window_money price.window_both price.second_model_replace_one price.conclusion_stays
-price.conclusion_changes price.second_model results.intro_plain limits.no_guarantee limits.each_alone
+price.conclusion_changes price.second_model results.intro_plain results.intro_nothing
+limits.no_guarantee limits.each_alone
 annex.tested_unbounded done.forecast done.forecast_intro guarantee.posterior_value
 cover.exact_prediction cover.exact_range_prediction cover.groups_value_row
 verify.withdrawn_how unchecked.row"""
