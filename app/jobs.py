@@ -28,6 +28,7 @@ from engine.progress import Progress
 
 Handler = Callable[..., None]
 SWITCH = 0.0005  # seconds until a busy thread lets the interface go on
+DRAWING = 0.08  # seconds that the window has to draw before a job begins
 _DONE, _FAILED, _CANCELLED, _PROGRESS = "done", "failed", "cancelled", "progress"
 
 
@@ -66,9 +67,13 @@ class JobRunner(QObject):
         cancelled: Handler | None = None,
         progressed: Handler | None = None,
         slot: str = "",
+        after_drawing: bool = False,
         **kwargs: Any,
     ) -> int:
         """Run ``function(*args, **kwargs)`` in the thread and return the number of the job.
+
+        ``after_drawing`` gives the window a moment first: what a person did is drawn before work begins that
+        would share the interpreter with it.
 
         ``done(value)``, ``failed(exception)``, ``cancelled()``, ``progressed(share, stage id)``.
         """
@@ -76,6 +81,8 @@ class JobRunner(QObject):
         takes_progress = "progress" in inspect.signature(function).parameters
 
         def work(progress: Progress) -> Any:
+            if after_drawing:
+                job.stopping.wait(DRAWING)
             return function(*args, **kwargs, **({"progress": progress} if takes_progress else {}))
 
         handlers = {_DONE: done, _FAILED: failed, _CANCELLED: cancelled, _PROGRESS: progressed}

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -106,6 +107,7 @@ class Study:
         self._prints: dict[str, str] = {}
         self._problems: tuple[str, tuple[Problem, ...]] = ("", ())
         self._tree: tuple[Plan | None, dict[str, Any]] = (None, {})
+        self._held: set[str] | None = None
         self._listeners: list[Callable[[frozenset[str]], None]] = []
         self.ledger_path: Path | None = None  # None: where the ledger lies unless one is named
         self.registers = Holdings()  # what the ledger knows, once it was asked
@@ -272,7 +274,24 @@ class Study:
             self._open = questions
             self._tell({"open_questions"})
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Let what changes inside be told once, when all of it is done: every telling draws a page anew."""
+        if self._held is not None:
+            yield
+            return
+        self._held = set()
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            if held:
+                self._tell(held)
+
     def _tell(self, names: set[str]) -> None:
+        if self._held is not None:
+            self._held |= names
+            return
         for callback in list(self._listeners):
             callback(frozenset(names))
 

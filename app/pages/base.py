@@ -194,6 +194,7 @@ class Page(QScrollArea):
             cancelled=stopped,
             progressed=self.busy.step,
             slot=place,
+            after_drawing=True,
             **kwargs,
         )
         self.busy.begin(doing, (lambda: self.runner.stop(place)) if stoppable else None)

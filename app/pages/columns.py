@@ -273,9 +273,10 @@ class ColumnsPage(Page):
         self._tried = (column.name, plan)
 
         def keep(found: Any) -> None:
-            self.study.store("group_sizes", found.now, plan)
-            self.study.store("what_if", found.then, plan, key=column.name)
-            self.study.store("bars", found.bars, plan, key=column.name)
+            with self.study.together():
+                self.study.store("group_sizes", found.now, plan)
+                self.study.store("what_if", found.then, plan, key=column.name)
+                self.study.store("bars", found.bars, plan, key=column.name)
 
         self.runner.start(
             column_figures.figures,
@@ -286,13 +287,15 @@ class ColumnsPage(Page):
             done=keep,
             failed=self.refuse,
             slot="columns.side",
+            after_drawing=True,
         )
 
     # --- deciding ----------------------------------------------------------------------------------
 
     def _decide(self, schema: Schema, *answered: str) -> None:
-        self.study.decide(schemas=self.study.plan.with_schema(schema).schemas)
-        self.study.answer(*(question(name) for name in answered))
+        with self.study.together():
+            self.study.decide(schemas=self.study.plan.with_schema(schema).schemas)
+            self.study.answer(*(question(name) for name in answered))
 
     def _accept_selected(self) -> None:
         """Accept the suggestions of the selected columns."""

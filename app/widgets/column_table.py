@@ -80,8 +80,8 @@ class ColumnsModel(QAbstractTableModel):
         if [line.name for line in lines] == [line.name for line in self.lines]:
             changed = [place for place, line in enumerate(lines) if line != self.lines[place]]
             self.lines = list(lines)
-            for place in changed:
-                self.dataChanged.emit(self.index(place, 0), self.index(place, len(FIELDS) - 1))
+            if changed:  # once for all of them: the table is laid out anew each time
+                self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], len(FIELDS) - 1))
             return
         self.beginResetModel()
         self.lines = list(lines)
@@ -189,6 +189,7 @@ class ColumnsTable(DataTable):
         self.verticalHeader().setDefaultSectionSize(40)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(lambda place: self.menu_wanted.emit())
+        self._heights: dict[tuple[str, int, int], int] = {}
         self.columns = ColumnsModel()
         self.keep(self.columns)
         self.columns.dataChanged.connect(lambda *_: self.fit())
@@ -209,8 +210,8 @@ class ColumnsTable(DataTable):
         longest = max(names.horizontalAdvance(line.title) for line in self.columns.lines)
         chip = QFontMetrics(text_font(12, 600))
         chips = max(
-            chip.horizontalAdvance(words.say(f"app.roles.{line.column.role.value}.name"))
-            for line in self.columns.lines
+            chip.horizontalAdvance(words.say(f"app.roles.{role.value}.name"))
+            for role in {line.column.role for line in self.columns.lines}
         )
         first = min(max(110, longest + 28), 214)
         widths = [first, chips + 46, 82]
@@ -226,7 +227,7 @@ class ColumnsTable(DataTable):
         metrics = QFontMetrics(text_font())
         for place, line in enumerate(self.columns.lines):
             height = max(
-                metrics.boundingRect(0, 0, max(room - 24, 40), 1000, Qt.TextFlag.TextWordWrap, text).height()
+                self._height(metrics, text, max(room - 24, 40))
                 for text, room in (
                     (line.values, widths[3]),
                     (line.why if widths[4] else "", widths[4] or 400),
@@ -236,6 +237,14 @@ class ColumnsTable(DataTable):
         height = self.horizontalHeader().height() + self.verticalHeader().length() + 2
         self.setMinimumHeight(min(height, LEAST_HEIGHT))
         self.setMaximumHeight(height)
+
+    def _height(self, metrics: QFontMetrics, text: str, room: int) -> int:
+        """Return how high a text is in a width; measured once: every decision lays the table out anew."""
+        key = (text, room, metrics.height())
+        if key not in self._heights:
+            box = metrics.boundingRect(0, 0, room, 1000, Qt.TextFlag.TextWordWrap, text)
+            self._heights[key] = box.height()
+        return self._heights[key]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
