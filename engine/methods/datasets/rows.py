@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
 from engine.methods.protocol import DictionaryEntry
 from engine.table.coding import texts_of
-from engine.table.schema import Column, Schema
+from engine.table.schema import Column
 from engine.views import Text
 
 
@@ -29,8 +27,3 @@ def shuffled(frame: pd.DataFrame, chance: np.random.Generator) -> pd.DataFrame:
 def entry(column: Column, meaning: str, **values: object) -> DictionaryEntry:
     """Return the line of the dictionary for a column of rows; ``meaning`` is a text below ``datasets``."""
     return DictionaryEntry(column.name, Text(f"datasets.{meaning}", values), str(column.kind))
-
-
-def released(schema: Schema, names: Sequence[str]) -> list[Column]:
-    """Return the columns that leave, in the order in which they were named."""
-    return [schema.column(name) for name in names]
