@@ -15,7 +15,7 @@ def read_schema(path: Path) -> Any:
     """Return the schema of a file, or refuse in words."""
     from engine.table.schema import Schema
 
-    return Schema.loads(_read_text(path, "schema.not_readable"), file=path.name)
+    return Schema.loads(read_text(path, "schema.not_readable"), file=path.name)
 
 
 def budget(epsilon: str | None, delta: str, neighbours: str) -> Any:
@@ -52,19 +52,39 @@ def json_pair(written: str) -> tuple[str, Any]:
         raise InputRefused("commands.not_json", name=name) from error
 
 
+def json_object(written: str, option: str) -> dict[str, Any]:
+    """Return the object that an option holds, or refuse in words."""
+    try:
+        found = strict_json.loads(written)
+    except ValueError as error:
+        raise InputRefused("commands.not_json", name=option) from error
+    if not isinstance(found, dict):
+        raise InputRefused("commands.not_json", name=option)
+    return found
+
+
+def sizes(written: str) -> tuple[int, ...]:
+    """Return whole numbers that are separated by commas, or refuse in words."""
+    try:
+        return tuple(int(one) for one in written.split(","))
+    except ValueError as error:
+        raise InputRefused("commands.not_a_number", option="--sizes") from error
+
+
 def json_file(path: Path) -> Any:
     try:
-        return strict_json.loads(_read_text(path, "commands.not_readable"))
+        return strict_json.loads(read_text(path, "commands.not_readable"))
     except ValueError as error:
         raise InputRefused("commands.not_json", name=path.name) from error
 
 
 def first_line(path: Path) -> str:
     """Return the first line of a file, for what must not stand on a command line."""
-    return _read_text(path, "commands.not_readable").split("\n", 1)[0].rstrip("\r")
+    return read_text(path, "commands.not_readable").split("\n", 1)[0].rstrip("\r")
 
 
-def _read_text(path: Path, code: str) -> str:
+def read_text(path: Path, code: str) -> str:
+    """Return the text of a file, or refuse in words."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -251,24 +251,24 @@ def pinned(plan: Plan, *, base: Path = Path()) -> Plan:
     InputRefused
         ``reading.no_file``, or whatever the reader refuses.
     """
-    reference = plan.files.get(MAIN)
-    if reference is None:
+    if not plan.files:
         raise InputRefused("reading.no_file")
-    path = base / reference.path
-    options = ReadOptions.from_json(reference.options, file=path.name)
-    if path.suffix.lower() in _TYPED:
-        return plan
-    return pinned_to(plan, detect(path, options=options).options)
+    for name, reference in plan.files.items():
+        path = base / reference.path
+        options = ReadOptions.from_json(reference.options, file=path.name)
+        if path.suffix.lower() not in _TYPED:
+            plan = pinned_to(plan, detect(path, options=options).options, name=name)
+    return plan
 
 
-def pinned_to(plan: Plan, options: ReadOptions) -> Plan:
-    """Return the plan with the reading options that were found when the custodian looked at the table."""
-    reference = plan.files[MAIN]
+def pinned_to(plan: Plan, options: ReadOptions, *, name: str = MAIN) -> Plan:
+    """Return the plan with the reading options that were found when the custodian looked at a table."""
+    reference = plan.files[name]
     if Path(reference.path).suffix.lower() not in _TYPED:
         # Where no cell tells the order of day and month now, none shall tell it later.
         options = replace(options, date_order=options.date_order or "ymd")
     said = FileReference(reference.path, options.to_json())
-    return replace(plan, files={**plan.files, MAIN: said})
+    return replace(plan, files={**plan.files, name: said})
 
 
 def _as_written(path: Path, options: ReadOptions, schema: Schema, progress: Progress) -> Table:
