@@ -124,11 +124,11 @@ def _schemas(options: argparse.Namespace, names: Sequence[str]) -> dict[str, Any
         _refuse_unread(source, names)
         found[source] = read_schema(Path(file))
     for column, file in (pair(one) for one in options.hierarchy):
-        source = next((name for name, schema in found.items() if column in schema), None)
-        if source is None:
+        owner = next((name for name, schema in found.items() if column in schema), None)
+        if owner is None:
             raise InputRefused("commands.no_such_column", column=column)
-        known = found[source].column(column)
-        found[source] = found[source].with_column(replace(known, hierarchy=_hierarchy(Path(file), column)))
+        known = found[owner].column(column)
+        found[owner] = found[owner].with_column(replace(known, hierarchy=_hierarchy(Path(file), column)))
     return found
 
 

@@ -8,9 +8,9 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(60)
 def flip_probabilities(scores, rate):
     """Return the probability of every candidate, shape (n,).
 
-    P(i) = q_i E[1 / (1 + others accepted)] = q_i ∫ Π over the others of (1 − q_j x) dx over 0 … 1. The product
-    falls like exp(−x Σ q_j), so the range is cut at 1 / Σ q_j and its doubles, 60 points of Gauss and Legendre
-    on each part; candidates of one score share one factor.
+    P(i) = q_i E[1 / (1 + others accepted)] = q_i ∫ Π over the others of (1 − q_j x) dx over 0 … 1. The
+    product falls like exp(−x Σ q_j), so the range is cut at 1 / Σ q_j and its doubles, 60 points of Gauss and
+    Legendre on each part; candidates of one score share one factor.
     """
     q = np.exp(rate * (np.asarray(scores, dtype=np.float64) - np.max(scores)))
     distinct, place, counts = np.unique(q, return_inverse=True, return_counts=True)
