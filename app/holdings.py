@@ -71,7 +71,7 @@ def look_up(
         return Holdings()
     from engine.release.charge import composer, shown
     from engine.table.fingerprint import marks
-    from engine.table.preparation import prepare, split
+    from engine.table.preparation.prepare import prepare, split
 
     ledger = Ledger(path)
     statuses = tuple(ledger.status(one.id, composer(one)) for one in ledger.holdings())

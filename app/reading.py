@@ -40,10 +40,10 @@ def read(
     known
         Detection, raw table and suggestions when the file was read before: then it is only prepared anew.
     """
-    from engine.table.preparation import prepare
+    from engine.table.preparation.prepare import prepare
     from engine.table.reading.options import ReadOptions
     from engine.table.reading.readers import detect, read_table
-    from engine.table.suggest import suggest
+    from engine.table.suggest.suggest import suggest
 
     file = plan.files[MAIN]
     if known is None:

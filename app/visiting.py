@@ -33,7 +33,7 @@ def read_further(source: Source, path: str, *, progress: Progress = SILENT) -> F
     column is about the custodian's people.
     """
     from engine.table.reading.readers import detect, read_table
-    from engine.table.suggest import suggest
+    from engine.table.suggest.suggest import suggest
 
     found = detect(path)
     table = read_table(path, options=found.options, progress=progress.part(0.0, 0.7))

@@ -19,8 +19,8 @@ def warm_up() -> None:
     import engine.report.drawing
     import engine.report.pdf
     import engine.risk.group_sizes
-    import engine.table.preparation
-    import engine.table.suggest
+    import engine.table.preparation.prepare
+    import engine.table.suggest.suggest
     from engine.evaluation.catalogue import measures
     from engine.methods.catalogue import methods
 

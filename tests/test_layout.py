@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.methods.catalogue import methods
+
 ROOT = Path(__file__).resolve().parents[1]
 TOP = {
     "pyproject.toml",
@@ -28,6 +30,7 @@ NETWORK = {
 }  # fmt: skip
 PICKLE = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 LONGEST = 500
+METHODS = "engine.methods"
 
 
 def sources(*folders: str) -> list[Path]:
@@ -73,8 +76,24 @@ def test_the_engine_knows_no_screen(path: Path) -> None:
 @pytest.mark.parametrize("path", sources("app"), ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_application_computes_nothing_and_knows_no_method(path: Path) -> None:
     names = imported(path)
-    assert not {name for name in names if name.startswith("engine.methods.statistics")}
+    assert not {name for name in names if name.startswith(tuple(f"{METHODS}.{name}" for name in families()))}
     assert not tops(path) & {"scipy", "sklearn"}
+
+
+def families() -> list[str]:
+    """Names of the packages of methods, and of what they share."""
+    return sorted(path.parent.name for path in (ROOT / "engine/methods").glob("*/__init__.py"))
+
+
+@pytest.mark.parametrize("family", families())
+def test_methods_import_what_they_share_and_never_each_other(family: str) -> None:
+    others = tuple(f"{METHODS}.{name}." for name in families() if name not in (family, "shared"))
+    declaring = {kind.__module__ for kind in map(type, methods())}
+    assert declaring
+    for path in sources(f"engine/methods/{family}"):
+        names = imported(path)
+        assert not {name for name in names if name.startswith(others)}, path
+        assert not names & declaring, path
 
 
 @pytest.mark.parametrize("path", sources("app/pages"), ids=lambda path: path.name)

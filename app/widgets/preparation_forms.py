@@ -78,7 +78,7 @@ class StepForm(QFrame):
         next(iter(self.fields.values())).setFocus()
 
     def _make(self) -> None:
-        from engine.table.steps import check
+        from engine.table.preparation.steps import check
 
         step = {name: value for name, value in self.step().items() if value not in ("", None)}
         try:

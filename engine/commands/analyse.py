@@ -152,7 +152,6 @@ def _of_plan(options: argparse.Namespace) -> Found:
     from engine.release import reading
     from engine.release.check import check
     from engine.release.plan import Plan
-    from engine.table import preparation
 
     if options.query or options.table or options.schema or options.by:
         raise InputRefused("queries.plan_alone")
@@ -162,7 +161,7 @@ def _of_plan(options: argparse.Namespace) -> Found:
     table = None
     if options.population != "simulated":
         held = reading.read(plan, base=path.parent)
-        table = preparation.filtered(held.table, held.filters, held.schema)
+        table = reading.filtered(held)
     if options.epsilon is not None:
         raise InputRefused("queries.plan_has_no_noise")
     given = _given(options, _SAMPLED) | {"distributions": options.distribution or []}

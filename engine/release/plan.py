@@ -205,7 +205,7 @@ class Plan:
 
     def prepared(self, source: str) -> Schema:
         """Return the schema of a source after the recorded steps; reads no row and no list."""
-        from engine.table.steps import check, columns_of  # on first use: it brings pandas along
+        from engine.table.preparation.steps import check, columns_of  # on first use: it brings pandas along
 
         steps, schema = self.steps_of(source), self.schemas.get(source, Schema())
         return check(steps, schema, columns=columns_of(steps, schema))

@@ -25,15 +25,15 @@ from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
-from engine.table import preparation
 from engine.table.declared import as_declared, key_column, key_texts, person_codes
 from engine.table.fingerprint import Marks, marks
+from engine.table.preparation import prepare as preparation
+from engine.table.preparation.steps import columns_of
 from engine.table.reading import shape
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import Finding, ReadOptions
 from engine.table.reading.readers import SUFFIXES, detect, read_table
 from engine.table.schema import Column, Kind, Role, Schema
-from engine.table.steps import columns_of
 from engine.table.table import Table
 
 _TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("text", "excel"))

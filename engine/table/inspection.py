@@ -7,7 +7,7 @@ from typing import Any
 from engine import texts
 from engine.progress import SILENT, Progress
 from engine.table.reading.options import Finding
-from engine.table.suggest import Suggestion, suggest, suggested_schema
+from engine.table.suggest.suggest import Suggestion, suggest, suggested_schema
 from engine.table.table import Table
 
 __all__ = ["inspect_table", "sentence", "suggested_schema"]

@@ -16,7 +16,7 @@ from engine.table.declared import as_declared
 from engine.table.fingerprint import fingerprint
 from engine.table.reading.readers import read_table
 from engine.table.schema import Column, Kind, Role, Schema
-from engine.table.suggest import suggest
+from engine.table.suggest.suggest import suggest
 from engine.table.table import Table
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.slow]

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from engine.table.identifiers import IDENTIFIERS
+from engine.table.suggest.identifiers import IDENTIFIERS
 
 BY_ID = {identifier.id: identifier for identifier in IDENTIFIERS}
 DIGITS = "0123456789"

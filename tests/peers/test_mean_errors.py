@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from engine.methods.shared.quantity import Grid, Quantity
 from engine.methods.statistics.mean_forms import DeclaredNumber, Form, TwoSums
-from engine.methods.statistics.quantity import Grid, Quantity
 from engine.table.schema import Column, Kind
 from tests.noise_source import seeded_noise
 from tests.peers.mean_queries import EPSILONS, QUERIES, Query

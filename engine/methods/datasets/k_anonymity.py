@@ -10,7 +10,6 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods.datasets.recoding import Found, Ladder, Members, group_numbers, search
-from engine.methods.datasets.rows import entry, shuffled, written_cells
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -25,6 +24,7 @@ from engine.methods.protocol import (
     Spends,
     TableArtefact,
 )
+from engine.methods.shared.rows import entry, shuffled, written_cells
 from engine.privacy.promise import Promise
 from engine.table.hierarchies import CALENDAR, Hierarchy
 from engine.table.schema import Column, Kind, Role

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from engine.methods.datasets.rows import entry, shuffled, written_cells
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -22,6 +21,7 @@ from engine.methods.protocol import (
     Spends,
     TableArtefact,
 )
+from engine.methods.shared.rows import entry, shuffled, written_cells
 from engine.privacy.keys import locked, new_key, pseudonyms
 from engine.privacy.promise import Promise
 from engine.table.table import Table

@@ -27,7 +27,7 @@ from engine.methods.protocol import (
     Release,
     Request,
 )
-from engine.methods.statistics.promise import cap_notes, promise
+from engine.methods.shared.promise import cap_notes, promise
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, LaplaceCounts
 from engine.privacy.promise import Promise, Unit
 from engine.table import coding

@@ -33,8 +33,8 @@ from engine.methods.protocol import (
 from engine.methods.services.conditions import parse
 from engine.methods.services.desk import Answer, Desk, declared
 from engine.methods.services.questions import NOWHERE, Question, axis_of
-from engine.methods.statistics.cells import Cells, Extra, LevelAxis, level_problems
-from engine.methods.statistics.promise import cap_notes, counted_unit, promise
+from engine.methods.shared.cells import Cells, Extra, LevelAxis, level_problems
+from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.privacy.accuracy import MOST, laplace_error
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts, Stated

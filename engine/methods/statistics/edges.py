@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from engine.methods.protocol import DictionaryEntry
-from engine.methods.statistics.cells import LEFT_OUT, Codes
+from engine.methods.shared.cells import LEFT_OUT, Codes
 from engine.table import coding
 from engine.table.schema import Column, Kind
 from engine.views import Text

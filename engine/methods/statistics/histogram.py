@@ -6,10 +6,16 @@ from datetime import date
 
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import Reference, Request
-from engine.methods.statistics.cells import Cells, Extra, LevelAxis, level_problems, size_problems
-from engine.methods.statistics.counts import (
+from engine.methods.shared.cells import (
     EXTRA_CELLS,
     LEVEL_KINDS,
+    Cells,
+    Extra,
+    LevelAxis,
+    level_problems,
+    size_problems,
+)
+from engine.methods.shared.counted import (
     NO_NEGATIVES,
     NOISE,
     PEOPLE,

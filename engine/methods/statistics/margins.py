@@ -26,8 +26,10 @@ from engine.methods.protocol import (
     Request,
     TableArtefact,
 )
-from engine.methods.statistics.cells import (
+from engine.methods.shared.cells import (
+    EXTRA_CELLS,
     LEFT_OUT,
+    LEVEL_KINDS,
     MOST_CELLS,
     Cells,
     Codes,
@@ -36,10 +38,10 @@ from engine.methods.statistics.cells import (
     level_problems,
     unused_name,
 )
-from engine.methods.statistics.counts import EXTRA_CELLS, LEVEL_KINDS, NO_NEGATIVES, PEOPLE
+from engine.methods.shared.counted import NO_NEGATIVES, PEOPLE
+from engine.methods.shared.promise import counted_unit, promise
+from engine.methods.shared.tables import filling_note, forecast_views, number_entry, result_views
 from engine.methods.statistics.margin_strategy import Columns, Floats, Integers, Strategy, best_strategy
-from engine.methods.statistics.promise import counted_unit, promise
-from engine.methods.statistics.tables import filling_note, forecast_views, number_entry, result_views
 from engine.privacy.accuracy import Accuracy
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.methods.statistics.quantity import Quantity
+from engine.methods.shared.quantity import Quantity
+from engine.methods.shared.sensitivity import means_sensitivity, sum_sensitivity
 from engine.methods.statistics.ratio import (
     RatioError,
     RatioNoise,
@@ -18,7 +19,6 @@ from engine.methods.statistics.ratio import (
     ratio_errors,
     whole_errors,
 )
-from engine.methods.statistics.sensitivity import means_sensitivity, sum_sensitivity
 from engine.privacy.accuracy import Accuracy, Floats, laplace_accuracy
 from engine.privacy.mechanisms import Integers, LaplaceCounts
 

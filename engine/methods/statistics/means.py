@@ -21,8 +21,18 @@ from engine.methods.protocol import (
     Request,
     TableArtefact,
 )
-from engine.methods.statistics.cells import Cells, Extra, LevelAxis, level_problems, size_problems
-from engine.methods.statistics.counts import EXTRA_CELLS, LEVEL_KINDS
+from engine.methods.shared.cells import (
+    EXTRA_CELLS,
+    LEVEL_KINDS,
+    Cells,
+    Extra,
+    LevelAxis,
+    level_problems,
+    size_problems,
+)
+from engine.methods.shared.promise import cap_notes, counted_unit, promise
+from engine.methods.shared.quantity import WIDEST, Quantity, grid_of
+from engine.methods.shared.tables import forecast_views, number_entry, result_frame, result_views
 from engine.methods.statistics.mean_forms import (
     VALUE,
     WITHIN,
@@ -34,9 +44,6 @@ from engine.methods.statistics.mean_forms import (
     TwoSums,
     WholeMean,
 )
-from engine.methods.statistics.promise import cap_notes, counted_unit, promise
-from engine.methods.statistics.quantity import WIDEST, Quantity, grid_of
-from engine.methods.statistics.tables import forecast_views, number_entry, result_frame, result_views
 from engine.privacy.events import Sequential
 from engine.privacy.noise import LARGEST_SCALE
 from engine.privacy.promise import Promise

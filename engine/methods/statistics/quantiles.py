@@ -25,14 +25,22 @@ from engine.methods.protocol import (
     Request,
     TableArtefact,
 )
-from engine.methods.statistics.cells import Cells, Extra, LevelAxis, free_name, level_problems, size_problems
-from engine.methods.statistics.counts import EXTRA_CELLS, LEVEL_KINDS
-from engine.methods.statistics.promise import cap_notes, counted_unit, promise
-from engine.methods.statistics.quantity import Grid, grid_of
+from engine.methods.shared.cells import (
+    EXTRA_CELLS,
+    LEVEL_KINDS,
+    Cells,
+    Extra,
+    LevelAxis,
+    free_name,
+    level_problems,
+    size_problems,
+)
+from engine.methods.shared.promise import cap_notes, counted_unit, promise
+from engine.methods.shared.quantity import Grid, grid_of
+from engine.methods.shared.tables import forecast_views, number_entry, result_views
 from engine.methods.statistics.rank_accuracy import any_limits, even_errors
 from engine.methods.statistics.rank_choices import Step, chosen, parts_for
 from engine.methods.statistics.rank_choices import choices as choices_for
-from engine.methods.statistics.tables import forecast_views, number_entry, result_views
 from engine.methods.values import edge_number
 from engine.privacy.mechanisms.permute_and_flip import PermuteAndFlip, written_rates
 from engine.privacy.promise import Promise

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from engine.methods.catalogue import method
+from engine.methods.shared.promise import counted_unit
 from engine.methods.solve import epsilon_for_error
-from engine.methods.statistics.promise import counted_unit
 from engine.methods.statistics.ranks import rank_scores, spread_evenly
 from tests.engine.methods.statistics.builders import LARGE, first, released, request, table
 

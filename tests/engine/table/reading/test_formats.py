@@ -14,7 +14,7 @@ from openpyxl import Workbook
 from engine.errors import InputRefused
 from engine.table.reading.options import ReadOptions
 from engine.table.reading.readers import detect, read_table
-from engine.table.suggest import suggest
+from engine.table.suggest.suggest import suggest
 from engine.texts import explain, sentences
 
 FRAME = pd.DataFrame(

@@ -94,7 +94,7 @@ def test_a_named_pipe_is_refused_and_not_waited_for(tmp_path, read):
 
 
 def test_missing_codes_seen_in_rows_are_marked_and_stay(tmp_path):
-    from engine.table.suggest import suggested_schema
+    from engine.table.suggest.suggest import suggested_schema
 
     path = written(tmp_path, "sex,stay\n" + "f,1\nm,-9\n?,3\nf,2\nm,4\n" * 10)
     schema = suggested_schema(read_table(path))

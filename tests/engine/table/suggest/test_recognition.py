@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from engine.table.inspection import sentence
-from engine.table.profile import Profile
 from engine.table.schema import Role
-from engine.table.suggest import suggest_from
+from engine.table.suggest.profile import Profile
+from engine.table.suggest.suggest import suggest_from
 
-COLUMNS = Path(__file__).parents[2] / "data" / "columns"
+COLUMNS = Path(__file__).parents[3] / "data" / "columns"
 # Rightly suggested, at least. Three quarters is the aim; the unseen part is three columns short of it.
 RIGHT = {"develop": 0.75, "unseen": 0.74}
 NAMING = {Role.DIRECT_IDENTIFIER, Role.PERSON_KEY}

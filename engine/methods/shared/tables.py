@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from engine.methods.protocol import DictionaryEntry, Expected
-from engine.methods.statistics.cells import Cells, free_name
+from engine.methods.shared.cells import Cells, free_name
 from engine.views import BarsView, IntervalsView, TableView, Text, View
 
 MOST_ROWS, MOST_BARS = 500, 60

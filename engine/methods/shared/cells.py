@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.errors import InputRefused
-from engine.methods.parameters import Problem
+from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import DictionaryEntry
 from engine.table import coding
 from engine.table.code_lists import code_list
@@ -35,6 +35,12 @@ class Extra(StrEnum):
     SEPARATE = "separate"
     TOGETHER = "together"
     LEFT_OUT = "left_out"
+
+
+EXTRA_CELLS = Parameter(
+    "extra_cells", ParameterKind.CHOICE, default=Extra.MISSING.value, choices=tuple(Extra)
+)
+LEVEL_KINDS = (Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER)
 
 
 class Axis(Protocol):

@@ -7,10 +7,10 @@ from functools import cache
 from typing import Any
 
 from engine.table.code_lists import code_lists
-from engine.table.column_words import DRUG, derived, found_in, says, short_or_compound, words
-from engine.table.identifiers import recognise
-from engine.table.profile import Profile
 from engine.table.schema import Kind, Role
+from engine.table.suggest.column_words import DRUG, derived, found_in, says, short_or_compound, words
+from engine.table.suggest.identifiers import recognise
+from engine.table.suggest.profile import Profile
 from engine.table.table import INTEGER
 
 BAND = re.compile(

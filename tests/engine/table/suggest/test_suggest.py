@@ -11,7 +11,7 @@ from engine.table.code_lists import code_lists
 from engine.table.inspection import inspect_table, sentence
 from engine.table.reading.readers import read_table
 from engine.table.schema import Kind, Origin, Role, Schema
-from engine.table.suggest import suggest, suggested_schema
+from engine.table.suggest.suggest import suggest, suggested_schema
 from engine.table.table import Table
 
 SECRET = "Zaphod Beeblebrox"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.table.code_lists import CodeList, code_lists
-from engine.table.column_words import found_in, says, words
-from engine.table.profile import Profile
+from engine.table.suggest.column_words import found_in, says, words
+from engine.table.suggest.profile import Profile
 
 _NO_YES_OR_NO = ("sex", "origin", "age", "birth", "place")
 """What such a column says is never a yes or a no: 1 may be one sex or one origin as well as the other."""
@@ -44,7 +44,7 @@ def proposals(looked: Profile) -> tuple[Proposal, ...]:
 
     Examples
     --------
-    >>> from engine.table.profile import Profile
+    >>> from engine.table.suggest.profile import Profile
     >>> looked = Profile("smokes", "text", 9, 9, 2, values=("no", "yes"), counts=(("no", 5), ("yes", 4)))
     >>> proposals(looked)[0].meanings
     (('yes', 'yes', 4), ('no', 'no', 5))

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import InputRefused
-from engine.methods.statistics.cells import LEFT_OUT, Cells, Codes
-from engine.methods.statistics.sensitivity import largest_step
+from engine.methods.shared.cells import LEFT_OUT, Cells, Codes
+from engine.methods.shared.sensitivity import largest_step
 from engine.privacy.fixed_point import grid_bounds, grouped_sum, to_grid
 from engine.table import coding
 from engine.table.schema import Column, Kind

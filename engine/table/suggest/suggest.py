@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 from engine.progress import SILENT, Progress
-from engine.table.column_words import says, stem_of_series, words
-from engine.table.profile import MOST_VALUES, Profile, looks_like_dates, profile
-from engine.table.proposals import Proposal, proposals
-from engine.table.roles import BAND, role_of
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.suggest.column_words import says, stem_of_series, words
+from engine.table.suggest.profile import MOST_VALUES, Profile, looks_like_dates, profile
+from engine.table.suggest.proposals import Proposal, proposals
+from engine.table.suggest.roles import BAND, role_of
 from engine.table.table import DATE, Table
 
 _SCALES = (

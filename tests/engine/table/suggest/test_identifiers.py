@@ -5,7 +5,7 @@ import random
 import pytest
 
 from engine import texts
-from engine.table.identifiers import IDENTIFIERS, recognise
+from engine.table.suggest.identifiers import IDENTIFIERS, recognise
 
 # Examples that the authorities or standards publish themselves.
 EXAMPLES = {

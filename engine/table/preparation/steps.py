@@ -1,4 +1,4 @@
-"""The form of recorded steps and what they declare, without reading a row; see `engine.table.preparation`."""
+"""The form of recorded steps and what they declare, without reading a row; see `prepare.py`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,162 @@
+"""What methods that count rows in declared cells share: parameters, noise, forecast, totals, artefacts."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    MAIN,
+    Context,
+    DictionaryEntry,
+    Expected,
+    Family,
+    Forecast,
+    Method,
+    Release,
+    Request,
+    TableArtefact,
+)
+from engine.methods.shared.cells import Cells
+from engine.methods.shared.promise import cap_notes, counted_unit, promise
+from engine.methods.shared.tables import (
+    filling_note,
+    forecast_views,
+    number_entry,
+    result_frame,
+    result_views,
+    size_view,
+)
+from engine.privacy.mechanisms import CountNoise, GaussianCounts, Integers, LaplaceCounts
+from engine.privacy.promise import Promise
+from engine.views import Text
+
+if TYPE_CHECKING:
+    from engine.table.table import Table
+
+NOISE = Parameter("noise", ParameterKind.CHOICE, default="laplace", choices=("laplace", "gaussian"))
+NO_NEGATIVES = Parameter("no_negatives", ParameterKind.BOOLEAN, default=False)
+TOTALS = Parameter("totals", ParameterKind.BOOLEAN, default=False)
+PEOPLE = Parameter("people", ParameterKind.INTEGER, optional=True, minimum=1, maximum=10**10)
+
+
+class CountsMethod(Method):
+    """What counts and histograms share: integer counts of cells, noise on each, totals from the noisy ones.
+
+    Notes
+    -----
+    A row is in at most one cell, so a person moves the vector of counts by at most ``request.units_moved``
+    in L1: the cap on rows, twice under replace-one. For Gaussian noise the squared L2 distance is at most the
+    squared cap, twice that under replace-one (all rows of one person in one cell, all of the other's in
+    another).
+    """
+
+    family = Family.STATISTICS
+    promises = ("pure_dp", "approximate_dp")
+
+    @abstractmethod
+    def cells(self, request: Request) -> Cells:
+        """Return the declared cells; the parameters have been checked."""
+
+    def set_value(self, request: Request, name: str) -> object:
+        """Return a parameter as filled in, or its default."""
+        return request.values[name]
+
+    def mechanism(self, request: Request) -> CountNoise:
+        """Return the noise that the budget buys."""
+        budget = required(request)
+        if self.set_value(request, "noise") == "gaussian":
+            squared = request.rows_per_person**2 * (2 if is_replace_one(request) else 1)
+            return GaussianCounts(squared, budget.epsilon, budget.delta)
+        return LaplaceCounts(request.units_moved, budget.epsilon)
+
+    def noise_problems(self, request: Request) -> list[Problem]:
+        """Say what is wrong with the budget."""
+        return budget_problems(request, uses_delta=self.set_value(request, "noise") == "gaussian")
+
+    def cost(self, request: Request) -> Promise:
+        mechanism = self.mechanism(request)
+        pure = isinstance(mechanism, LaplaceCounts)
+        kind = "pure_dp" if pure else "approximate_dp"
+        return promise(request, mechanism.event, kind=kind)
+
+    def forecast(self, request: Request) -> Forecast:
+        mechanism = self.mechanism(request)
+        unit = counted_unit(request)
+        one = mechanism.accuracy()
+        quantity = Text(f"methods.{self.id}.numbers.count.label")
+        errors = [Expected(quantity, "group", size, one.median, one.limit, unit) for size in request.sizes]
+        view = size_view(self.id, errors, axis=quantity)
+        if self.set_value(request, "totals"):
+            total = mechanism.accuracy(summed=self.cells(request).size)
+            label = Text(f"methods.{self.id}.numbers.total.label")
+            errors.append(Expected(label, "whole", None, total.median, total.limit, unit))
+        views = (*forecast_views(self.id, errors), view)
+        notes = (*cap_notes(request), *self.people_notes(request, one.limit))
+        return Forecast(tuple(errors), views=views, notes=notes)
+
+    def people_notes(self, request: Request, limit: float) -> tuple[Text, ...]:
+        """Say how many cells the declared people can fill, where somebody declared them."""
+        people = request.values["people"]
+        if people is None:
+            return ()
+        cells, rows = self.cells(request).size, request.rows_per_person
+        return (filling_note(people=people, rows_per_person=rows, cells=cells, limit=limit),)
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        cells, mechanism = self.cells(request), self.mechanism(request)
+        context.progress.step(0.0, "run.reading")
+        exact = cells.count(cells.codes(tables[MAIN].rows()))
+        context.progress.step(0.6, "run.noise")
+        noisy = mechanism.release(exact, context.noise)
+        context.progress.step(0.9, "run.writing")
+        return self.released(noisy, cells, mechanism, request)
+
+    def released(self, noisy: Integers, cells: Cells, mechanism: CountNoise, request: Request) -> Release:
+        """Make the artefacts from noisy counts: nothing after this line has seen a row."""
+        unit = counted_unit(request)
+        shown = np.maximum(noisy, 0) if self.set_value(request, "no_negatives") else noisy
+        frame = result_frame(cells, {"count": shown, "within_95": mechanism.accuracy().limit})
+        dictionary = (
+            *cells.entries,
+            number_entry(self.id, "count", cells, kind="integer", unit=unit),
+            number_entry(self.id, "within_95", cells, kind="integer", unit=unit),
+        )
+        artefacts = [TableArtefact("counts", (frame,), dictionary)]
+        if self.set_value(request, "totals"):
+            artefacts.append(self.totals(noisy, cells, mechanism, unit))
+        views = result_views(self.id, frame, cells, value="count", within="within_95")
+        names = ["extra_" + str(self.set_value(request, "extra_cells"))]
+        names += ["no_negatives"] if self.set_value(request, "no_negatives") else []
+        notes = (*cap_notes(request), *(Text(f"statistics.notes.{name}") for name in names))
+        return Release(tuple(artefacts), self.cost(request), views, notes)
+
+    def totals(self, noisy: Integers, cells: Cells, mechanism: CountNoise, unit: str) -> TableArtefact:
+        """Add the noisy cells up along every axis: free, because it reads nothing new, but less exact."""
+        block = noisy.reshape(cells.shape)
+        rows = []
+        for place, axis in enumerate(cells.axes):
+            others = tuple(other for other in range(block.ndim) if other != place)
+            limit = mechanism.accuracy(summed=cells.size // cells.shape[place]).limit
+            sums = block.sum(axis=others)
+            rows += [
+                (axis.name, label, int(total), limit) for label, total in zip(axis.labels, sums, strict=True)
+            ]
+        rows.append(("", "", int(block.sum()), mechanism.accuracy(summed=cells.size).limit))
+        frame = pd.DataFrame(rows, columns=["column", "value", "total", "within_95"])
+        frame = frame.astype({"column": "str", "value": "str", "total": "int64"})
+        entries = [
+            DictionaryEntry("column", Text("statistics.dictionary.column"), "category", values=cells.names),
+            DictionaryEntry("value", Text("statistics.dictionary.value"), "category"),
+        ]
+        entries += [
+            DictionaryEntry(name, Text(f"methods.{self.id}.numbers.{text}.what"), "integer", unit)
+            for name, text in (("total", "total"), ("within_95", "within_95"))
+        ]
+        return TableArtefact("totals", (frame,), tuple(entries))
