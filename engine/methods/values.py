@@ -5,14 +5,17 @@ Methods, evidence and reports read the same values. Nothing here reads a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from engine.errors import InputRefused
 from engine.methods.parameters import UNFILLED, Parameter, ParameterKind, Problem, applies, value_of
 from engine.numbers import exact, written
+from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Role, Schema
 
 NOTHING = Schema(())
@@ -131,10 +134,16 @@ def _resolved(
         return _READERS[parameter.kind](parameter, value, schema)
     if not isinstance(value, Mapping):
         raise _wrong(parameter, "not_by_column")
-    return {
-        _column(parameter, name, schema): _READERS[parameter.kind](parameter, item, schema)
-        for name, item in value.items()
-    }
+    found = {}
+    for name, item in value.items():
+        column = schema.column(_column(parameter, name, schema))
+        found[name] = _READERS[parameter.kind](parameter, item, schema)
+        if parameter.kind is ParameterKind.HIERARCHY:
+            from engine.table.fitting import check_hierarchy  # on first use: it brings pandas along
+
+            with _told(parameter):
+                check_hierarchy(Hierarchy.from_json(found[name], column=name, file="plan"), column)
+    return found
 
 
 def _wrong(parameter: Parameter, code: str, **values: Any) -> _Wrong:
@@ -271,10 +280,35 @@ def _shares(parameter: Parameter, value: Any, schema: Schema) -> tuple[Fraction,
     return tuple(found)
 
 
-def _mapping(parameter: Parameter, value: Any, schema: Schema) -> Mapping[str, Any]:
+def _mapping(parameter: Parameter, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise _wrong(parameter, "not_an_object")
     return dict(value)
+
+
+def _condition(parameter: Parameter, value: Any, schema: Schema) -> Mapping[str, Any]:
+    from engine.table.fitting import check_condition  # on first use: it brings pandas along
+
+    found = _mapping(parameter, value)
+    _column(parameter, found.get("column"), schema)
+    with _told(parameter):
+        check_condition(found, schema)
+    return found
+
+
+def _hierarchy(parameter: Parameter, value: Any, schema: Schema) -> Mapping[str, Any]:
+    found = _mapping(parameter, value)
+    with _told(parameter):
+        return Hierarchy.from_json(found, column=parameter.name, file="plan").to_json()
+
+
+@contextmanager
+def _told(parameter: Parameter) -> Iterator[None]:
+    """Turn a refusal into a problem of a parameter."""
+    try:
+        yield
+    except InputRefused as error:
+        raise _Wrong(Problem(error.code, error.values, parameter.name)) from error
 
 
 def _records(parameter: Parameter, value: Any, schema: Schema) -> tuple[Mapping[str, Any], ...]:
@@ -302,8 +336,8 @@ _READERS: dict[ParameterKind, Callable[[Parameter, Any, Schema], Any]] = {
     ParameterKind.COLUMNS: _columns,
     ParameterKind.EDGES: _edges,
     ParameterKind.SHARES: _shares,
-    ParameterKind.CONDITION: _mapping,
-    ParameterKind.HIERARCHY: _mapping,
+    ParameterKind.CONDITION: _condition,
+    ParameterKind.HIERARCHY: _hierarchy,
     ParameterKind.SOURCE: _text,
     ParameterKind.RECORDS: _records,
 }
