@@ -21,14 +21,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from engine.errors import Cancelled
 from engine.progress import Progress
 
 Handler = Callable[..., None]
 SWITCH = 0.0005  # seconds until a busy thread lets the interface go on
-DRAWING = 0.08  # seconds that the window has to draw before a job begins
+DRAWING = 60  # milliseconds without a new order after which a job begins that waits for the window to draw
 _DONE, _FAILED, _CANCELLED, _PROGRESS = "done", "failed", "cancelled", "progress"
 
 
@@ -73,7 +73,8 @@ class JobRunner(QObject):
         """Run ``function(*args, **kwargs)`` in the thread and return the number of the job.
 
         ``after_drawing`` gives the window a moment first: what a person did is drawn before work begins that
-        would share the interpreter with it.
+        would share the interpreter with it. The moment is counted by the event loop, so that a slow computer
+        has drawn, too.
 
         ``done(value)``, ``failed(exception)``, ``cancelled()``, ``progressed(share, stage id)``.
         """
@@ -81,8 +82,6 @@ class JobRunner(QObject):
         takes_progress = "progress" in inspect.signature(function).parameters
 
         def work(progress: Progress) -> Any:
-            if after_drawing:
-                job.stopping.wait(DRAWING)
             return function(*args, **kwargs, **({"progress": progress} if takes_progress else {}))
 
         handlers = {_DONE: done, _FAILED: failed, _CANCELLED: cancelled, _PROGRESS: progressed}
@@ -90,7 +89,10 @@ class JobRunner(QObject):
         was_busy = self.busy()
         self._current[slot] = job
         self._ensure_thread()
-        self._waiting.put(job)
+        if after_drawing:
+            QTimer.singleShot(DRAWING, self, lambda: self._waiting.put(job))
+        else:
+            self._waiting.put(job)
         if not was_busy:
             self.busy_changed.emit(True)
         return job.number

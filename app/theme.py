@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from importlib.resources import as_file, files
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -44,7 +45,12 @@ class Tokens:
 
     def colour(self, name: str) -> QColor:
         """Return a token as a colour of Qt."""
-        return QColor(getattr(self, name))
+        return QColor(_colour(getattr(self, name)))
+
+
+@lru_cache(maxsize=64)
+def _colour(written: str) -> QColor:
+    return QColor(written)
 
 
 LIGHT = Tokens(
@@ -176,6 +182,11 @@ def load_fonts() -> None:
 
 def text_font(pixels: int = 13, weight: int = 400, *, tabular: bool = True) -> QFont:
     """Return the text face; figures are tabular so that columns of numbers align, large ones are not."""
+    return QFont(_text_font(pixels, weight, tabular))  # a copy: a face that is given out may be changed
+
+
+@lru_cache(maxsize=64)
+def _text_font(pixels: int, weight: int, tabular: bool) -> QFont:
     font = QFont(TEXT_FAMILY)
     font.setPixelSize(pixels)
     font.setWeight(QFont.Weight(weight))

@@ -350,7 +350,10 @@ class Window(QWidget):
         if self._warming:
             # What fails here fails again, and is said, when the screen is opened.
             with suppress(Exception):
-                self.page(self._warming.pop(0))
+                made = self.page(self._warming.pop(0))
+                made.viewport()
+                for part in (made, *made.findChildren(QWidget)):
+                    part.ensurePolished()  # the style of a screen takes longer to look up than to draw
             QTimer.singleShot(WARM_PAUSE, self._warm_up)
         else:
             self.warm = True

@@ -8,7 +8,6 @@ from typing import Any
 from PySide6.QtCore import QItemSelectionModel, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLabel, QLineEdit, QMenu, QPushButton, QWidget
-from shiboken6 import isValid
 
 from app import column_figures, marking, words
 from app.column_words import values_words, what_if_words, why
@@ -34,7 +33,8 @@ class ColumnsPage(Page):
         self._shown = OPEN
         self._sticky: frozenset[str] = frozenset()
         self._unknown_before: frozenset[str] = frozenset()
-        self._editor: ColumnEditor | None = None
+        self._editor = self._make_editor()
+        self._selecting = False
         self._tried: tuple[Any, ...] = ()
         self.find = QLineEdit()
         self.find.setObjectName("find")
@@ -178,7 +178,6 @@ class ColumnsPage(Page):
             said = values_words(column, suggestion), why(column, suggestion)
             lines.append(Line(column, *said, self._undecided(column), groups.get(column.name, ())))
         self.table.columns.show_lines(lines)
-        self.table.fit()
 
     def _is_shown(self, column: Column, wanted: str) -> bool:
         if wanted:
@@ -220,7 +219,15 @@ class ColumnsPage(Page):
         if not names:
             return super().explain(topic)
         schema = self.study.plan.schema
-        editor = ColumnEditor([schema.column(name) for name in names])
+        self._editor.show_columns([schema.column(name) for name in names])
+        self._show_editor()
+        title = names[0] if len(names) == 1 else words.say("app.columns.several", count=len(names))
+        return Explanation(title, (Part(widget=self._editor, kept=True),), mono=len(names) == 1)
+
+    def _make_editor(self) -> ColumnEditor:
+        """Return what stands on the right: one for all columns, filled anew for those that are selected."""
+        editor = ColumnEditor(self)
+        editor.hide()
         editor.role_chosen.connect(self._set_role)
         editor.accepted.connect(self._accept_selected)
         editor.list_taken.connect(self._take_list)
@@ -229,18 +236,17 @@ class ColumnsPage(Page):
         editor.domain_declared.connect(self._declare)
         editor.missing_given.connect(self._set_missing)
         editor.cap_given.connect(self._set_cap)
-        self._editor, self._tried = editor, ()
-        self._show_editor()
-        title = names[0] if len(names) == 1 else words.say("app.columns.several", count=len(names))
-        return Explanation(title, (Part(widget=editor),), mono=len(names) == 1)
+        return editor
 
     def _selected(self) -> None:
+        if self._selecting:
+            return
         self._name_accept()
         self.refresh_explanation()
 
     def _show_editor(self) -> None:
         editor = self._editor
-        if editor is None or not isValid(editor):
+        if not editor.names:
             return
         schema = self.study.plan.schema
         columns = [schema.column(name) for name in editor.names]
@@ -318,18 +324,22 @@ class ColumnsPage(Page):
         key = self.study.plan.schema.person_key
         if key is not None and ROWS_PER_PERSON in self.study.open_questions:
             self.select(key.name)
-            if self._editor is not None and isValid(self._editor):
-                self._editor.cap.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._editor.cap.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def select(self, *names: str) -> None:
         """Select columns in the table."""
-        self.table.fit()
-        model = self.table.selectionModel()
-        model.clearSelection()
+        model, before = self.table.selectionModel(), self.table.selected()
         flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
-        for place, line in enumerate(self.table.columns.lines):
-            if line.name in names:
-                model.setCurrentIndex(self.table.columns.index(place, 0), flags)
+        self._selecting = True  # told once, when all of it is done
+        try:
+            model.clearSelection()
+            for place, line in enumerate(self.table.columns.lines):
+                if line.name in names:
+                    model.setCurrentIndex(self.table.columns.index(place, 0), flags)
+        finally:
+            self._selecting = False
+        if self.table.selected() != before:
+            self._selected()
         # After the table knows how high its rows are.
         QTimer.singleShot(0, lambda: self.table.scrollTo(self.table.currentIndex()))
 
@@ -394,8 +404,6 @@ class ColumnsPage(Page):
         from engine.table.code_lists import code_lists
 
         editor = self._editor
-        if editor is None or not isValid(editor):
-            return
         column = self.study.plan.schema.column(editor.names[0])
         editor.open_domain(column, self._found(column), code_lists())
 
@@ -422,9 +430,8 @@ class ColumnsPage(Page):
             others = [one for one in self.study.plan.decisions if one.get("column") != names[0]]
             self.study.decide(decisions=(*others, entry))
         self._decide(schema.with_column(marking.declared(schema.column(names[0]), domain)))
-        if self._editor is not None and isValid(self._editor):
-            self._editor.close_domain()
-            self._show_editor()
+        self._editor.close_domain()
+        self._show_editor()
 
     def _reuse(self) -> None:
         last = marking.last_schema(folder=self.frame.data)

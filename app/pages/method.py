@@ -30,7 +30,7 @@ from app.widgets.panel import Explanation, Part
 from app.widgets.parameter_form import ParameterForm
 from app.widgets.prose import Heading, Prose
 from app.widgets.questions import Questions
-from app.widgets.ways import Ways
+from app.widgets.ways import WayRow, Ways
 from engine.methods.protocol import Spends
 
 SIDE_BY_SIDE = 680  # width of the page from which parts stand beside each other
@@ -83,6 +83,7 @@ class MethodPage(Page):
         self.ways.chosen.connect(self._select)
         self.ways.used.connect(self._use)
         self.ways.example.connect(self._ask_example)
+        self.ways.made.connect(self._topics_of)
         column.addWidget(self.ways)
         self.none = Prose()
         self.none.setObjectName("no-way")
@@ -242,13 +243,14 @@ class MethodPage(Page):
             current = self.study.plan.method
             self.selected = current if current in {one.method.id for one in shown} else ""
         self.ways.show_ways([way(one, answers) for one in shown], self.selected)
-        for row in self.ways.rows:
-            for widget in (row, row.button, *row.findChildren(QWidget)):
-                self.topic(widget, f"method.{row.way.id}")
         self.ways.setVisible(bool(shown))
         self._show_others(found, fitting, answers)
         if self.isVisible():
             self.frame.update_frame()
+
+    def _topics_of(self, row: WayRow) -> None:
+        for widget in (row, row.button, *row.findChildren(QWidget)):
+            self.topic(widget, f"method.{row.way.id}")
 
     def _show_others(self, found: list[Offer], fitting: list[Offer], answers: dict[str, str]) -> None:
         """Say how many do not fit, by which answer, and what to do where nothing fits."""

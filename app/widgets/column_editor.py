@@ -34,9 +34,11 @@ class ColumnEditor(QWidget):
     missing_given = Signal(tuple)
     cap_given = Signal(object)
 
-    def __init__(self, columns: Sequence[Column], parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.names = tuple(column.name for column in columns)
+        self.names: tuple[str, ...] = ()
+        self.one = True
+        self._bars: BarsView | None = None
         self._domain: DomainEditor | None = None
         self._box = QVBoxLayout(self)
         self._box.setContentsMargins(0, 0, 0, 0)
@@ -67,8 +69,6 @@ class ColumnEditor(QWidget):
         self._box.addSpacing(8)
         self._build_domain()
         self._build_missing()
-        self.one = len(columns) == 1
-        self.show_columns(columns)
 
     def _combo(self, name: str, choices: Sequence[tuple[str, Any]]) -> QComboBox:
         label = QLabel(words.say(f"app.columns.head.{name}"))
@@ -125,7 +125,13 @@ class ColumnEditor(QWidget):
         self._box.addWidget(self.missing)
 
     def show_columns(self, columns: Sequence[Column]) -> None:
-        """Show how the columns are marked now; fields in use are left alone."""
+        """Show how the columns are marked now; fields in use are left alone while the columns stay."""
+        names = tuple(column.name for column in columns)
+        if names != self.names:
+            self.names, self.one = names, len(columns) == 1
+            self.close_domain()
+            for field in (self.cap, self.missing):
+                field.setModified(False)
         roles = {column.role for column in columns}
         kinds = {column.kind for column in columns}
         for field, found in ((self.role, roles), (self.kind, kinds)):
@@ -180,6 +186,9 @@ class ColumnEditor(QWidget):
 
     def show_bars(self, view: BarsView | None) -> None:
         """Show the column as bars."""
+        if view is self._bars:
+            return
+        self._bars = view
         while (item := self._bars_place.takeAt(0)) is not None:
             if item.widget() is not None:
                 item.widget().deleteLater()

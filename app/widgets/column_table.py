@@ -192,7 +192,8 @@ class ColumnsTable(DataTable):
         self._heights: dict[tuple[str, int, int], int] = {}
         self.columns = ColumnsModel()
         self.keep(self.columns)
-        self.columns.dataChanged.connect(lambda *_: self.fit())
+        for changed in (self.columns.dataChanged, self.columns.modelReset):
+            changed.connect(lambda *_: self.fit())
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
 
     def selected(self) -> list[str]:

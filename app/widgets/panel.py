@@ -18,6 +18,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from app import words
 from app.theme import mono_font
@@ -34,6 +35,7 @@ class Part:
     link: str = ""
     follow: Callable[[], None] | None = None
     widget: QWidget | None = None
+    kept: bool = False  # the widget outlives what the panel shows next; its page shows it again
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class Panel(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(words.say("app.window.what_this_means"))
         self._shown: Explanation | None = None
+        self._title = Heading(size="side")
         self._body = QWidget()
         self.setWidget(self._body)
 
@@ -86,9 +89,14 @@ class Panel(QScrollArea):
 
     def show_explanation(self, explanation: Explanation) -> None:
         """Replace what is shown."""
-        if explanation == self._shown:
+        former, self._shown = self._shown, explanation
+        if explanation == former:
             return
-        self._shown = explanation
+        if former is not None and (former.parts, former.mono) == (explanation.parts, explanation.mono):
+            # Only another title: to make the parts anew takes longer than a person should wait.
+            self._title.setText(explanation.title)
+            self.verticalScrollBar().setValue(0)
+            return
         body = QWidget()
         body.setObjectName("panelBody")
         column = QVBoxLayout(body)
@@ -99,8 +107,13 @@ class Panel(QScrollArea):
             face = mono_font(14)
             face.setBold(True)
             title.setFont(face)
+        self._title = title
         column.addWidget(title)
         column.addSpacing(14)
+        for part in former.parts if former is not None else ():
+            if part.kept and part.widget is not None and isValid(part.widget):
+                part.widget.hide()
+                part.widget.setParent(self)
         for part in explanation.parts:
             _add(column, part)
         column.addStretch(1)
@@ -122,6 +135,8 @@ def _add(column: QVBoxLayout, part: Part) -> None:
         column.addWidget(Prose(part.body))
     if part.widget is not None:
         column.addWidget(part.widget)
+        if part.kept:
+            part.widget.show()
     if part.link:
         column.addWidget(_link(part), 0, Qt.AlignmentFlag.AlignLeft)
     column.addSpacing(14)

@@ -28,11 +28,15 @@ class Prose(QLabel):
         self.setWordWrap(True)
         self.setFont(text_font(pixels))
         self.setProperty("tone", tone)
+        self._plain = self._said = ""
         self.say(sentence)
 
     def say(self, sentence: str) -> None:
         """Show another text."""
-        self._plain = sentence.replace("**", "")
+        plain = sentence.replace("**", "")
+        if plain == self._plain and sentence == self._said:
+            return  # it is laid out already
+        self._plain, self._said = plain, sentence
         self.setText(words.paragraphs(sentence))
         self.setAccessibleName(self._plain)
 

@@ -81,6 +81,8 @@ class Side(QFrame):
         if current in steps:
             self.scroll.ensureWidgetVisible(self.steps.buttons[current])
         for step, button in self.links.items():
+            if button.property("current") == (step == current):
+                continue
             button.setProperty("current", step == current)
             button.style().unpolish(button)
             button.style().polish(button)

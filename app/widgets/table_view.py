@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRect, Qt
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtGui import QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
+    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
@@ -122,8 +123,6 @@ class LinesDelegate(QStyledItemDelegate):
     def paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint everything behind the text."""
         tokens = theme.tokens()
-        from PySide6.QtWidgets import QStyle
-
         if index.data(MARKED):
             painter.fillRect(option.rect, tokens.colour("care_soft"))
         elif option.state & QStyle.StateFlag.State_Selected:
@@ -207,15 +206,13 @@ class DataTable(QTableView):
     def fit_columns(self, narrowest: int = 72, widest: int = 260) -> None:
         """Make columns as wide as what they hold, within limits."""
         model, header = self.model(), self.horizontalHeader()
-        heads, cells = text_font(12, 600), text_font()
-        from PySide6.QtGui import QFontMetrics
-
-        head_width, cell_width = QFontMetrics(heads), QFontMetrics(cells)
-        for column in range(model.columnCount()):
-            heading = str(model.headerData(column, Qt.Orientation.Horizontal))
-            width = head_width.horizontalAdvance(heading)
-            for place in range(min(model.rowCount(), 40)):
-                text = str(model.index(place, column).data() or "")
-                width = max(width, cell_width.horizontalAdvance(text))
+        assert isinstance(model, RowsModel)
+        head_width, cell_width = QFontMetrics(text_font(12, 600)), QFontMetrics(text_font())
+        for column, heading in enumerate(model.headings):
+            cells = {model.written(place, column) for place in range(min(model.rowCount(), 40))}
+            # The longest few in letters: to measure every cell takes longer than a person should wait.
+            longest = sorted(cells, key=len)[-4:]
+            widths = [cell_width.horizontalAdvance(text) for text in longest]
+            width = max(head_width.horizontalAdvance(heading), *widths, 0)
             header.resizeSection(column, max(narrowest, min(widest, width + 26)))
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)

@@ -135,6 +135,7 @@ class Ways(Card):
     chosen = Signal(str)
     used = Signal()
     example = Signal(str)
+    made = Signal(object)  # a row, once
 
     def __init__(self) -> None:
         super().__init__()
@@ -168,6 +169,7 @@ class Ways(Card):
         row.button.installEventFilter(self)
         row.example.connect(lambda: self.example.emit(way.id))
         self._column.addWidget(row)
+        self.made.emit(row)
         return row
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
