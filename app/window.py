@@ -357,8 +357,12 @@ class Window(QWidget):
             QTimer.singleShot(WARM_PAUSE, self._warm_up)
         else:
             self.warm = True
-            # What is loaded now stays: looking through it for garbage took 50 ms every now and then.
-            self.runner.start(warm_up, slot="warm", done=lambda _: gc.freeze())
+            self.runner.start(warm_up, slot="warm", done=lambda _: self._warmed())
+
+    def _warmed(self) -> None:
+        gc.freeze()  # what is loaded now stays: looking through it for garbage took 50 ms every now and then
+        for page in list(self.pages.values()):
+            page.prepare()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if files.dropped(event.mimeData()) and self.page(self.step).take_file() is not None:

@@ -118,6 +118,9 @@ class Page(QScrollArea):
     def opened(self) -> None:
         """Called once each time the page is opened, after `enter`: start what has to be computed."""
 
+    def prepare(self) -> None:
+        """Called once after the window opened: have ready what takes long, while nobody waits for it."""
+
     def leave(self) -> None:
         """Called when another page is opened."""
 

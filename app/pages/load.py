@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import words
@@ -144,12 +144,13 @@ class LoadPage(Page):
             self._read()  # something was decided meanwhile
             return
         self.clear_notice()
-        if reading.schema != plan.schema:
-            self.study.decide(schemas=plan.with_schema(reading.schema).schemas)
-        self.study.replace_questions(reading.questions)
-        now = self.study.plan
-        for part in ("detection", "raw", "suggestions", "table"):
-            self.study.store(part, getattr(reading, part), now)
+        with self.study.together():
+            if reading.schema != plan.schema:
+                self.study.decide(schemas=plan.with_schema(reading.schema).schemas)
+            self.study.replace_questions(reading.questions)
+            now = self.study.plan
+            for part in ("detection", "raw", "suggestions", "table"):
+                self.study.store(part, getattr(reading, part), now)
         self.refresh_explanation()
 
     def _read_failed(self, error: Exception) -> None:
@@ -176,11 +177,17 @@ class LoadPage(Page):
             )
         )
         self.options.show_options(self.study.plan.files[MAIN].options, raw.options, detection)
+        self.findings.show_findings(raw.findings)
+        # The rest of the screen is drawn first: the two together take longer than a person should wait.
+        QTimer.singleShot(0, self, lambda: self._show_rows(raw, table))
+
+    def _show_rows(self, raw: Any, table: Any) -> None:
+        if self._shown is not table:
+            return
         marked = frozenset(
             (row, finding.column) for finding in raw.findings if finding.column for row in finding.rows
         )
         self.rows.show_frame(table.rows(), marked if table is raw else frozenset())
-        self.findings.show_findings(raw.findings)
 
     def _override(self, options: dict[str, Any]) -> None:
         file = self.study.plan.files[MAIN]

@@ -203,6 +203,16 @@ class MethodPage(Page):
             self.work(offers, done=self._found, doing=words.say("app.method.finding"), stoppable=False)
         self.enter()
 
+    def prepare(self) -> None:
+        if not self.offers:
+            self.runner.start(offers, done=self._prepared, failed=lambda error: None, slot="method.ready")
+
+    def _prepared(self, found: tuple[Offer, ...]) -> None:
+        if self.offers:
+            return  # asked for meanwhile
+        self.offers = found
+        self.ways.make_ready([way(one, self.questions.answers()) for one in ordered(list(found), {})])
+
     def _found(self, found: tuple[Offer, ...]) -> None:
         self.offers = found
         self.enter()

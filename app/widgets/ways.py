@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -15,12 +15,12 @@ from PySide6.QtWidgets import (
     QPushButton,
     QRadioButton,
     QVBoxLayout,
+    QWidget,
 )
 
 from app import words
 from app.theme import text_font
 from app.widgets.cards import Card
-from app.widgets.parameter_fields import empty
 from app.widgets.prose import Prose
 
 
@@ -40,6 +40,8 @@ class Way:
     has_example: bool = False
 
 
+MADE_AT_ONCE = 3
+MOST_KEPT = 150
 WIDE_PILL = 30  # letters beyond which a promise is written in two lines
 
 
@@ -143,6 +145,8 @@ class Ways(Card):
         self.body.setContentsMargins(0, 0, 0, 0)
         self.body.setSpacing(0)
         self.rows: list[WayRow] = []
+        self._made: dict[Way, WayRow] = {}  # shown or hidden: a line takes long to make
+        self._waiting: list[Way] = []
         self.group = QButtonGroup(self)
         self.group.buttonClicked.connect(lambda button: self.chosen.emit(button.property("method")))
         self._shown: tuple[Way, ...] = ()
@@ -154,21 +158,49 @@ class Ways(Card):
         """Show other lines, and select one of them."""
         if tuple(ways) != self._shown:
             self._shown = tuple(ways)
-            for row in self.rows:
-                self.group.removeButton(row.button)
-            empty(self._column)
-            self.rows = [self._row(way) for way in ways]
+            self._waiting.clear()
+            for way, row in list(self._made.items()):
+                if way not in self._shown:
+                    row.hide()
+                    if len(self._made) > MOST_KEPT:
+                        self._forget(way)
+            self.rows = [self._made.get(way) or self._row(way) for way in ways]
+            for place, row in enumerate(self.rows):
+                if self._column.indexOf(row) != place:
+                    self._column.insertWidget(place, row)
+                row.show()
         self.group.setExclusive(False)
-        for row in self.rows:
-            row.button.setChecked(row.way.id == selected)
+        for row in self._made.values():
+            row.button.setChecked(row in self.rows and row.way.id == selected)
         self.group.setExclusive(True)
 
+    def make_ready(self, ways: Sequence[Way]) -> None:
+        """Make lines that will be wanted, a few in each turn of the event loop, while nobody waits."""
+        self._waiting = [way for way in ways if way not in self._made]
+        QTimer.singleShot(0, self, self._make_some)
+
+    def _make_some(self) -> None:
+        for way in self._waiting[:MADE_AT_ONCE]:
+            row = self._row(way)
+            row.hide()
+            for part in (row, *row.findChildren(QWidget)):
+                part.ensurePolished()
+        self._waiting = self._waiting[MADE_AT_ONCE:]
+        if self._waiting:
+            QTimer.singleShot(0, self, self._make_some)
+
+    def _forget(self, way: Way) -> None:
+        row = self._made.pop(way)
+        self.group.removeButton(row.button)
+        self._column.removeWidget(row)
+        row.deleteLater()
+
     def _row(self, way: Way) -> WayRow:
-        row = WayRow(way)
+        row = self._made[way] = WayRow(way)
+        row.setParent(self)
         self.group.addButton(row.button)
         row.button.installEventFilter(self)
         row.example.connect(lambda: self.example.emit(way.id))
-        self._column.addWidget(row)
         self.made.emit(row)
         return row
 

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QTimer
 
 from app.jobs import JobRunner
 from engine.errors import InputRefused
@@ -97,6 +98,15 @@ def test_stop_is_heard_when_the_work_really_ended(runner: JobRunner, qtbot: Any)
     assert heard.kinds() == [] and runner.busy()
     qtbot.waitUntil(lambda: heard.kinds() == ["cancelled"], timeout=2000)
     assert ended.is_set()
+
+
+def test_a_job_lets_a_slow_window_draw_first(runner: JobRunner, qtbot: Any) -> None:
+    begun, drawn = threading.Event(), []
+    runner.start(begun.set, after_drawing=True)
+    QTimer.singleShot(0, lambda: drawn.append(not begun.is_set()))
+    time.sleep(0.3)  # the window is at work, as long as it may be
+    qtbot.waitUntil(begun.is_set, timeout=5000)
+    assert drawn == [True]
 
 
 def test_a_new_job_takes_the_place_of_the_old_one_of_its_slot(runner: JobRunner, qtbot: Any) -> None:
