@@ -13,6 +13,9 @@ that made them, so that nothing stale can be shown::
 
     study.listen(callback)                             # callback(names of what changed)
 
+    study.undo(); study.redo()                         # every edit, whatever the screen (see `app.history`)
+    with study.by_itself(): …                          # what follows from a file or a number is no edit
+
 `RESULTS` says which decisions each result depends on. To add one, add a line there.
 """
 
@@ -20,6 +23,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
@@ -28,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from app.flow import ROWS_PER_PERSON, State, only_what_is_read
+from app.history import History, Moment
 from app.holdings import Holdings
 from engine.errors import EngineError
 from engine.methods.parameters import Problem
@@ -87,6 +92,10 @@ RESULTS: Mapping[str, _JSON] = {
 }
 
 
+_COMES_BACK = frozenset({"detection", "suggestions", "group_sizes", "forecast", "bundle"})
+"""Small results that are kept when a decision drops them, for when that decision is undone."""
+
+
 def fingerprint(name: str, plan: Plan) -> str:
     """Return the SHA-256 of what a result depends on."""
     return _digest(RESULTS[name](plan.to_json()))
@@ -104,6 +113,9 @@ class Study:
         self._plan = plan if plan is not None else Plan()
         self._open: frozenset[str] = frozenset()
         self._results: dict[tuple[str, str], tuple[str, Any]] = {}
+        self._former: dict[tuple[str, str, str], Any] = {}  # by what they depend on, see _COMES_BACK
+        self._alone = False  # what changes now follows by itself
+        self.place = ""  # the screen in view, so that an edit that is undone can be shown
         self._prints: dict[str, str] = {}
         self._problems: tuple[str, tuple[Problem, ...]] = ("", ())
         self._tree: tuple[Plan | None, dict[str, Any]] = (None, {})
@@ -115,6 +127,7 @@ class Study:
         self.target: Path | None = None  # the folder that becomes the bundle
         self.without_table = False  # begun with the purpose, for what reads no table
         self.release_asked = ""  # fingerprint of the plan whose release was asked for, until it begins
+        self.history = History(self._moment(frozenset()))
 
     @property
     def plan(self) -> Plan:
@@ -172,6 +185,7 @@ class Study:
         if not changed:
             return
         self._plan = after
+        self._remember(changed)
         self._tell(changed | self._drop_stale())
 
     def decide_part(self, part: str, **changes: Any) -> None:
@@ -195,12 +209,67 @@ class Study:
         """Set all open questions at once, after a file was read."""
         self._ask(questions)
 
-    def open_plan(self, plan: Plan, questions: frozenset[str] = frozenset()) -> None:
-        """Start again from a plan that was saved; nothing is kept of the former one."""
-        self._plan, self._open, self.without_table = plan, questions, False
+    def open_plan(
+        self, plan: Plan, questions: frozenset[str] = frozenset(), *, without_table: bool = False
+    ) -> None:
+        """Start again from a plan that was saved; only undoing leads back to the former one."""
+        was_empty = self._plan == Plan()
+        self._plan, self._open, self.without_table = plan, questions, without_table
         self._results.clear()
         self._prints.clear()
+        if was_empty:
+            self.history = History(self._moment(frozenset()))
+        else:
+            self.history.end_edit()
+            self._remember({"files"})
+        self.history.end_edit()
         self._tell({part.name for part in fields(Plan)} | set(RESULTS) | {"open_questions"})
+
+    # --- undoing -----------------------------------------------------------------------------------
+
+    def undo(self) -> Moment | None:
+        """Go back before the last edit and return it, if there is one. Nothing paid for is undone."""
+        if self.history.undone_next is None:
+            return None
+        undone = self.history.now
+        self._return_to(self.history.back())
+        return undone
+
+    def redo(self) -> Moment | None:
+        """Make again what was undone last and return it; None where there is nothing."""
+        if self.history.made_next is None:
+            return None
+        self._return_to(self.history.forward())
+        return self.history.now
+
+    @contextmanager
+    def by_itself(self) -> Iterator[None]:
+        """Let what changes inside belong to the edit before it: nobody decided it."""
+        before, self._alone = self._alone, True
+        try:
+            yield
+        finally:
+            self._alone = before
+
+    def _moment(self, changed: frozenset[str]) -> Moment:
+        return Moment(self._plan, self._open, self.without_table, self.place, changed, time.monotonic())
+
+    def _remember(self, changed: set[str]) -> None:
+        moment = self._moment(frozenset(changed))
+        (self.history.amend if self._alone else self.history.record)(moment)
+
+    def _return_to(self, moment: Moment) -> None:
+        before, questions = self._plan, self._open
+        self._plan, self._open, self.without_table = moment.plan, moment.questions, moment.without_table
+        changed = {
+            part.name for part in fields(Plan) if getattr(before, part.name) != getattr(self._plan, part.name)
+        }
+        if questions != self._open:
+            changed.add("open_questions")
+        changed |= self._drop_stale()
+        self._tell(changed | self._bring_back())
+
+    # --- results -----------------------------------------------------------------------------------
 
     def store(self, name: str, value: Any, plan: Plan, *, key: str = "") -> bool:
         """Keep a result that was computed for a plan; say whether it was still wanted.
@@ -266,12 +335,21 @@ class Study:
             entry for entry, (made_for, _) in self._results.items() if made_for != self._current(entry[0])
         ]
         for entry in stale:
-            del self._results[entry]
+            made_for, value = self._results.pop(entry)
+            if entry[0] in _COMES_BACK:
+                self._former[(*entry, made_for)] = value
         return {name for name, _ in stale}
+
+    def _bring_back(self) -> set[str]:
+        back = [one for one in self._former if one[2] == self._current(one[0])]
+        for name, key, made_for in back:
+            self._results[name, key] = (made_for, self._former.pop((name, key, made_for)))
+        return {name for name, _, _ in back}
 
     def _ask(self, questions: frozenset[str]) -> None:
         if questions != self._open:
             self._open = questions
+            self._remember({"open_questions"})
             self._tell({"open_questions"})
 
     @contextmanager

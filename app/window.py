@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import gc
 import importlib
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import (
     QCloseEvent,
     QCursor,
     QDragEnterEvent,
     QDropEvent,
+    QKeyEvent,
     QKeySequence,
     QResizeEvent,
     QShortcut,
@@ -27,12 +29,15 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
+    QLineEdit,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 
 from app import draft, files, flow, log, words
+from app.history import Moment
 from app.jobs import JobRunner
 from app.pages.base import Page
 from app.settings import Settings
@@ -45,6 +50,7 @@ from app.widgets.side import Side
 from engine.errors import EngineError
 from engine.methods.protocol import MAIN
 from engine.release.plan import FileReference, Plan
+from engine.views import Text
 from engine.warm_up import warm_up
 
 PANEL_BELOW, SIDE_BELOW = 1060, 860  # widths under which the panel folds away, and the steps lose their names
@@ -75,9 +81,12 @@ class Window(QWidget):
         self._pending: tuple[Page, str] | None = None
         self._topic_timer = self._single_shot(160, self._topic_now)
         self._save_timer = self._single_shot(SAVE_AFTER, self.save_draft)
+        # All that one press changes is one edit.
+        self._turn_timer = self._single_shot(0, lambda: self.study.history.end_edit())
         self._build()
         self._keys()
         self.study.listen(self._study_changed)
+        QApplication.instance().focusChanged.connect(self._focus_moved)
         self.go("start")
 
     # --- what pages may ask ------------------------------------------------------------------------
@@ -161,7 +170,7 @@ class Window(QWidget):
             self._commit()
             self.page(self.step).leave()
         page = self.page(step)
-        self.step = step
+        self.step = self.study.place = step
         self.stack.setCurrentWidget(page)
         page.verticalScrollBar().setValue(0)
         self.refresh()
@@ -199,6 +208,7 @@ class Window(QWidget):
         named = page.next_words()
         self.footer.next.setVisible(flow.following(self.step, state) is not None or bool(named))
         self.footer.show_next(named, flow.why_not(self.step, state))
+        self.footer.show_history(self.study.history.undone_next, self.study.history.made_next)
         if self.study.saved_at is not None:
             self.footer.saved.setText(words.say("app.window.saved", time=f"{self.study.saved_at:%H:%M}"))
 
@@ -211,7 +221,8 @@ class Window(QWidget):
         try:
             for _ in range(3):  # a page that edits while it enters is asked again, but not without end
                 self._again = False
-                self.page(self.step).enter()
+                with self.study.by_itself():
+                    self.page(self.step).enter()
                 if not self._again:
                     break
             self.update_frame()
@@ -261,6 +272,8 @@ class Window(QWidget):
         column.addWidget(self.stack, 1)
         self.footer = Footer()
         self.footer.back.clicked.connect(lambda checked=False: self.go_back())
+        self.footer.undo.clicked.connect(lambda checked=False: self.undo())
+        self.footer.redo.clicked.connect(lambda checked=False: self.redo())
         self.footer.next.clicked.connect(lambda checked=False: self.page(self.step).go_next())
         self.footer.why.toggled.connect(self._fold_panel)
         column.addWidget(self.footer)
@@ -273,6 +286,9 @@ class Window(QWidget):
             ("Alt+Left", self.go_back),
             ("F1", self._show_panel),
             ("Ctrl+S", self.save_draft),
+            ("Ctrl+Z", self.undo),
+            ("Ctrl+Shift+Z", self.redo),
+            ("Ctrl+Y", self.redo),
         ):
             QShortcut(QKeySequence(sequence), self).activated.connect(act)
 
@@ -284,8 +300,58 @@ class Window(QWidget):
         if field is not None and field is not self:
             field.clearFocus()
 
+    def undo(self) -> None:
+        """Undo the last edit, on whatever screen it was made, and show where."""
+        said = self.study.history.undone_next
+        self._move("undone", said, self.study.undo)
+
+    def redo(self) -> None:
+        """Make again what was undone last, and show where."""
+        said = self.study.history.made_next
+        self._move("made_again", said, self.study.redo)
+
+    def _focus_moved(self, old: QWidget | None, new: QWidget | None) -> None:
+        for field, act in ((old, QLineEdit.removeEventFilter), (new, QLineEdit.installEventFilter)):
+            if isinstance(field, QLineEdit) and isValid(field) and self.isAncestorOf(field):
+                act(field, self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Undo the letters of a field while it is being written, and the study's edits after that."""
+        ends = isinstance(event, QKeyEvent) and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if isinstance(watched, QLineEdit) and event.type() == QEvent.Type.KeyPress and ends:
+            # Taken, once the field has told its page.
+            QTimer.singleShot(0, watched, lambda: watched.setModified(False))
+        undoes = (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and any(
+                event.matches(key) for key in (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo)
+            )
+        )
+        if undoes and isinstance(watched, QLineEdit) and not watched.isModified():
+            event.ignore()
+            return True
+        return super().eventFilter(watched, event)
+
+    def _move(self, name: str, said: Text | None, act: Callable[[], Moment | None]) -> None:
+        if self.runner.busy("release"):
+            self.notify(words.say("app.window.no_undo_now"), tone="care")
+            return
+        moment = act()
+        if said is None or moment is None:
+            return
+        state = self.study.state
+        wanted = moment.place if moment.place in flow.path(state) else self.step
+        step = wanted if flow.reachable(wanted, state) else flow.furthest(state)
+        if step != self.step:
+            self.go(step)
+        else:
+            self.page(step).opened()
+        self.notify(words.say(f"app.window.{name}", edit=words.label(said)), tone="accent")
+
     def _study_changed(self, names: frozenset[str]) -> None:
         self._save_timer.start()
+        self._turn_timer.start()
         self.refresh()
 
     def _topic_now(self) -> None:

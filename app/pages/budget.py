@@ -164,7 +164,8 @@ class BudgetPage(Page):
             self.accuracy.slider.set_scale(prepared.error_at_one / 20, prepared.error_at_one * 100)
         sizes = self.study.result("group_sizes")
         if self.study.plan.price.people is None and sizes is not None and sizes.people:
-            self.study.decide_part("price", people=sizes.people)
+            with self.study.by_itself():
+                self.study.decide_part("price", people=sizes.people)
         self.enter()
         self.refresh_explanation("")
 

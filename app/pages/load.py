@@ -144,7 +144,7 @@ class LoadPage(Page):
             self._read()  # something was decided meanwhile
             return
         self.clear_notice()
-        with self.study.together():
+        with self.study.by_itself(), self.study.together():
             if reading.schema != plan.schema:
                 self.study.decide(schemas=plan.with_schema(reading.schema).schemas)
             self.study.replace_questions(reading.questions)
@@ -162,7 +162,8 @@ class LoadPage(Page):
         """Go back to no file, so that another can be chosen."""
         if self.study.result("raw") is None:
             others = {name: file for name, file in self.study.plan.files.items() if name != MAIN}
-            self.study.decide(files=others)
+            with self.study.by_itself():
+                self.study.decide(files=others)
 
     def _show(self, raw: Any, table: Any) -> None:
         detection = self.study.result("detection")

@@ -144,8 +144,7 @@ class StartPage(Page):
 
     def _without_table(self) -> None:
         """Begin with the purpose, for what reads no table."""
-        self.study.open_plan(Plan())
-        self.study.without_table = True
+        self.study.open_plan(Plan(), without_table=True)
         self.frame.go(flow.following(flow.START, self.study.state) or flow.START)
 
     def _open_draft(self) -> None:

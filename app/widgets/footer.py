@@ -24,6 +24,8 @@ class Footer(QFrame):
         self.why.setObjectName("why")
         self.why.setProperty("look", "link")
         self.why.setCheckable(True)
+        self.undo = self._link("undo")
+        self.redo = self._link("redo")
         self.saved = QLabel()
         self.saved.setObjectName("saved")
         self.saved.setProperty("tone", "quiet")
@@ -32,10 +34,27 @@ class Footer(QFrame):
         self.next.setObjectName("next")
         self.next.setProperty("look", "primary")
         self._row.addWidget(self.back)
+        self._row.addWidget(self.undo)
+        self._row.addWidget(self.redo)
         self._row.addWidget(self.why)
         self._row.addStretch(1)
         self._row.addWidget(self.saved)
         self._row.addWidget(self.next)
+
+    def _link(self, name: str) -> QPushButton:
+        button = QPushButton(words.say(f"app.window.{name}"))
+        button.setObjectName(name)
+        button.setProperty("look", "link")
+        button.setEnabled(False)
+        return button
+
+    def show_history(self, undone: Text | None, made_again: Text | None) -> None:
+        """Say what the two buttons would undo and make again."""
+        for button, name, edit in ((self.undo, "undo", undone), (self.redo, "redo", made_again)):
+            button.setEnabled(edit is not None)
+            said = "" if edit is None else words.say(f"app.window.{name}_what", edit=words.label(edit))
+            button.setToolTip(said)
+            button.setAccessibleName(said or button.text())
 
     def set_margin(self, pixels: int) -> None:
         """Stand under the edges of the page."""
