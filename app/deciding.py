@@ -63,16 +63,17 @@ def prepare(plan: Plan, *, anchors_file: Path | None = None) -> Prepared:
     return Prepared(anchors, tried.choice.error and tried.choice.error.limit, worked, tried.seconds)
 
 
-def promised(plan: Plan) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+def promised(plan: Plan, *, readings: bool = False) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Return the promise that follows from a plan, its statement, and its price where people are priced.
 
-    From declarations only; the plan has no problems.
+    From declarations only; the plan has no problems. With readings, privacy at risk is stated too, which may
+    take a moment.
     """
     from engine.methods.catalogue import method
     from engine.pricing.statement import price_statement, privacy_statement
 
     found = method(plan.method).cost(plan.request)
-    statement = privacy_statement(found, read_at=plan.price.bound, readings=False)
+    statement = privacy_statement(found, read_at=plan.price.bound, readings=readings)
     return found, statement, price_statement(found, plan.price, readings=False)
 
 

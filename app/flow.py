@@ -135,6 +135,19 @@ def spends(method: Method | None) -> bool:
     return method is not None and reads and method.spends is not Spends.NOTHING
 
 
+def pays_at(state: State) -> str:
+    """Return the step on which the level, and what it costs, is decided."""
+    return "budget" if state.method is None or state.method.spends is Spends.CHOSEN else "terms"
+
+
+def shows_money(step: str, state: State) -> bool:
+    """Say whether a step comes after the one on which money was decided, and something is spent."""
+    steps, place = path(state), pays_at(state)
+    if not spends(state.method) or place not in steps or step not in steps or state.problems:
+        return False
+    return steps.index(step) > steps.index(place) and complete(place, state)
+
+
 # --- the path ---------------------------------------------------------------------------------------
 
 

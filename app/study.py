@@ -86,6 +86,7 @@ RESULTS: Mapping[str, _JSON] = {
         tree["schemas"],
     ],  # which registers share people with this table
     "price": _parts("price", "budget"),
+    "promised": _parts(*_REQUEST, "price"),  # what the level promises and costs
     "forecast": _parts(*_REQUEST),
     "ledger": _parts(*_LEDGER),
     "bundle": lambda tree: tree,  # every decision

@@ -37,6 +37,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from app import draft, files, flow, log, words
+from app.deciding import promised
 from app.history import Moment
 from app.jobs import JobRunner
 from app.pages.base import Page
@@ -44,6 +45,7 @@ from app.settings import Settings
 from app.study import Study
 from app.theme import theme
 from app.widgets.footer import Footer
+from app.widgets.money_line import MoneyLine
 from app.widgets.notice import Notice
 from app.widgets.panel import Explanation, Panel
 from app.widgets.side import Side
@@ -203,6 +205,7 @@ class Window(QWidget):
         reachable = {step for step in (*steps, *flow.BESIDE) if flow.reachable(step, state)}
         done = {step for step in steps if step in reachable and flow.complete(step, state)}
         self.side.update_steps(self.step, steps[1:], done, reachable)
+        self._show_money(state)
         page = self.page(self.step)
         self.footer.back.setVisible(flow.preceding(self.step, state) is not None)
         named = page.next_words()
@@ -211,6 +214,26 @@ class Window(QWidget):
         self.footer.show_history(self.study.history.undone_next, self.study.history.made_next)
         if self.study.saved_at is not None:
             self.footer.saved.setText(words.say("app.window.saved", time=f"{self.study.saved_at:%H:%M}"))
+
+    def _show_money(self, state: flow.State) -> None:
+        """Keep in view what was decided about money, once it was, where something is spent."""
+        wanted = flow.shows_money(self.step, state)
+        found = self.study.result("promised") if wanted else None
+        if found is not None:
+            self.money.show_money(self.study.plan, found)
+            return
+        self.money.hide()
+        if wanted:
+            plan = self.study.plan
+            self.runner.start(
+                promised,
+                plan,
+                readings=True,
+                done=lambda value: self.study.store("promised", value, plan),
+                failed=lambda error: None,  # the page says what is wrong with the plan
+                slot="money",
+                after_drawing=True,
+            )
 
     def refresh(self) -> None:
         """Have the page in view and the frame show the study as it is."""
@@ -270,6 +293,9 @@ class Window(QWidget):
         column.addWidget(notice_place)
         self.stack = QStackedWidget()
         column.addWidget(self.stack, 1)
+        self.money = MoneyLine()
+        self.money.change.clicked.connect(lambda checked=False: self.go(flow.pays_at(self.study.state)))
+        column.addWidget(self.money)
         self.footer = Footer()
         self.footer.back.clicked.connect(lambda checked=False: self.go_back())
         self.footer.undo.clicked.connect(lambda checked=False: self.undo())
@@ -395,6 +421,7 @@ class Window(QWidget):
         margin = self._margin()
         self._notice_place.setContentsMargins(margin, 16, margin, 0)
         self.footer.set_margin(margin)
+        self.money.set_margin(margin)
         for page in self.pages.values():
             page.set_margin(margin)
 

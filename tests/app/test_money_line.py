@@ -1,0 +1,65 @@
+"""Money stays in view after it was decided, and is nowhere where nothing is spent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.flow import path
+from app.releasing import Outcome
+from app.window import Window
+from tests.app.walking import example_plan, settle
+
+
+def test_it_stands_on_every_screen_after_the_budget_and_on_none_before(
+    released: Outcome, window: Window, qtbot: Any
+) -> None:
+    for step in path(window.study.state):
+        window.go(step)
+        settle(qtbot, window)
+        after = step in ("preview", "release", "report")
+        assert window.money.isVisible() == after, step
+    said = window.money.line.plain()
+    for part in ("€\u00a0400,000 set aside", "€\u00a0288,196", "ε\u00a00.50", "at most 62\u00a0% sure"):
+        assert part in said, said
+    assert "privacy at risk: loss above ε 0.25 with a chance of 62\u00a0%" in said, said  # 1 − .3775, exact
+
+
+def test_it_leads_back_to_the_budget(at: Any, window: Window, qtbot: Any) -> None:
+    at("preview")
+    qtbot.mouseClick(window.money.change, Qt.MouseButton.LeftButton)
+    assert window.step == "budget" and not window.money.isVisible()
+
+
+def test_it_says_when_no_compensation_was_stated(at: Any, window: Window, qtbot: Any) -> None:
+    at("preview")
+    price = replace(window.study.plan.price, budget=None, compensation=None)
+    window.study.decide(price=price)
+    settle(qtbot, window)
+    assert window.money.line.plain().startswith("no compensation stated")
+
+
+def test_it_follows_another_level(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("budget")
+    page._epsilon_chosen(Fraction(1))
+    settle(qtbot, window)
+    window.go("preview")
+    settle(qtbot, window)
+    assert "ε\u00a01.00" in window.money.line.plain()
+
+
+@pytest.mark.parametrize("method", ["datasets.k_anonymity", "datasets.pseudonyms"])
+def test_nothing_of_the_kind_where_nothing_is_spent(
+    window: Window, qtbot: Any, tmp_path: Path, method: str
+) -> None:
+    window.study.open_plan(example_plan(method, tmp_path))
+    for step in path(window.study.state)[:-2]:
+        window.go(step)
+        settle(qtbot, window)
+        assert window.step == step, (step, window.notice.words())
+        assert not window.money.isVisible(), step
