@@ -8,6 +8,7 @@ from fractions import Fraction
 from PySide6.QtCore import QLocale
 
 from app import words
+from engine import texts
 
 SIGNS = {"EUR": "€", "GBP": "£", "USD": "$"}
 CURRENCIES = ("EUR", "GBP", "USD", "CHF", "SEK", "DKK", "NOK", "PLN", "CZK", "HUF", "RON", "BGN")
@@ -37,17 +38,14 @@ def level(epsilon: float | Fraction) -> str:
 
 
 def percent(share: float) -> str:
-    r"""Write a share of certainty without ever rounding it to certain.
+    r"""Write a share of certainty, rounded up as in every report, and never up to certain.
 
     >>> percent(0.6225), percent(0.99997), percent(0.5)
-    ('62\xa0%', '>99.9 %', '50\xa0%')
+    ('62.3\xa0%', '>99.9 %', '50\xa0%')
     """
-    hundredth = 100 * share
     if share > 0.999:
         return words.say("app.budget.almost_certain")
-    if share > 0.99:
-        return f"{hundredth:.1f}\u00a0%"
-    return f"{hundredth:.0f}\u00a0%"
+    return texts.percent_up(share).replace(".0\u00a0", "\u00a0")
 
 
 def size(value: float) -> str:

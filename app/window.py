@@ -407,7 +407,6 @@ class Window(QWidget):
         """Fold the panel over the page, and the steps to circles, where there is little room."""
         folded, narrow = self.width() < PANEL_BELOW, self.width() < SIDE_BELOW
         self.side.set_narrow(narrow)
-        self.footer.saved.setVisible(not narrow)
         self.footer.why.setVisible(folded)
         if folded and self._row.indexOf(self.panel) >= 0:
             self._row.removeWidget(self.panel)
@@ -421,6 +420,7 @@ class Window(QWidget):
         margin = self._margin()
         self._notice_place.setContentsMargins(margin, 16, margin, 0)
         self.footer.set_margin(margin)
+        self.footer.make_room()
         self.money.set_margin(margin)
         for page in self.pages.values():
             page.set_margin(margin)

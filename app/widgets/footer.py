@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app import words
@@ -41,6 +42,17 @@ class Footer(QFrame):
         self._row.addWidget(self.saved)
         self._row.addWidget(self.next)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.make_room()
+
+    def make_room(self) -> None:
+        """Let the line about saving give way where the buttons need the room."""
+        shown = [one for one in (self.back, self.undo, self.redo, self.why, self.next) if not one.isHidden()]
+        margins = self._row.contentsMargins()
+        needed = sum(one.sizeHint().width() + self._row.spacing() for one in (*shown, self.saved))
+        self.saved.setVisible(needed + margins.left() + margins.right() <= self.width())
+
     def _link(self, name: str) -> QPushButton:
         button = QPushButton(words.say(f"app.window.{name}"))
         button.setObjectName(name)
@@ -69,3 +81,4 @@ class Footer(QFrame):
             self.next.style().unpolish(self.next)
             self.next.style().polish(self.next)
         self.next.setToolTip(words.label(waiting) if waiting is not None else "")
+        self.make_room()

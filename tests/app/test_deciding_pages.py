@@ -42,7 +42,7 @@ def test_money_decides_the_level_and_all_views_follow(at: Any, window: Window, q
     assert window.study.plan.budget.epsilon == Fraction(299, 500)
     # 4,259 × 500 × e^(−1/0.598), the largest price of three digits of ε within 400,000
     assert page.money.number.text() == "€\u00a0399,975"
-    assert page.learnt.number.text() == "50\u00a0% → 65\u00a0%"
+    assert page.learnt.number.text() == "50\u00a0% → 64.6\u00a0%"
     assert page.accuracy.number.text() == "±\u00a05"
     assert page.at_risk.numbers["exact"].text() == "0.35"
     assert page.learnt.field.text() == "0.598" and page.sure.text() == "64.5"
@@ -90,6 +90,7 @@ def test_published_never_stands_alone_and_is_warned_of_above_ln_3(
     assert all(label.text() not in ("", "–") for label in page.at_risk.numbers.values())
     assert page.at_risk.warning.isHidden()
     write(qtbot, page.learnt.field, "1.2")
+    settle(qtbot, window)  # a busy computer works the readings out in the background
     assert not page.at_risk.warning.isHidden()
 
 
@@ -99,15 +100,15 @@ def test_the_value_of_a_known_person_costs_twice_under_add_remove(
     page = at("budget")
     write(qtbot, page.learnt.field, "1")
     assert (
-        page.learnt.number.text().endswith("73\u00a0%")
-        and "at most 88\u00a0%" in page.learnt.sentence.plain()
+        page.learnt.number.text().endswith("73.2\u00a0%")
+        and "at most 88.1\u00a0%" in page.learnt.sentence.plain()
     )
     page.further.unfold()
     place = page.further.relation.findData(Neighbours.REPLACE_ONE.value)
     page.further.relation.setCurrentIndex(place)
     page.further.relation.activated.emit(place)
     assert window.study.plan.budget.neighbours is Neighbours.REPLACE_ONE
-    assert "88" not in page.learnt.sentence.plain() and page.learnt.number.text().endswith("73\u00a0%")
+    assert "88" not in page.learnt.sentence.plain() and page.learnt.number.text().endswith("73.2\u00a0%")
 
 
 def test_c_is_calibrated_by_one_point_that_can_be_defended(at: Any, window: Window, qtbot: Any) -> None:
@@ -135,6 +136,7 @@ def test_the_second_model_says_whether_it_decides_otherwise(at: Any, window: Win
     said = second.conclusion.plain()
     assert said.startswith("The decision depends on the model at €\u00a0400,000") and "up to 0.19." in said
     write(qtbot, page.learnt.field, "0.15")
+    settle(qtbot, window)
     assert second.conclusion.plain().startswith("The decision is the same")
     window.study.decide_part("price", people=None)
     assert second.isHidden()

@@ -25,9 +25,9 @@ def test_it_stands_on_every_screen_after_the_budget_and_on_none_before(
         after = step in ("preview", "release", "report")
         assert window.money.isVisible() == after, step
     said = window.money.line.plain()
-    for part in ("€\u00a0400,000 set aside", "€\u00a0288,196", "ε\u00a00.50", "at most 62\u00a0% sure"):
+    for part in ("€\u00a0400,000 set aside", "€\u00a0288,196", "ε\u00a00.50", "at most 62.3\u00a0% sure"):
         assert part in said, said
-    assert "privacy at risk: loss above ε 0.25 with a chance of 62\u00a0%" in said, said  # 1 − .3775, exact
+    assert "at risk: 62.3\u00a0% chance of a loss above ε 0.25" in said, said  # 1 − .3775, exact
 
 
 def test_it_leads_back_to_the_budget(at: Any, window: Window, qtbot: Any) -> None:
