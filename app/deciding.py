@@ -48,7 +48,7 @@ class Prepared:
 def prepare(plan: Plan, *, anchors_file: Path | None = None) -> Prepared:
     """Bring the heavy modules in, away from the interface, and find what the sliders need."""
     from engine.pricing.anchors import read_anchors
-    from engine.release.choice import with_epsilon
+    from engine.release.levels import with_epsilon
 
     anchors = read_anchors(anchors_file).anchors
     if any(problem.parameter == "budget" for problem in _problems(plan)):
@@ -86,7 +86,7 @@ def compared(plan: Plan, *, progress: Progress = SILENT) -> tuple[Any, ...]:
 
 def _problems(plan: Plan) -> list[Any]:
     from engine.methods.catalogue import method
-    from engine.release.choice import with_epsilon
+    from engine.release.levels import with_epsilon
 
     level = plan.budget.epsilon if plan.budget is not None else Fraction(1)
     return method(plan.method).problems(with_epsilon(plan, level).request)

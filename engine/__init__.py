@@ -9,6 +9,8 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from engine.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from engine.release.plan import Plan
     from engine.release.run import run
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 # Arrow's own pools keep what many small pieces leave behind; the system's gives it back to the machine.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
-__version__ = "0.1.0"
 __all__ = ["Plan", "Schema", "read_table", "run", "verify"]
 
 _HOME = {

@@ -22,7 +22,8 @@ for library in ("pandas", "pyarrow", "pyarrow.compute"):  # before anything that
     import_later(library)
 
 from engine import texts  # noqa: E402
-from engine.commands.parser import REFUSED, make_parser  # noqa: E402
+from engine.commands.command import REFUSED  # noqa: E402
+from engine.commands.parser import make_parser  # noqa: E402
 from engine.errors import EngineError, InputRefused, VerificationFailed  # noqa: E402
 
 FAILED = 1

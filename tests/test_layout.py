@@ -6,6 +6,8 @@ import ast
 import shutil
 import subprocess
 import sys
+from collections.abc import Collection
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -94,6 +96,29 @@ def test_methods_import_what_they_share_and_never_each_other(family: str) -> Non
         names = imported(path)
         assert not {name for name in names if name.startswith(others)}, path
         assert not names & declaring, path
+
+
+def needs(path: Path, files: Collection[str]) -> set[str]:
+    """Modules among ``files`` that a module imports: of ``from a import b`` b if it is one, else a."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            named = [f"{node.module}.{alias.name}" for alias in node.names]
+            found |= {name if name in files else node.module for name in named}
+    return found & set(files)
+
+
+def test_no_file_needs_itself_through_others() -> None:
+    """Imports inside functions, and those for types, count like all others."""
+    files = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in sources("engine", "app")
+    }
+    graph = {name: needs(path, files) - {name} for name, path in files.items()}
+    assert "engine.release.check" in graph["engine.release.run"]
+    TopologicalSorter(graph).prepare()  # names the circle
 
 
 @pytest.mark.parametrize("path", sources("app/pages"), ids=lambda path: path.name)

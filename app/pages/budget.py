@@ -265,7 +265,7 @@ class BudgetPage(Page):
     def _set(self, epsilon: Fraction | None, **price: Any) -> None:
         """Decide a level and what led to it, at once."""
         from engine.release.charge import in_relation
-        from engine.release.choice import with_epsilon
+        from engine.release.levels import with_epsilon
 
         plan = self.study.plan
         changes: dict[str, Any] = {"price": replace(plan.price, **price)} if price else {}
@@ -285,7 +285,7 @@ class BudgetPage(Page):
         return plan.holding_budget.neighbours if plan.holding_budget is not None else Neighbours.ADD_REMOVE
 
     def _money_chosen(self, amount: Fraction | None) -> None:
-        from engine.release.choice import epsilon_for_money
+        from engine.release.levels import epsilon_for_money
 
         if amount is None:
             self._set(None, budget=None)
@@ -299,13 +299,13 @@ class BudgetPage(Page):
             self._set(epsilon)
 
     def _sure_chosen(self, percent: Fraction | None) -> None:
-        from engine.release.choice import epsilon_for_posterior
+        from engine.release.levels import epsilon_for_posterior
 
         if percent is not None:
             self._set(epsilon_for_posterior(self.study.plan, float(percent) / 100))
 
     def _error_chosen(self, limit: Fraction | None) -> None:
-        from engine.release.choice import epsilon_for_limit
+        from engine.release.levels import epsilon_for_limit
 
         if limit is None:
             self._set(None, largest_error=None)

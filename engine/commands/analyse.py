@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine import texts
-from engine.commands.parser import Answer, Commands
+from engine.commands.command import Answer, Commands
 from engine.commands.values import json_pair, read_schema
 from engine.errors import InputRefused
 

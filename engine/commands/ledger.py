@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import texts
-from engine.commands.parser import Answer, Commands
+from engine.commands.command import Answer, Commands
 
 
 def add_commands(add: Commands) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 from engine import texts
 from engine.commands import plan_new
+from engine.commands.command import Answer, Commands
 from engine.commands.ledger import existing_ledger, ledger_path
-from engine.commands.parser import Answer, Commands
 from engine.commands.values import first_line
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import texts
-from engine.commands.parser import Answer
+from engine.commands.command import Answer
 from engine.commands.values import (
     budget,
     json_file,

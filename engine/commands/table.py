@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from engine import texts
-from engine.commands.parser import Answer, Commands
+from engine.commands.command import Answer, Commands
 from engine.commands.values import read_schema, write_text
 
 

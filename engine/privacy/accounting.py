@@ -16,7 +16,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engine.errors import InputRefused
-from engine.privacy.events import Event, Mechanism, event_to_json, exchanged_delta, rounded_up
+from engine.privacy.event_json import event_to_json
+from engine.privacy.events import Event, Mechanism, exchanged_delta, rounded_up
 from engine.privacy.gaussian import concentrated_delta, concentrated_epsilon
 from engine.privacy.promise import Loss, Neighbours, Promise
 

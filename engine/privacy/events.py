@@ -10,26 +10,26 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from fractions import Fraction
-from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, get_type_hints
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from engine.errors import InputRefused
+from engine.privacy.draw import Draw
 
 if TYPE_CHECKING:
     from engine.privacy.at_risk.loss import PrivacyLoss
-    from engine.privacy.promise import Neighbours
 
 _UP = Fraction(1, 10**9)  # relative, added to what was computed in floating point
 
 
-class Draw(NamedTuple):
-    """One call of the noise door: which sampler, with which exact parameter."""
+class Neighbours(StrEnum):
+    """Which two data sets are neighbouring: one unit added or removed, or one exchanged for another."""
 
-    sampler: str
-    parameter: Fraction
+    ADD_REMOVE = "add_remove"
+    REPLACE_ONE = "replace_one"
 
 
 class Event(ABC):
@@ -158,7 +158,9 @@ class Additive(Mechanism):
 
 
 @dataclass(frozen=True)
-class _Several(Event):
+class Several(Event):
+    """Parts of one event, whatever it says about the people that they read."""
+
     parts: tuple[Event, ...]
 
     def __post_init__(self) -> None:
@@ -176,7 +178,7 @@ class _Several(Event):
             yield from part.leaves(disjoint=disjoint or isinstance(self, Parallel))
 
 
-class Sequential(_Several):
+class Sequential(Several):
     """Parts that read the same people: losses add up. Dwork and Roth (2014), theorem 3.16."""
 
     word = "sequential"
@@ -188,7 +190,7 @@ class Sequential(_Several):
         return tuple(leaf for part in self.parts for leaf in part.together(neighbours))
 
 
-class Parallel(_Several):
+class Parallel(Several):
     """Parts that read disjoint people: the largest loss counts, under add/remove. McSherry 2009, th. 4."""
 
     word = "parallel"
@@ -203,8 +205,6 @@ class Parallel(_Several):
 
     def exchanged(self) -> Event:
         # The two units may be in two parts, or both in the worst one.
-        from engine.privacy.promise import Neighbours
-
         return Sequential(tuple(leaf.exchanged() for leaf in self.together(Neighbours.ADD_REMOVE)))
 
     def together(self, neighbours: Neighbours) -> tuple[Mechanism, ...]:
@@ -238,53 +238,3 @@ def exchanged_delta(epsilon: Fraction, delta: Fraction) -> Fraction:
     if delta == 0 or epsilon > 500:
         return Fraction(delta > 0)
     return min(Fraction(1), (1 + rounded_up(math.exp(epsilon))) * delta)
-
-
-# --- JSON ------------------------------------------------------------------------------------------
-
-
-@cache
-def mechanism_kinds() -> Mapping[str, type[Mechanism]]:
-    """Return every class of mechanisms by its word; a new module below ``mechanisms`` is enough.
-
-    Examples
-    --------
-    >>> "discrete_laplace" in mechanism_kinds()
-    True
-    """
-    import engine.privacy.mechanisms
-    from engine.discovery import kinds
-
-    return {kind.word: kind for kind in kinds(engine.privacy.mechanisms, Mechanism)}
-
-
-def event_to_json(event: Event) -> dict[str, Any]:
-    """Return an event tree as JSON values; exact fractions as text."""
-    if isinstance(event, _Several):
-        return {event.word: [event_to_json(part) for part in event.parts]}
-    assert isinstance(event, Mechanism)
-    values = {part.name: getattr(event, part.name) for part in fields(event)}
-    return {"mechanism": event.word} | {
-        name: str(value) if isinstance(value, Fraction) else value for name, value in values.items()
-    }
-
-
-def event_from_json(tree: Mapping[str, Any]) -> Event:
-    """Read an event tree; refuse what is not known instead of counting it as zero."""
-    for several in (Sequential, Parallel):
-        if several.word in tree:
-            return several(tuple(event_from_json(part) for part in tree[several.word]))
-    kind = mechanism_kinds()[tree["mechanism"]]
-    hints = get_type_hints(kind)
-    names = {part.name for part in fields(kind)}
-    if set(tree) - {"mechanism"} != names:
-        raise ValueError("another set of fields")
-    return kind(**{name: _value(tree[name], hints[name]) for name in names})
-
-
-def _value(value: Any, kind: Any) -> Any:
-    if kind is Fraction:
-        return Fraction(value)
-    if type(value) is not kind:
-        raise TypeError("a value of another kind")
-    return value

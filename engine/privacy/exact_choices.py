@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputRefused
-from engine.privacy.events import Draw
+from engine.privacy.draw import Draw
 from engine.privacy.exact_exponential import WORD_BITS
 from engine.privacy.trials import CHUNK, ExactTrials, Integers, checked_size, exact, whole_numbers
 

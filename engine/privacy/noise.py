@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputRefused
-from engine.privacy.events import Draw
+from engine.privacy.draw import Draw
 from engine.privacy.exact_choices import LARGEST_VALUE, ExactChoices
 from engine.privacy.exact_exponential import WORD_BITS, word_threshold
 from engine.privacy.trials import (

@@ -17,12 +17,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import InputRefused
-from engine.privacy.events import Event, event_from_json, event_to_json
+from engine.privacy.event_json import event_from_json, event_to_json
+from engine.privacy.events import Event
+from engine.privacy.events import Neighbours as Neighbours
 
 if TYPE_CHECKING:
     from collections import Counter
 
-    from engine.privacy.events import Draw
+    from engine.privacy.draw import Draw
 
 Term = int | str | Fraction
 _EMPTY: Mapping[str, Term] = {}
@@ -33,13 +35,6 @@ class Unit(StrEnum):
 
     ROW = "row"
     PERSON = "person"
-
-
-class Neighbours(StrEnum):
-    """Which two data sets are neighbouring: one unit added or removed, or one exchanged for another."""
-
-    ADD_REMOVE = "add_remove"
-    REPLACE_ONE = "replace_one"
 
 
 @dataclass(frozen=True)

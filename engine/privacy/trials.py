@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputRefused
-from engine.privacy.events import Draw
+from engine.privacy.draw import Draw
 from engine.privacy.exact_exponential import WORD_BITS, compare_words, is_below
 
 Integers = NDArray[np.int64]

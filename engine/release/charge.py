@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
@@ -14,14 +14,12 @@ from engine.ledger.fields import at_least, at_most, day, exact, words
 from engine.ledger.people import Digests
 from engine.privacy import accounting
 from engine.privacy.promise import Neighbours, Promise
+from engine.release.checked import Checked
 from engine.release.plan import Plan
 from engine.release.reading import person_keys
 from engine.table.fingerprint import Marks
 from engine.table.schema import Schema
 from engine.table.table import Table
-
-if TYPE_CHECKING:
-    from engine.release.check import Checked
 
 # Decisions of a plan that need a reason: a table that seems to belong to one register is charged to another;
 # another column than before names the people of a register.

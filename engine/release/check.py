@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from engine import texts
 from engine.errors import InputRefused
 from engine.evaluation import catalogue as measures
-from engine.evaluation.protocol import Subject
 from engine.ledger import Ledger
 from engine.methods.catalogue import method as find_method
-from engine.methods.protocol import MAIN, Method, Request, Source, Spends
+from engine.methods.protocol import MAIN, Source, Spends
 from engine.pricing.statement import price_statement, refuse_amounts
 from engine.privacy.accounting import total
-from engine.privacy.promise import Promise, promise_kind
+from engine.privacy.promise import promise_kind
 from engine.release import charge, reading
+from engine.release.checked import Checked
 from engine.release.foreseen import Foreseen, foresee, worked_out
 from engine.release.plan import Plan
 from engine.table.schema import Role, Schema
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A plan whose declarations hold together: its method, what the method sees, and what it costs."""
-
-    method: Method
-    request: Request
-    promise: Promise
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        """What the release, or the step of a service, reads."""
-        return self.method.reads(self.request.step)
-
-    @property
-    def subject(self) -> Subject:
-        """The same for measures."""
-        return Subject(self.method, self.request, self.promise)
 
 
 def check(plan: Plan, *, ledger: Ledger | None = None, base: Path = Path()) -> Checked:

@@ -14,7 +14,8 @@ from engine.pricing.cost import Cost, band
 from engine.pricing.price import Price
 from engine.pricing.reading import price
 from engine.pricing.statement import cost_of, curves
-from engine.release.choice import LARGEST, Choice, choice, window, with_epsilon
+from engine.release.choice import Choice, choice
+from engine.release.levels import LARGEST, window, with_epsilon
 from engine.release.plan import Plan
 from engine.views import CurveView, Label, Mark, Series, Text
 

@@ -22,7 +22,8 @@ from engine.privacy.noise import Noise
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 from engine.release import promised, reading
-from engine.release.check import Checked, check
+from engine.release.check import check
+from engine.release.checked import Checked
 from engine.release.make import Split, make
 from engine.release.plan import Plan
 from engine.release.working import new_folder

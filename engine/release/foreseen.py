@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.errors import Cancelled, EngineError, InputRefused
 from engine.methods.protocol import Forecast
@@ -17,11 +17,9 @@ from engine.numbers import plain
 from engine.pricing.statement import price_statement, privacy_statement
 from engine.privacy.promise import Promise
 from engine.release import bundle
-from engine.release.choice import window
+from engine.release.checked import Checked
+from engine.release.levels import window
 from engine.release.plan import Plan
-
-if TYPE_CHECKING:
-    from engine.release.check import Checked
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ import numpy as np
 
 from engine.errors import InputRefused
 from engine.methods.protocol import Artefact, Context, FileArtefact, ModelArtefact, Release, TableArtefact
-from engine.privacy.events import Draw
+from engine.privacy.draw import Draw
 from engine.privacy.noise import Noise, ordinary_generator
 from engine.progress import SILENT, Progress
 from engine.release import promised, reading
-from engine.release.check import Checked
+from engine.release.checked import Checked
 from engine.release.reading import Held
 from engine.release.working import new_folder
 from engine.table.declared import key_texts

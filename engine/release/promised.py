@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from engine.errors import InputRefused
-from engine.release.check import Checked
+from engine.release.checked import Checked
 from engine.release.plan import Plan
 from engine.release.reading import Held, said
 from engine.table.schema import Schema

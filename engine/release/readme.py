@@ -8,7 +8,7 @@ from functools import partial
 from importlib.resources import files
 
 from engine import texts
-from engine.release.evidence import PublicEvidence
+from engine.evidence import PublicEvidence
 from engine.report.content.shared import day, moment
 from engine.report.words import word
 from engine.views import Cell, Text, to_json
@@ -78,7 +78,7 @@ def described(written: bytes, *, language: str = "en") -> dict[str, bytes]:
         The evidence is none that this version wrote.
     """
     from engine import strict_json
-    from engine.release.evidence import dumps, read_public
+    from engine.evidence import dumps, read_public
     from engine.report import content, external_document, html, internal_document, pdf
 
     tree = strict_json.loads(written)

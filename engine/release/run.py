@@ -21,7 +21,8 @@ from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release import bundle, charge, promised, reading, write
 from engine.release.bundle import INTERNAL, RELEASE, Bundle
-from engine.release.check import Checked, check, ready, refuse_language
+from engine.release.check import check, ready, refuse_language
+from engine.release.checked import Checked
 from engine.release.make import Draft, make
 from engine.release.plan import Plan
 from engine.release.reading import Held

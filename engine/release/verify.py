@@ -13,6 +13,7 @@ from engine import strict_json
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
 from engine.release.bundle import INTERNAL, RELEASE, SUMS
+from engine.release.program import program
 from engine.release.readme import described, fingerprint
 
 AUDIENCES = {RELEASE: "public", INTERNAL: "internal"}
@@ -235,7 +236,6 @@ def _check_reports(name: str, part: Path) -> list[EngineError]:
 def _made_again(part: Path) -> Mapping[str, bytes] | None:
     """Return what the evidence of a folder says in words; None where this version would say it otherwise."""
     from engine.methods.catalogue import methods
-    from engine.release.write import program
 
     tree = _evidence(part)
     made_by = tree.get("method") if tree is not None else None

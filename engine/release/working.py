@@ -20,6 +20,7 @@ from engine import strict_json
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Entry, Ledger
 from engine.release.bundle import INTERNAL, RELEASE, STATE, SUMS
+from engine.release.verify import verify
 
 PREFIX = ".custos-"
 COMPUTER = "computer"
@@ -102,8 +103,6 @@ def _is_ours(folder: Path) -> bool:
 
 def _complete(entry: Entry, place: Path, ledger: Ledger) -> None:
     """Complete an entry whose bundle got its name before the process was killed: it has been paid for."""
-    from engine.release.verify import verify
-
     with suppress(EngineError, OSError):
         for folder in sorted(path for path in place.iterdir() if (path / RELEASE / SUMS).is_file()):
             if _entry_of(folder) == entry.id and verify(folder).passed:

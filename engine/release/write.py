@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-import platform
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from engine import texts
 from engine.evaluation import group_sizes
 from engine.evaluation.evaluate import Evaluation, figures, views
+from engine.evidence import InternalEvidence, PublicEvidence, dumps, internal_json, public_json
 from engine.ledger import Holding, Ledger
 from engine.methods.protocol import MAIN, Forecast, Release
 from engine.methods.values import to_json
 from engine.release import bundle, charge
-from engine.release.check import Checked
-from engine.release.evidence import InternalEvidence, PublicEvidence, dumps, internal_json, public_json
+from engine.release.checked import Checked
 from engine.release.foreseen import Foreseen
 from engine.release.make import HELD_OUT, Draft
 from engine.release.plan import STAYS, Plan
+from engine.release.program import program
 from engine.release.reading import Held
 from engine.release.readme import described
 from engine.table.schema import Schema
 
-LIBRARIES = ("numpy", "pandas", "pyarrow", "scipy", "dp-accounting", "typst", "fonttools")
-PROGRAM = "Custos"
 NOISE = {"source": "operating_system", "sampler": "canonne_kamath_steinke_2020"}
 
 
@@ -79,25 +76,6 @@ def _write(folder: Path, written: bytes, language: str) -> None:
     bundle.write(folder / "evidence.json", written)
     for name, content in described(written, language=language).items():
         bundle.write(folder / name, content)
-
-
-def program(libraries: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return name and versions of the program and of what computes in it; a method adds its own."""
-    return {
-        "name": PROGRAM,
-        "version": _version("custos"),
-        "python": platform.python_version(),
-        "libraries": {name: _version(name) for name in (*LIBRARIES, *libraries)},
-    }
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        from engine import __version__
-
-        return __version__ if name == "custos" else "absent"
 
 
 def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvidence:

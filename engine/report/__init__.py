@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def external_document(written: bytes) -> Document:
     """Return the report for the recipient that public evidence gives."""
     from engine import strict_json
-    from engine.release.evidence import read_public
+    from engine.evidence import read_public
     from engine.report import content
 
     return content.external(read_public(strict_json.loads(written)))
@@ -23,7 +23,7 @@ def external_document(written: bytes) -> Document:
 def internal_document(written: bytes) -> Document:
     """Return the report that stays, from internal evidence."""
     from engine import strict_json
-    from engine.release.evidence import read_internal, read_public
+    from engine.evidence import read_internal, read_public
     from engine.report import content
 
     tree = strict_json.loads(written)

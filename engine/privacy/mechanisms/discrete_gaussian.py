@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from engine.privacy import accuracy
 from engine.privacy.accuracy import Accuracy
-from engine.privacy.events import Draw, Mechanism
+from engine.privacy.draw import Draw
+from engine.privacy.events import Mechanism
 from engine.privacy.gaussian import (
     MOST_STEPS,
     SMOOTHING,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from engine.privacy import accuracy
 from engine.privacy.accuracy import Accuracy
-from engine.privacy.events import Additive, Draw
+from engine.privacy.draw import Draw
+from engine.privacy.events import Additive
 from engine.privacy.mechanisms.integers import Integers, added
 
 if TYPE_CHECKING:

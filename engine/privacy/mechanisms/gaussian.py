@@ -6,7 +6,8 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from engine.privacy.events import Additive, Draw
+from engine.privacy.draw import Draw
+from engine.privacy.events import Additive
 from engine.privacy.gaussian import continuous_delta
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from fractions import Fraction
 from math import exp, expm1, log1p
 from typing import TYPE_CHECKING
 
-from engine.privacy.events import Draw, Mechanism
+from engine.privacy.draw import Draw
+from engine.privacy.events import Mechanism
 from engine.privacy.mechanisms.integers import Integers
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from engine.privacy.events import Draw, Mechanism
+from engine.privacy.draw import Draw
+from engine.privacy.events import Mechanism
 
 if TYPE_CHECKING:
     from engine.privacy.at_risk.loss import PrivacyLoss

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.release.evidence import InternalEvidence, PublicEvidence
+from engine.evidence import InternalEvidence, PublicEvidence
 from engine.report.content import annex, made, price, private, promise, results
 from engine.report.content.cover import cover
 from engine.report.content.shared import say

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine import texts
+from engine.evidence import InternalEvidence, PublicEvidence
 from engine.privacy.promise import Unit
-from engine.release.evidence import InternalEvidence, PublicEvidence
 from engine.report.content import promise
 from engine.report.content.cover import guesses
 from engine.report.content.shared import say, side, stated, three, unit_word

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine import texts
-from engine.release.evidence import InternalEvidence, PublicEvidence
+from engine.evidence import InternalEvidence, PublicEvidence
 from engine.report.content import private
 from engine.report.content.shared import day, exactly, method_name, moment, say, side, stated, unit_of
 from engine.report.document import KeyValues, Part, Row, Signatures, Statement

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine import texts
-from engine.release.evidence import PublicEvidence
+from engine.evidence import PublicEvidence
 from engine.report.content.results import compact
 from engine.report.content.shared import exactly, method_name, of_method, say, stated
 from engine.report.document import Bullets, Heading, KeyValues, Part, Row

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from engine.release.evidence import InternalEvidence
+from engine.evidence import InternalEvidence
 from engine.report.content.shared import exactly, say, three
 from engine.report.document import Heading, KeyValues, Numbers, Part, Row
 from engine.report.words import plainly

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine import texts
+from engine.evidence import InternalEvidence
 from engine.privacy.promise import Promise, Unit
-from engine.release.evidence import InternalEvidence
 from engine.report.content.price import money, price_values
 from engine.report.content.results import shown
 from engine.report.content.shared import exactly, moment, say, stated, three

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from engine import texts
+from engine.evidence import PublicEvidence
 from engine.privacy.events import Event
 from engine.privacy.promise import Loss, Promise, Unit
-from engine.release.evidence import PublicEvidence
 from engine.report.content.shared import (
     exactly,
     of_method,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from engine.release.evidence import PublicEvidence
+from engine.evidence import PublicEvidence
 from engine.report.content.shared import say, side
 from engine.report.document import Part
 from engine.report.words import is_number, with_margin, word

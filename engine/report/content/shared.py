@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from engine import texts
+from engine.evidence import PublicEvidence
 from engine.privacy.promise import Promise, Unit, promise_kind
-from engine.release.evidence import PublicEvidence
 from engine.views import Cell, Label, Text
 
 

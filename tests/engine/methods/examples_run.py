@@ -14,7 +14,7 @@ from unittest.mock import patch
 from engine.ledger import Ledger
 from engine.methods.protocol import Context, Method, Release, Request
 from engine.release import examples, make
-from engine.release.check import Checked
+from engine.release.checked import Checked
 from engine.release.plan import Plan
 from engine.release.run import run
 from engine.table.schema import Role, Schema

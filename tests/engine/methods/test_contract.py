@@ -21,7 +21,7 @@ from engine.methods.catalogue import methods
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import Method, Spends
 from engine.methods.values import to_json
-from engine.privacy.events import event_from_json, event_to_json, mechanism_kinds
+from engine.privacy.event_json import event_from_json, event_to_json, mechanism_kinds
 from engine.privacy.promise import promise_kind, promise_kinds
 from engine.release.check import check
 from engine.release.examples import plans

@@ -11,12 +11,12 @@ import pytest
 
 from engine import texts
 from engine.errors import InputRefused
+from engine.evidence import dumps
 from engine.ledger import Ledger
 from engine.methods.protocol import MAIN
 from engine.privacy.noise import Noise
 from engine.release import promised, reading
 from engine.release.check import check, ready
-from engine.release.evidence import dumps
 from engine.release.make import make
 from engine.release.plan import Plan
 from engine.release.preview import preview_json

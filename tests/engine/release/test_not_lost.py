@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine import evidence
 from engine.ledger import Ledger
-from engine.release import evidence
 from engine.release.run import run
 from engine.release.verify import verify
 from engine.report import content, drawing

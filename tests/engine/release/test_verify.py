@@ -11,9 +11,9 @@ import pytest
 from engine import texts
 from engine.__main__ import main
 from engine.errors import InputRefused
+from engine.evidence import dumps
 from engine.ledger import Ledger
 from engine.release.bundle import Bundle, write_sums
-from engine.release.evidence import dumps
 from engine.release.readme import described, fingerprint
 from engine.release.verify import verify
 from tests.engine.release.conftest import Runner
@@ -136,7 +136,7 @@ def test_what_another_version_made_is_not_compared_and_that_is_said(
     made: Bundle, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        "engine.release.write.program", lambda libraries=(): {"name": "Custos", "version": "9"}
+        "engine.release.verify.program", lambda libraries=(): {"name": "Custos", "version": "9"}
     )
     found = verify(made.folder)
     assert found.passed and not found.compared

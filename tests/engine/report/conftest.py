@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from engine.evidence import InternalEvidence, PublicEvidence
 from engine.pricing.price import Price
 from engine.pricing.statement import price_statement, privacy_statement
 from engine.privacy.mechanisms import DiscreteLaplace
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
-from engine.release.evidence import InternalEvidence, PublicEvidence
 from engine.views import (
     BarsView,
     CurveView,

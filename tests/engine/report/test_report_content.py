@@ -10,11 +10,11 @@ from fractions import Fraction
 import pytest
 
 from engine import texts
+from engine.evidence import InternalEvidence
 from engine.pricing.price import Price
 from engine.pricing.statement import exceeding, price_statement, privacy_statement
 from engine.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
-from engine.release.evidence import InternalEvidence
 from engine.report import content, html
 from engine.report.content.results import compact
 from engine.report.document import Explanations, KeyValues, Numbers, Statement, explanations

@@ -11,7 +11,7 @@ import pikepdf
 import pytest
 from pypdf import PdfReader
 
-from engine.release.evidence import dumps, internal_json
+from engine.evidence import dumps, internal_json
 from engine.report import content, pdf, words
 from engine.report.document import Bullets, Document, Heading, KeyValues, Numbers, Row, Section, Statement
 from engine.report.embedded import embedded_evidence

@@ -8,11 +8,11 @@ from fractions import Fraction
 import pytest
 
 from engine import texts
+from engine.evidence import InternalEvidence
 from engine.pricing.price import Price
 from engine.pricing.statement import cost_of, price_statement
 from engine.privacy.mechanisms import DiscreteLaplace
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
-from engine.release.evidence import InternalEvidence
 from engine.release.plan import Plan
 from engine.report.content import price as price_chapter
 from engine.report.words import word
