@@ -22,6 +22,32 @@ class Text:
 
 Label = Text | str
 Cell = str | int | float | Text | None
+WEAK = "views.weak"
+
+
+def weak(value: int | float) -> Text:
+    """Return a number of a table that carries no information: its margin is as large as itself.
+
+    It is shown in brackets. The note of the table says what they mean.
+    """
+    return Text(WEAK, {"value": value})
+
+
+def is_weak(cell: Cell) -> bool:
+    """Say whether a cell is a number that carries no information."""
+    return isinstance(cell, Text) and cell.id == WEAK
+
+
+def amount(cell: Cell) -> int | float | None:
+    """Return the number of a cell, in brackets or not; None where it is none.
+
+    Examples
+    --------
+    >>> amount(weak(3)), amount(2.5), amount("three"), amount(True)
+    (3, 2.5, None, None)
+    """
+    value = cell.values["value"] if isinstance(cell, Text) and cell.id == WEAK else cell
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 @dataclass(frozen=True)

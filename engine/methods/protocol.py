@@ -17,6 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from engine.methods.filling import Counted
 from engine.methods.kinds import Family as Family
 from engine.methods.kinds import Rows as Rows
 from engine.methods.kinds import Spends as Spends
@@ -195,12 +196,14 @@ class Forecast:
     """What to expect before anything is spent: from formulas and declared sizes alone. It may say nothing.
 
     ``main`` is the error that stands for all; by default the first, for the group size that was asked for.
+    ``counted`` says what is counted, for a method that counts rows in cells.
     """
 
     errors: tuple[Expected, ...] = ()
     main: Expected | None = None
     views: tuple[View, ...] = ()
     notes: tuple[Text, ...] = ()
+    counted: Counted | None = None
 
 
 @dataclass(frozen=True)

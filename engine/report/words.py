@@ -10,7 +10,7 @@ from typing import Any
 
 from engine import texts
 from engine.report.document import Explanation, Explanations
-from engine.views import Cell, Label, TableView, Text, View, as_table
+from engine.views import WEAK, Cell, Label, TableView, Text, View, amount, as_table
 
 DASH = "–"
 FIRM_SPACE = "\u00a0"
@@ -45,6 +45,8 @@ def cell(value: Any, language: str) -> str:
     """Return a cell as people read it: a dash for nothing, numbers with separated thousands."""
     if value is None:
         return DASH
+    if isinstance(value, Text) and value.id == WEAK:
+        return bracketed(cell(value.values["value"], language))
     if isinstance(value, bool):
         return word(Text("report.words.yes" if value else "report.words.no"), language)
     if isinstance(value, Real):
@@ -53,9 +55,14 @@ def cell(value: Any, language: str) -> str:
     return word(value, language)
 
 
-def is_number(value: object) -> bool:
+def bracketed(written: str) -> str:
+    """Write a number as one that carries no information."""
+    return f"({written})"
+
+
+def is_number(value: Cell) -> bool:
     """Say whether a cell is set as a number, to the right."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    return amount(value) is not None
 
 
 def plainly(value: float, *, digits: int = 4, up: bool = False, down: bool = False) -> float:

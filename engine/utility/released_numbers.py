@@ -83,7 +83,7 @@ def worst_first(released: Floats, exact: Floats, *, most: int) -> npt.NDArray[np
 
 
 def no_better_than_a_guess(values: Floats, limits: Floats) -> npt.NDArray[np.bool_]:
-    """Say which released numbers have a 95 % limit that is larger than the number itself.
+    """Say which released numbers have a 95 % limit that is as large as the number itself, or larger.
 
     Parameters
     ----------
@@ -93,11 +93,11 @@ def no_better_than_a_guess(values: Floats, limits: Floats) -> npt.NDArray[np.boo
     Notes
     -----
     For such a number zero lies inside the margin, so that whoever guesses zero without the release is not
-    proved wrong. A margin that is just as large as the number does not count.
+    proved wrong. A number without any error is never one of them.
 
     Examples
     --------
-    >>> no_better_than_a_guess(np.array([3.0, -3.0, 40.0]), np.array([4.0, 4.0, 4.0])).tolist()
+    >>> no_better_than_a_guess(np.array([3.0, -4.0, 40.0]), np.array([4.0, 4.0, 4.0])).tolist()
     [True, True, False]
     """
-    return np.asarray(limits > np.abs(values), dtype=np.bool_)
+    return np.asarray((limits >= np.abs(values)) & (limits > 0), dtype=np.bool_)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.filling import Counted
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -32,6 +33,7 @@ from engine.methods.shared.tables import (
     result_frame,
     result_views,
     size_view,
+    totals_view,
 )
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, Integers, LaplaceCounts
 from engine.privacy.promise import Promise
@@ -99,7 +101,8 @@ class CountsMethod(Method):
             errors.append(Expected(label, "whole", None, total.median, total.limit, unit))
         views = (*forecast_views(self.id, errors), view)
         notes = (*cap_notes(request), *self.people_notes(request, one.limit))
-        return Forecast(tuple(errors), views=views, notes=notes)
+        counted = Counted(self.cells(request).size, one.limit)
+        return Forecast(tuple(errors), views=views, notes=notes, counted=counted)
 
     def people_notes(self, request: Request, limit: float) -> tuple[Text, ...]:
         """Say how many cells the declared people can fill, where somebody declared them."""
@@ -132,6 +135,8 @@ class CountsMethod(Method):
         if self.set_value(request, "totals"):
             artefacts.append(self.totals(noisy, cells, mechanism, unit))
         views = result_views(self.id, frame, cells, value="count", within="within_95")
+        if len(artefacts) > 1:
+            views = (totals_view(self.id, artefacts[1].frame), *views)
         names = ["extra_" + str(self.set_value(request, "extra_cells"))]
         names += ["no_negatives"] if self.set_value(request, "no_negatives") else []
         notes = (*cap_notes(request), *(Text(f"statistics.notes.{name}") for name in names))

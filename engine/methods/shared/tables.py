@@ -3,58 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import floor
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from engine.methods.filling import filling
 from engine.methods.protocol import DictionaryEntry, Expected
 from engine.methods.shared.cells import Cells, free_name
-from engine.views import BarsView, IntervalsView, TableView, Text, View
+from engine.utility.released_numbers import no_better_than_a_guess
+from engine.views import BarsView, IntervalsView, TableView, Text, View, is_weak, weak
 
 MOST_ROWS, MOST_BARS = 500, 60
-
-
-@dataclass(frozen=True)
-class Filling:
-    """What a declared number of people can fill at most, from public numbers alone.
-
-    Parameters
-    ----------
-    per_cell
-        Rows for each cell, were they spread evenly.
-    above
-        How many cells can hold more than the margin of a count, at most.
-    guesses
-        Share of cells, at least, whose count is no larger than its margin: zero would be as good a guess.
-    """
-
-    per_cell: float
-    above: int
-    guesses: float
-
-
-def filling(*, rows: int, cells: int, limit: float) -> Filling:
-    """Return how many cells declared rows can fill beyond the margin of a count.
-
-    Parameters
-    ----------
-    rows
-        How many rows the table has at most: declared people times the cap on rows of one person.
-    cells
-        How many cells are released.
-    limit
-        The error that 95 of 100 counts stay within.
-
-    Examples
-    --------
-    >>> filling(rows=100, cells=80, limit=4)
-    Filling(per_cell=1.25, above=20, guesses=0.75)
-    """
-    above = min(cells, rows // (floor(limit) + 1))  # each of them takes more than the limit
-    return Filling(rows / cells, above, 1 - above / cells)
+LIMIT = "within_95"
+COUNTED = ("count", "weight_total")
 
 
 def filling_note(*, people: int, rows_per_person: int, cells: int, limit: float) -> Text:
@@ -142,12 +104,14 @@ def result_views(
         name if name in cells.names else Text(f"methods.{method}.numbers.{name.rstrip('_')}.label")
         for name in frame.columns
     )
-    rows = tuple(tuple(row) for row in shown.astype(object).itertuples(index=False, name=None))
     note = (
         Text("statistics.notes.shortened", {"shown": MOST_ROWS, "rows": len(frame)})
         if len(frame) > MOST_ROWS
         else _note(method, "table")
     )
+    marked = marked_weak(shown, value=value, taken=cells.names, bounds=bounds)
+    rows = tuple(tuple(row) for row in marked.itertuples(index=False, name=None))
+    note = with_weak(note, rows)
     views: list[View] = [TableView(Text(f"methods.{method}.views.table.title"), headings, rows, note)]
     if within is not None and 0 < len(frame) <= MOST_BARS:
         value, within = free_name(value, cells.names), free_name(within, cells.names)
@@ -167,6 +131,63 @@ def result_views(
             )
         )
     return tuple(views)
+
+
+def totals_view(method: str, frame: pd.DataFrame) -> TableView:
+    """Return the released totals: of the whole table first, then of every value of every column."""
+    marked = marked_weak(frame, value="total", taken=())
+    rows = [
+        (f"{column}: {value}" if column else Text("statistics.labels.everyone"), total, limit)
+        for column, value, total, limit in marked.itertuples(index=False, name=None)
+    ]
+    headings = (Text("statistics.headings.group"), *(_heading(method, name) for name in ("total", LIMIT)))
+    shown = (rows[-1], *rows[:-1])
+    note = with_weak(Text("statistics.notes.totals"), shown)
+    return TableView(Text("statistics.headings.totals"), headings, shown, note)
+
+
+def _heading(method: str, name: str) -> Text:
+    return Text(f"methods.{method}.numbers.{name}.label")
+
+
+def marked_weak(
+    frame: pd.DataFrame, *, value: str, taken: Sequence[str], bounds: tuple[float, float] | None = None
+) -> pd.DataFrame:
+    """Return a released table for people: numbers that carry no information as `engine.views.weak`.
+
+    Parameters
+    ----------
+    value
+        Name of the released number, before `free_name`; its margin is ``within_95``.
+    taken
+        Headings of the columns that name a cell.
+    bounds
+        Where the number must lie by what was declared. It carries no information where its margin covers all
+        of that; without bounds, and for counts, where the margin is as large as the number.
+    """
+    shown: dict[Any, Any] = dict(frame.astype(object).items())
+    pairs = {value: (LIMIT, bounds)} | {name: (f"{name}_{LIMIT}", None) for name in COUNTED if name != value}
+    for number, (limit, ends) in pairs.items():
+        name, within = free_name(number, taken), free_name(limit, taken)
+        if name not in frame or within not in frame:
+            continue
+        values, limits = (frame[one].to_numpy(dtype=np.float64) for one in (name, within))
+        if ends is None:
+            says_nothing = no_better_than_a_guess(values, limits)
+        else:
+            slack = 1e-9 * (ends[1] - ends[0])
+            says_nothing = (values - limits <= ends[0] + slack) & (values + limits >= ends[1] - slack)
+        shown[name] = [
+            weak(one) if nothing else one for one, nothing in zip(shown[name], says_nothing, strict=True)
+        ]
+    return pd.DataFrame(shown, columns=frame.columns, dtype=object)
+
+
+def with_weak(note: Text, rows: tuple[tuple[Any, ...], ...]) -> Text:
+    """Return the note of a table, with what brackets mean where there are any."""
+    has_brackets = any(is_weak(cell) for row in rows for cell in row)
+    said = {"first": Text("statistics.notes.weak"), "second": note}
+    return Text("statistics.notes.both", said) if has_brackets else note
 
 
 def _label(cell: tuple[str, ...]) -> Text | str:

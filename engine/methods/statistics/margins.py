@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from engine.methods.budget import budget_problems, required
+from engine.methods.filling import Counted
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -151,17 +152,19 @@ class Margins(Method):
             found = self._accuracy(table, request)
             errors.append(Expected(name, "whole", None, found.median, found.limit, counted_unit(request)))
         notes = [self._measured_note(request)]
+        largest = max(self.asked(request), key=self.strategy(request).cells)
+        counted = Counted(self.strategy(request).cells(largest), self._accuracy(largest, request).limit)
         if request.values["people"] is not None:
-            largest = max(self.asked(request), key=self.strategy(request).cells)
             notes.append(
                 filling_note(
                     people=request.values["people"],
                     rows_per_person=request.rows_per_person,
-                    cells=self.strategy(request).cells(largest),
-                    limit=self._accuracy(largest, request).limit,
+                    cells=counted.cells,
+                    limit=counted.limit,
                 )
             )
-        return Forecast(tuple(errors), views=forecast_views(self.id, errors), notes=tuple(notes))
+        views = forecast_views(self.id, errors)
+        return Forecast(tuple(errors), views=views, notes=tuple(notes), counted=counted)
 
     def _accuracy(self, table: Columns, request: Request) -> Accuracy:
         return self.strategy(request).accuracy(table, scale=request.units_moved / required(request).epsilon)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.filling import Counted
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -252,8 +253,11 @@ class Means(Method):
             counted = Text(f"methods.{self.id}.numbers.{form.count_name}.label")
             unit = "" if form.quantity.weight is not None else counted_unit(request)
             errors.append(Expected(counted, "whole", None, *form.count_error, unit))
-        views = forecast_views(self.id, errors)
-        return Forecast(tuple(errors), views=views, notes=(*cap_notes(request), *self._errors_said(form)))
+        notes = (*cap_notes(request), *self._errors_said(form))
+        # A mean says nothing where nobody knows how many rows it rests on.
+        limit = None if form.count_error is None or form.quantity.weight is not None else form.count_error[1]
+        filled = None if limit is None else Counted(self.cells(request).size, limit)
+        return Forecast(tuple(errors), views=forecast_views(self.id, errors), notes=notes, counted=filled)
 
     # --- release -----------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.filling import Counted
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -194,6 +195,7 @@ class Quantiles(Method):
             tuple(errors),
             views=forecast_views(self.id, errors),
             notes=(*cap_notes(request), *map(self._note, ("even", "rank", self._way(steps)))),
+            counted=Counted(self.cells(request).size, float(ceil(most))),
         )
 
     def _note(self, name: str) -> Text:

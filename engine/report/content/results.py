@@ -9,8 +9,8 @@ from typing import Any
 from engine.evidence import PublicEvidence
 from engine.report.content.shared import say, side
 from engine.report.document import Part
-from engine.report.words import is_number, with_margin, word
-from engine.views import BarsView, Cell, IntervalsView, Label, NumberView, TableView, Text, View
+from engine.report.words import bracketed, is_number, with_margin, word
+from engine.views import BarsView, Cell, IntervalsView, Label, NumberView, TableView, Text, View, amount
 
 MOST_BARS = 25
 MOST_ACROSS = 8
@@ -82,8 +82,10 @@ def _beside(table: TableView) -> TableView:
 
 
 def _pair(value: Cell, margin: Cell) -> str:
-    assert isinstance(value, int | float) and isinstance(margin, int | float)
-    return " ± ".join(with_margin(float(value), float(margin), "en"))
+    number, limit = amount(value), amount(margin)
+    assert number is not None and limit is not None
+    pair = " ± ".join(with_margin(float(number), float(limit), "en"))
+    return bracketed(pair) if isinstance(value, Text) else pair
 
 
 def _without_same(table: TableView) -> tuple[TableView, list[Text]]:

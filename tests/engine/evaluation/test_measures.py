@@ -178,8 +178,8 @@ def test_a_method_that_draws_answers_by_lot_is_not_measured(made):
 def test_guesses_by_hand(made):
     context = with_counts(made(), [5, -2, 0, 40], limit=[4, 4, 4, 40])
     answer = measure(GUESSES).evaluate(released(context))
-    assert answer.figures == {"counts.count": {"cells": 4, "guesses": 2}}
-    assert shown(answer) == {"guesses": 2, "cells": 4}
+    assert answer.figures == {"counts.count": {"cells": 4, "guesses": 3}}  # 40 ± 40 may be zero
+    assert shown(answer) == {"guesses": 3, "cells": 4}
 
 
 def test_all_zero(made):

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.methods.catalogue import method
+from engine.methods.filling import filling
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared.cells import LevelAxis
-from engine.methods.shared.tables import filling
 from engine.table.schema import Column, Domain, Kind, Origin
 from engine.table.table import Table
 from tests.engine.battery.checks import failing

@@ -1,0 +1,152 @@
+"""The release as it will look, from declarations alone; and whether it can say anything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise
+from pathlib import Path
+
+import pytest
+
+import engine.release.reading as reading
+from engine.evaluation.numbers import released_numbers
+from engine.methods.catalogue import method, methods
+from engine.methods.filling import filling
+from engine.methods.protocol import TableArtefact
+from engine.release.check import check
+from engine.release.examples import plans
+from engine.release.mock import mock
+from engine.release.plan import FileReference
+from engine.release.verdict import remedies, verdict
+
+EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
+OPENING = [one.id for one in methods() if plans(one)]
+
+
+def example(method_id, **changes):
+    """Return the first example of a method over a file that does not exist."""
+    plan = plans(method(method_id))[0]
+    gone = {name: FileReference("gone.csv", file.options) for name, file in plan.files.items()}
+    return replace(plan, files=gone, **changes)
+
+
+@pytest.mark.parametrize("method_id", OPENING)
+def test_every_method_shows_its_shape_and_opens_no_file(method_id, monkeypatch):
+    def opened(*args, **kwargs):
+        raise AssertionError("a row was asked for")
+
+    for name in ("read", "read_all", "read_table", "file_hash"):
+        monkeypatch.setattr(reading, name, opened)
+    found = mock(example(method_id))
+    assert found is not None
+    assert found.artefacts
+
+
+def test_the_shape_is_that_of_the_declared_table():
+    plan = example("statistics.counts")
+    table = next(one for one in mock(plan).artefacts if one.name == "counts")
+    columns = plan.parameters["columns"]
+    request = plan.request
+    cells = check(plan).method.cells(request)
+    assert isinstance(table, TableArtefact)
+    assert tuple(table.frame.columns) == (*columns, "count", "within_95")
+    assert len(table.frame) == cells.size
+    assert table.frame[columns].apply(tuple, axis=1).tolist() == list(cells.labels())
+
+
+def test_the_margins_are_the_true_ones():
+    plan = example("statistics.counts")
+    forecast = check(plan).method.forecast(plan.request)
+    table = next(one for one in mock(plan).artefacts if one.name == "counts")
+    assert set(table.frame["within_95"]) == {forecast.errors[0].limit}
+
+
+def test_a_plan_that_is_not_complete_has_no_shape():
+    assert mock(example("statistics.counts", parameters={})) is None
+
+
+def test_columns_without_a_declaration_hold_no_value_of_the_table():
+    plan = example("datasets.pseudonyms")
+    table = mock(plan).artefacts[0].frame
+    assert set(table["diag_1"]) == {"diag_1 A", "diag_1 B", "diag_1 C"}
+
+
+# --- the verdict ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rows", "cells", "limit"), [(7, 4, 1), (7, 4, 2.5), (3, 5, 0), (12, 3, 5), (5, 5, 5)]
+)
+def test_no_distribution_of_the_rows_fills_more_cells(rows, cells, limit):
+    best = 0
+    for ends in combinations_with_replacement(range(rows + 1), cells - 1):
+        places = (0, *ends, rows)
+        counts = [after - before for before, after in pairwise(places)]
+        best = max(best, sum(count > limit for count in counts))
+    assert filling(rows=rows, cells=cells, limit=limit).above == best
+
+
+def judged(plan):
+    return verdict(plan, check(plan).method.forecast(plan.request))
+
+
+def test_a_useless_release_is_called_so_before_it_is_paid_for():
+    plan = example("statistics.counts")
+    thin = replace(plan, budget=replace(plan.budget, epsilon=Fraction(1, 200)))
+    assert not judged(plan).is_useless
+    found = judged(thin)
+    assert found.is_useless
+    assert found.above == min(found.cells, found.people // (int(found.limit) + 1))
+
+
+def test_nothing_is_said_where_nobody_declared_how_many_people_there_are():
+    plan = example("statistics.counts")
+    silent = {name: value for name, value in plan.parameters.items() if name != "people"}
+    assert judged(replace(plan, parameters=silent, price=replace(plan.price, people=None))) is None
+
+
+def test_remedies_are_counted_the_same_way_and_help():
+    plan = example("statistics.counts")
+    thin = replace(plan, budget=replace(plan.budget, epsilon=Fraction(1, 200)))
+    found = remedies(thin)
+    assert {one.kind for one in found} == {"without", "level"}
+    for one in found:
+        assert judged(replace(thin, **one.changes)) == one.verdict
+        assert one.verdict.share > judged(thin).share
+
+
+# --- numbers that carry no information --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method_id", ["statistics.counts", "statistics.margins", "statistics.means"])
+def test_numbers_within_their_margin_stand_in_brackets(method_id):
+    from engine.views import amount, is_weak
+
+    plan = example(method_id)
+    plan = replace(plan, budget=replace(plan.budget, epsilon=Fraction(1, 50)))
+    found = mock(plan)
+    table = next(view for view in found.views if view.kind == "table" and "totals" not in str(view.title))
+    number = next(one for one in released_numbers(found) if one.name == "count")
+    at = list(number.artefact.frame.columns).index(number.column)
+    for row, value, limit in zip(table.rows, number.values, number.limits, strict=True):
+        assert amount(row[at]) == value
+        assert is_weak(row[at]) == (limit >= abs(value))
+    assert any(is_weak(row[at]) for row in table.rows)
+    assert table.note.id == "statistics.notes.both"
+
+
+def test_a_mean_whose_margin_covers_the_declared_range_stands_in_brackets():
+    from engine.views import is_weak
+
+    plan = example("statistics.means")
+    plan = replace(plan, budget=replace(plan.budget, epsilon=Fraction(1, 500)))
+    table = mock(plan).views[0]
+    low, high = 1, 14
+    weak = [is_weak(row[1]) for row in table.rows]
+    covers = []
+    for row in table.rows:
+        value = row[1].values["value"] if is_weak(row[1]) else row[1]
+        covers.append(value - row[2] <= low + 1e-6 and value + row[2] >= high - 1e-6)
+    assert weak == covers
+    assert any(covers)
