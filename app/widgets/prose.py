@@ -2,16 +2,52 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
 from app.theme import text_font
 
 
-class Prose(QLabel):
+class Wrapped(QLabel):
+    """A label of several lines that remembers how high it is at each width.
+
+    A page asks each of its labels about ten times while it is laid out, and Qt breaks the lines anew each
+    time: half of what it takes to show a page.
+    """
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        self._heights: dict[int, int] = {}
+        super().__init__(text, parent)
+        self.setWordWrap(True)
+
+    def heightForWidth(self, width: int) -> int:
+        found = self._heights.get(width)
+        if found is None:
+            found = self._heights[width] = super().heightForWidth(width)
+        return found
+
+    def setText(self, text: str) -> None:
+        self._heights.clear()
+        super().setText(text)
+
+    def setWordWrap(self, on: bool) -> None:
+        self._heights.clear()
+        super().setWordWrap(on)
+
+    def setContentsMargins(self, *margins: Any) -> None:
+        self._heights.clear()
+        super().setContentsMargins(*margins)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._heights.clear()
+        super().changeEvent(event)
+
+
+class Prose(Wrapped):
     """A paragraph or several (blank line between); ``**word**`` is strong.
 
     Parameters
@@ -23,9 +59,8 @@ class Prose(QLabel):
     def __init__(
         self, sentence: str = "", *, tone: str = "", pixels: int = 13, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self.setTextFormat(Qt.TextFormat.RichText)
-        self.setWordWrap(True)
         self.setFont(text_font(pixels))
         self.setProperty("tone", tone)
         self._plain = self._said = ""
@@ -52,7 +87,7 @@ class Prose(QLabel):
         return self._plain
 
 
-class Heading(QLabel):
+class Heading(Wrapped):
     """One line in a heavier face: ``title`` 22, ``side`` 15, ``card`` 13."""
 
     SIZES: ClassVar = {
@@ -75,5 +110,4 @@ class Heading(QLabel):
         super().__init__(sentence, parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setFont(text_font(*self.SIZES[size], tabular=size not in ("title", "key")))
-        self.setWordWrap(True)
         self.setProperty("tone", tone)

@@ -159,6 +159,8 @@ class Ways(Card):
         if tuple(ways) != self._shown:
             self._shown = tuple(ways)
             self._waiting.clear()
+            was_hidden = self.isHidden()
+            self.hide()  # or the whole page would be laid out for each line that is shown
             for way, row in list(self._made.items()):
                 if way not in self._shown:
                     row.hide()
@@ -169,6 +171,7 @@ class Ways(Card):
                 if self._column.indexOf(row) != place:
                     self._column.insertWidget(place, row)
                 row.show()
+            self.setHidden(was_hidden)
         self.group.setExclusive(False)
         for row in self._made.values():
             row.button.setChecked(row in self.rows and row.way.id == selected)
