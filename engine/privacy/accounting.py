@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import InputRefused
 from engine.privacy.event_json import event_to_json
-from engine.privacy.events import Event, Mechanism, exchanged_delta, rounded_up
+from engine.privacy.events import Mechanism, exchanged_delta, rounded_up
 from engine.privacy.gaussian import concentrated_delta, concentrated_epsilon
 from engine.privacy.promise import Loss, Neighbours, Promise
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engine.privacy.at_risk.composition import Composition
     from engine.privacy.at_risk.loss import PrivacyLoss
 
-__all__ = ["Total", "as_neighbours", "certified_delta", "pure_epsilon", "to_replace_one", "total"]
+__all__ = ["Total", "as_neighbours", "certified_delta", "to_replace_one", "total"]
 
 _MOST_COMPOSED = 100_000
 _WIDEST = 100.0  # losses of one run beyond which the grid would say less than the plain sum
@@ -50,46 +50,6 @@ class Total:
     delta: Fraction
     method: str
     neighbours: Neighbours = Neighbours.ADD_REMOVE
-
-
-def pure_epsilon(event: Event, *, neighbours: Neighbours) -> Fraction:
-    """Return the exact epsilon of a tree of pure events.
-
-    Parameters
-    ----------
-    event
-        Mechanisms without delta, one after the other or on disjoint people.
-    neighbours
-        The relation that the sensitivities of the events are about.
-
-    Returns
-    -------
-    Fraction
-        Exact; randomised response, whose loss is a logarithm, is rounded up at the twelfth place.
-
-    Raises
-    ------
-    InputRefused
-        ``accounting.not_pure`` (a mechanism that needs a delta), ``accounting.parallel_replace_one``: a
-        person who is exchanged touches two parts.
-
-    Notes
-    -----
-    Sequential: sum. Parallel: largest, under add/remove only. Sources: Dwork and Roth (2014), theorem 3.16;
-    McSherry (2009), theorem 4.
-
-    Examples
-    --------
-    >>> from engine.privacy.events import Sequential
-    >>> from engine.privacy.mechanisms import DiscreteLaplace
-    >>> laplace = DiscreteLaplace(Fraction(4), Fraction(1))
-    >>> pure_epsilon(Sequential((laplace, laplace)), neighbours=Neighbours.ADD_REMOVE)
-    Fraction(1, 2)
-    """
-    found = _pure(event.together(neighbours))
-    if found is None:
-        raise InputRefused("accounting.not_pure")
-    return found
 
 
 def to_replace_one(promise: Promise) -> Promise:

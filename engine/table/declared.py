@@ -45,7 +45,7 @@ def as_declared(table: Table, schema: Schema) -> Table:
     -------
     Table
         Whole numbers and numbers as float64, dates as datetime64, all else as text; a cell that does not fit
-        its kind is missing. The person key is text in one form, see `key_text`.
+        its kind is missing. The person key is text in one form, see `key_texts`.
 
     Notes
     -----
@@ -65,31 +65,26 @@ def as_declared(table: Table, schema: Schema) -> Table:
     return table.with_rows(pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False))
 
 
-def key_text(value: object) -> str:
-    """Return a person key in one form: ``"7"``, ``" 7"``, ``"7.0"``, 7 and 7.0 are one person.
+def key_texts(values: Iterable[object]) -> list[str]:
+    """Return person keys in one form: ``"7"``, ``" 7"``, ``"7.0"``, 7 and 7.0 are one person.
 
     Examples
     --------
-    >>> key_text(7.0), key_text(" 7.00"), key_text("007"), key_text("P7 ")
-    ('7', '7', '007', 'P7')
+    >>> key_texts([7.0, " 7.00", "007", "P7 "])
+    ['7', '7', '007', 'P7']
     """
-    return key_texts([value])[0]
-
-
-def key_texts(values: Iterable[object]) -> list[str]:
-    """Return person keys in one form, see `key_text`."""
     texts = pa.array(texts_of(values), pa.large_string())
     return [text or "" for text in key_cells(texts).to_pylist()]
 
 
 def key_column(values: pd.Series) -> pa.ChunkedArray:
-    """Return the person keys of a column in one form, null for a missing one; see `key_text`."""
+    """Return the person keys of a column in one form, null for a missing one; see `key_texts`."""
     is_text = values.dtype.kind not in "biufMm"
     return key_cells(cells_of(values if is_text else _each(values)))
 
 
 def person_codes(keys: pd.Series, missing: tuple[str, ...] = ()) -> npt.NDArray[np.int64]:
-    """Return a number for each row's person, −1 where the key is missing; see `key_text` for who is one."""
+    """Return a number for each row's person, −1 where the key is missing; see `key_texts` for who is one."""
     cells = key_column(keys)
     absent = pc.is_in(cells, value_set=pa.array(key_texts(missing), cells.type))
     encoded = pc.if_else(absent, pa.scalar(None, cells.type), cells).combine_chunks().dictionary_encode()

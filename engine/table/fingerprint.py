@@ -129,31 +129,6 @@ def _sums(hashes: Hashes) -> Hashes:
     return np.array([hashes.sum(dtype=np.uint64), (hashes * hashes).sum(dtype=np.uint64)], np.uint64)
 
 
-def fingerprint(table: Table, *, progress: Progress = SILENT) -> str:
-    """Return the fingerprint among the `marks` of a table.
-
-    Examples
-    --------
-    >>> one = Table(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}))
-    >>> two = Table(pd.DataFrame({"b": ["y", "x"], "a": [2, 1]}))
-    >>> fingerprint(one) == fingerprint(two)
-    True
-    """
-    return marks(table, progress=progress).fingerprint
-
-
-def schema_fingerprint(table: Table) -> str:
-    """Return a fingerprint of the names of the columns alone, whatever their order.
-
-    Examples
-    --------
-    >>> first = Table(pd.DataFrame({"a": [1], "b": [2]}))
-    >>> schema_fingerprint(first) == schema_fingerprint(Table(pd.DataFrame({"b": [9], "a": [8]})))
-    True
-    """
-    return hashlib.sha256("\0".join(sorted(table.names)).encode()).hexdigest()
-
-
 def _hashed(values: pd.Series) -> npt.NDArray[np.uint64]:
     """Hash cells so that 1, 1.0 and "1" agree, and a day and its ISO text, whatever the storage."""
     if pd.api.types.is_numeric_dtype(values.dtype):

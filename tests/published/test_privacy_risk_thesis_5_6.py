@@ -5,6 +5,7 @@ import pytest
 from engine.privacy.at_risk import bounds
 from engine.privacy.at_risk.composition import compose
 from engine.privacy.at_risk.mechanisms import laplace
+from engine.privacy.at_risk.several import read_releases, state_together
 
 
 def test_a_hundred_releases_at_a_tenth():
@@ -16,5 +17,6 @@ def test_a_hundred_releases_at_a_tenth():
     assert exact.epsilon_for_delta(1e-4) == pytest.approx(3.68, abs=0.005)
     # At 1.05 the δ is a thousand times the one that was asked for.
     assert exact.delta_bounds(1.05)[0] > 0.1
-    assert bounds.advanced([0.1] * 100, delta=1e-4) == pytest.approx(5.34, abs=0.005)
-    assert bounds.basic([0.1] * 100) == 10
+    stated = state_together([read_releases("laplace:0.1:100")], delta="1e-4")
+    assert stated.advanced == pytest.approx(5.34, abs=0.005)
+    assert stated.basic == 10

@@ -31,6 +31,7 @@ from engine.pricing.cost import Cost
 from engine.pricing.reading import cheapest, price, published_curve
 from engine.privacy.at_risk import bounds, mechanisms, published
 from engine.privacy.at_risk.composition import compose
+from engine.privacy.at_risk.several import read_releases, state_together
 
 EPSILONS = np.linspace(0.01, 1, 100)
 
@@ -135,8 +136,8 @@ def test_composition(draw, epsilon0):
     releases, delta = [1, 2, 5, 10, 20, 50, 100, 200, 300], 1e-5
     loss = mechanisms.laplace(epsilon0=epsilon0)
     exact = [compose([(loss, n)]).epsilon_for_delta(delta) for n in releases]
-    basic = [float(bounds.basic([epsilon0]) * n) for n in releases]
-    advanced = [bounds.advanced([epsilon0] * n, delta=delta) for n in releases]
+    stated = [state_together([read_releases(f"laplace:{epsilon0}:{n}")], delta=delta) for n in releases]
+    basic, advanced = [one.basic for one in stated], [one.advanced for one in stated]
     shown = [bounds.at_risk_as_published(epsilon0, releases=n, delta=delta) for n in releases]
     assert all(e <= min(a, b) * (1 + 1e-6) for e, a, b in zip(exact, advanced, basic, strict=True))
     # The published form promises too much: it lies below what the releases really lose, at ε0 = 1 for up to

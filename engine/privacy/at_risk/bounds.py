@@ -1,71 +1,11 @@
-"""Composition by formula: basic, advanced, and at risk as its source publishes it."""
+"""Composition at risk as its source publishes it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from fractions import Fraction
 
-from engine.errors import InputRefused
 from engine.privacy.at_risk import published
-from engine.privacy.at_risk.inputs import Number, level, positive, share, whole
-
-
-def basic(epsilons: Sequence[Number]) -> Fraction:
-    """Return the sum of the privacy levels: valid for every release, exact as a fraction.
-
-    Parameters
-    ----------
-    epsilons
-        ε0 of each release.
-
-    Raises
-    ------
-    InputRefused
-        ``at_risk.nothing_composed`` or a level that cannot be used.
-
-    Examples
-    --------
-    >>> basic([0.1, 0.2])
-    Fraction(3, 10)
-    """
-    if not epsilons:
-        raise InputRefused("at_risk.nothing_composed")
-    return sum((positive(epsilon, name="epsilon0") for epsilon in epsilons), Fraction(0))
-
-
-def advanced(epsilons: Sequence[Number], *, delta: Number) -> float:
-    """Return the ε of advanced composition at a δ.
-
-    Parameters
-    ----------
-    epsilons
-        ε0 of each release.
-    delta
-        Between 0 and 1.
-
-    Returns
-    -------
-    float
-        √(2 ln(1/δ) Σ ε_i²) + Σ ε_i (e^{ε_i} − 1).
-
-    Notes
-    -----
-    Valid, and for few releases larger than the plain sum.
-
-    Source: Dwork, Rothblum and Vadhan, "Boosting and differential privacy", FOCS 2010, theorem III.3.
-
-    Examples
-    --------
-    >>> round(advanced([0.1] * 100, delta=1e-4), 2)
-    5.34
-    """
-    if not epsilons:
-        raise InputRefused("at_risk.nothing_composed")
-    small = float(share(delta, name="delta"))
-    levels = [level(epsilon, name="epsilon0") for epsilon in epsilons]
-    spread = math.sqrt(2 * -math.log(small) * sum(x * x for x in levels))
-    return spread + sum(x * math.expm1(x) for x in levels)
+from engine.privacy.at_risk.inputs import Number, level, share, whole
 
 
 def at_risk_as_published(

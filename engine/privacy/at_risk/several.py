@@ -158,7 +158,7 @@ def state_together(
     if all(x.mechanism in HAS_A_LEVEL for x in releases):
         levels = [(x.own, x.count) for x in releases]
         basic = float(sum(own * count for own, count in levels))
-        # The same sums as bounds.advanced, by groups.
+        # √(2 ln(1/δ) Σ ε²) + Σ ε(e^ε − 1): Dwork, Rothblum and Vadhan (2010), theorem III.3
         squares = sum(float(own) ** 2 * count for own, count in levels)
         means = sum(float(own) * math.expm1(float(own)) * count for own, count in levels)
         advanced = math.sqrt(-2 * math.log(small) * squares) + means

@@ -7,7 +7,7 @@ cannot differ.
 
 from engine.privacy.mechanisms.discrete_gaussian import DiscreteGaussian, GaussianCounts
 from engine.privacy.mechanisms.discrete_laplace import DiscreteLaplace, LaplaceCounts
-from engine.privacy.mechanisms.exponential import Exponential, ExponentialChoice
+from engine.privacy.mechanisms.exponential import Exponential
 from engine.privacy.mechanisms.gaussian import Gaussian
 from engine.privacy.mechanisms.integers import Integers, root_above
 from engine.privacy.mechanisms.laplace import Laplace
@@ -22,7 +22,6 @@ __all__ = [
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",
-    "ExponentialChoice",
     "FlipChoice",
     "Gaussian",
     "GaussianCounts",

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log
 from typing import TYPE_CHECKING
 
 from engine.privacy.draw import Draw
 from engine.privacy.events import Mechanism
-from engine.privacy.mechanisms.integers import Integers
 
 if TYPE_CHECKING:
     from engine.privacy.at_risk.loss import PrivacyLoss
-    from engine.privacy.noise import Noise
 
 
 @dataclass(frozen=True)
@@ -60,57 +57,3 @@ class Exponential(Mechanism):
 
     def drawn(self) -> Counter[Draw]:
         return Counter({Draw("exponential_choice", 1 / self.scale): self.count * self.choices})
-
-
-@dataclass(frozen=True)
-class ExponentialChoice:
-    """A choice among declared candidates by integer scores: ε-differential privacy.
-
-    Parameters
-    ----------
-    sensitivity
-        Largest change of any one score between neighbouring data sets; where several choices are made on
-        groups of the same people, the largest sum of these changes over the groups.
-    epsilon
-        Exact privacy level, above 0.
-    choices
-        How many such choices are made, on as many groups.
-
-    Notes
-    -----
-    P(i) ∝ exp(ε · score_i / 2Δ).
-
-    Source: McSherry and Talwar (2007), theorem 6; Dwork and Roth (2014), theorem 3.10.
-
-    Examples
-    --------
-    >>> ExponentialChoice(2, Fraction(1)).rate
-    Fraction(1, 4)
-    """
-
-    sensitivity: int
-    epsilon: Fraction
-    choices: int = 1
-
-    @property
-    def rate(self) -> Fraction:
-        """ε/2Δ, exactly."""
-        return self.epsilon / (2 * self.sensitivity)
-
-    @property
-    def event(self) -> Exponential:
-        """What the accountant counts."""
-        return Exponential(1 / self.rate, Fraction(self.sensitivity), choices=self.choices)
-
-    def score_limit(self, candidates: int, *, share: float) -> float:
-        """Return t with P(score of the choice ≥ best score − t) ≥ share, for any scores.
-
-        Notes
-        -----
-        P(score ≤ best − t) ≤ candidates · e^(−rate · t). Source: Dwork and Roth (2014), theorem 3.11.
-        """
-        return log(candidates / (1 - share)) / float(self.rate)
-
-    def choose(self, scores: Integers, noise: Noise) -> int:
-        """Return the place of the chosen candidate."""
-        return noise.exponential_choice(scores, rate=self.rate)

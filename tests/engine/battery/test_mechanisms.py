@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine.privacy.mechanisms import ExponentialChoice, GaussianCounts, LaplaceCounts
+from engine.privacy.mechanisms import GaussianCounts, LaplaceCounts
 from tests.engine.battery.checks import applicable, failing
 from tests.engine.battery.distributions import gaussian_law, laplace_law
 from tests.engine.battery.honest import (
@@ -17,6 +17,7 @@ from tests.engine.battery.honest import (
     STEP,
     SUM,
     bounded_sum,
+    choosing,
     median_scores,
     one_count,
 )
@@ -42,23 +43,19 @@ def in_steps(mechanism):
     }
 
 
-def chosen(mechanism):
-    return lambda data, noise: np.array([mechanism.choose(median_scores(data), noise)])
-
-
 SUBJECTS = {
     "Laplace, count": replace(COUNT, **whole(LaplaceCounts(1, EPSILON), one_count), law=laplace_law(1)),
     "Laplace, sum": replace(SUM, **in_steps(LaplaceCounts(REACH, EPSILON)), law=laplace_law(REACH)),
     "Gaussian, count": replace(
         COUNT, **whole(GAUSSIAN, one_count), epsilon=None, law=gaussian_law(GAUSSIAN.scale**2)
     ),
-    "exponential": replace(MEDIAN, release=chosen(ExponentialChoice(1, EPSILON))),
+    "exponential": replace(MEDIAN, release=choosing(median_scores, EPSILON / 2)),
 }
 HALVED = {
     "Laplace, count": whole(LaplaceCounts(1, 2 * EPSILON), one_count),
     "Laplace, sum": in_steps(LaplaceCounts(REACH // 2, EPSILON)),
     "Gaussian, count": whole(GaussianCounts(1, 2 * GAUSSIAN.epsilon, GAUSSIAN.delta), one_count),
-    "exponential": {"release": chosen(ExponentialChoice(1, 6 * EPSILON))},
+    "exponential": {"release": choosing(median_scores, 3 * EPSILON)},
 }
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from engine.errors import Cancelled, InputRefused
-from engine.privacy.at_risk import bounds
 from engine.privacy.at_risk.composition import compose, composed
 from engine.privacy.at_risk.loss import PrivacyLoss
 from engine.privacy.at_risk.mechanisms import (
@@ -20,6 +19,7 @@ from engine.privacy.at_risk.mechanisms import (
     laplace,
     randomised_response_at,
 )
+from engine.privacy.at_risk.several import read_releases, state_together
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 from engine.progress import Progress
 from engine.texts import explain
@@ -181,8 +181,7 @@ def test_expected_price_needs_the_whole_distribution():
 
 
 def test_formulas():
-    assert bounds.basic(["0.1", 0.2, Fraction(1, 10)]) == Fraction(2, 5)
+    found = state_together([read_releases("laplace:0.1:1"), read_releases("laplace:0.2")], delta="1e-4")
+    assert found.basic == pytest.approx(0.3)
     by_hand = math.sqrt(2 * math.log(1e4) * (0.01 + 0.04)) + 0.1 * math.expm1(0.1) + 0.2 * math.expm1(0.2)
-    assert bounds.advanced([0.1, 0.2], delta=1e-4) == pytest.approx(by_hand)
-    with pytest.raises(InputRefused):
-        bounds.basic([])
+    assert found.advanced == pytest.approx(by_hand)

@@ -20,7 +20,6 @@ from engine.methods.models.linear_model import effects, predict
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.quadratic import solve
 from engine.methods.protocol import Budget, Context
-from engine.privacy.accounting import pure_epsilon
 from engine.privacy.promise import Neighbours
 from engine.release.documents import document_html
 from engine.report.content.cover import accuracy
@@ -187,7 +186,7 @@ def test_a_person_with_more_rows_costs_more():
 def test_the_cost_is_exactly_the_budget(neighbours):
     request = asked("x", "ward", target="stay", epsilon="7/30", neighbours=neighbours)
     cost = LINEAR.cost(request)
-    assert pure_epsilon(cost.loss.events, neighbours=neighbours) == cost.loss.epsilon == Fraction(7, 30)
+    assert cost.loss.events.epsilon() == cost.loss.epsilon == Fraction(7, 30)
     assert released(request, mixed()).promise == cost
 
 
