@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from engine import texts
-from engine.commands import analyse, example, ledger, plan, table
+from engine.commands import analyse, example, ledger, plan, risk, table
 from engine.commands.command import Commands, Parser
 from engine.version import __version__
 
@@ -20,6 +20,6 @@ def make_parser() -> Parser:
     subparsers = parser.add_subparsers(
         title="commands", metavar="COMMAND", required=True, parser_class=Parser
     )
-    for module in (table, plan, example, ledger, analyse):
+    for module in (table, risk, plan, example, ledger, analyse):
         module.add_commands(Commands(subparsers, common))
     return parser

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 from engine import texts
 from engine.commands.command import Answer, Commands
-from engine.commands.values import read_schema, write_text
+from engine.commands.values import write_text
 
 
 def add_commands(add: Commands) -> None:
-    """Add ``methods``, ``inspect`` and ``risk``."""
+    """Add ``methods`` and ``inspect``."""
     add("methods", methods_command).add_argument("id", nargs="?", help="one method")
     inspect = add("inspect", inspect_command)
     inspect.add_argument("file")
     inspect.add_argument("--out", metavar="SCHEMA.json", help="write the suggested schema")
-    risk = add("risk", risk_command)
-    risk.add_argument("file")
-    risk.add_argument("--schema", required=True, metavar="SCHEMA.json")
 
 
 def methods_command(options: argparse.Namespace) -> Answer:
@@ -53,13 +49,3 @@ def inspect_command(options: argparse.Namespace) -> Answer:
         schema = suggested_schema(table).to_json()
         write_text(Path(options.out), json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
     return inspect_table(table, language=options.language), 0
-
-
-def risk_command(options: argparse.Namespace) -> Answer:
-    """Return what a table could disclose by the group sizes of its identifying attributes. Internal."""
-    from engine.risk.group_sizes import group_sizes
-    from engine.table.reading.readers import read_table
-
-    schema = read_schema(Path(options.schema))
-    table = read_table(Path(options.file), schema=schema)
-    return {"audience": "internal", "group_sizes": asdict(group_sizes(table, schema))}, 0

@@ -24,10 +24,13 @@ def budget(epsilon: str | None, delta: str, neighbours: str) -> Any:
 
     if epsilon is None:
         return None
-    return Budget(_fraction(epsilon, "--epsilon"), _fraction(delta, "--delta"), Neighbours(neighbours))
+    return Budget(
+        number_option(epsilon, "--epsilon"), number_option(delta, "--delta"), Neighbours(neighbours)
+    )
 
 
-def _fraction(written: str, option: str) -> Fraction:
+def number_option(written: str, option: str) -> Fraction:
+    """Return the number of an option exactly as it is written, or refuse in words."""
     from engine.numbers import exact
 
     try:

@@ -1,0 +1,248 @@
+"""A table as codes: every column is read once, and all that is asked of it afterwards works on the codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.risk.combinations import Numbers, dense
+from engine.table.coding import text_of, texts_of
+from engine.table.declared import person_codes
+from engine.table.hierarchies import MISSING, Hierarchy
+from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.table import Table
+
+IDENTIFYING = (Role.IDENTIFYING, Role.TIME, Role.PLACE)
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedColumn:
+    """One column as codes. Internal: from private rows.
+
+    Parameters
+    ----------
+    column
+        Its declaration.
+    codes
+        For every row the place of its value in ``values``.
+    values
+        The values that occur, in the order of their codes; None stands for a missing one.
+    missing
+        The code of a missing value, None where none is missing.
+    """
+
+    column: Column
+    codes: npt.NDArray[np.int32] = field(repr=False)
+    values: tuple[object, ...] = field(repr=False)
+    missing: int | None = None
+
+    @property
+    def size(self) -> int:
+        """How many different values there are."""
+        return len(self.values)
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The values as text, the empty text for a missing one."""
+        return tuple(MISSING if value is None else text_of(value) for value in self.values)
+
+    @cached_property
+    def ordered(self) -> bool:
+        """Whether the values have an order: numbers, days, and ordered categories with declared values."""
+        if self.column.kind is Kind.ORDINAL:
+            return self.column.domain is not None and self.column.domain.values is not None
+        if self.column.kind is Kind.CATEGORY:
+            return False
+        present = [value for value in self.values if value is not None]
+        return bool(present) and not any(isinstance(value, str) for value in present)
+
+    @cached_property
+    def ranks(self) -> npt.NDArray[np.int64]:
+        """The place of every code in the order of the values, shape (size,); a missing value comes last."""
+        if self.column.kind is Kind.ORDINAL and self.ordered:
+            assert self.column.domain is not None and self.column.domain.values is not None
+            declared = {value: place for place, value in enumerate(self.column.domain.values)}
+            keys: list[tuple[object, ...]] = [
+                (text == MISSING, declared.get(text, len(declared)), text) for text in self.texts
+            ]
+        else:
+            keys = [(value is None, 0 if value is None else value) for value in self.values]
+        order = sorted(range(self.size), key=lambda code: keys[code])
+        found = np.empty(self.size, dtype=np.int64)
+        found[order] = np.arange(self.size)
+        return found
+
+    def coarser(self, hierarchy: Hierarchy, step: int) -> EncodedColumn:
+        """Return the column as it reads on a step of a hierarchy: only the values are read again.
+
+        Examples
+        --------
+        >>> from fractions import Fraction
+        >>> age = encode_column(pd.Series([31, 38, 44]), Column("age"))
+        >>> age.coarser(Hierarchy(bands=(Fraction(10),)), 1).values
+        ('[30, 40)', '[40, 50)')
+        """
+        found, uniques = pd.factorize(np.array(hierarchy.at(self.texts, step), dtype=object))
+        values = tuple(None if value == MISSING else str(value) for value in uniques)
+        missing = values.index(None) if None in values else None
+        return replace(self, codes=found.astype(np.int32)[self.codes], values=values, missing=missing)
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """Columns as codes, and whose rows they are. Internal: from private rows.
+
+    Parameters
+    ----------
+    n_rows
+        Number of rows.
+    columns
+        By name.
+    people
+        A number for each row's person, from 0 without gaps; None where every row is a person.
+    weights
+        How many people of the population a row stands for; None where no column says so.
+    """
+
+    n_rows: int
+    columns: Mapping[str, EncodedColumn]
+    people: Numbers | None = field(default=None, repr=False)
+    weights: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+
+    @property
+    def n_people(self) -> int:
+        """Number of people; rows where no person key is marked."""
+        return self.n_rows if self.people is None else int(self.people.max(initial=-1)) + 1
+
+    def with_role(self, *roles: Role) -> tuple[str, ...]:
+        """Return the names of the columns that have one of the roles."""
+        return tuple(name for name, found in self.columns.items() if found.column.role in roles)
+
+    @property
+    def identifying(self) -> tuple[str, ...]:
+        """Names of the columns that somebody else may know."""
+        return self.with_role(*IDENTIFYING)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """Names of the sensitive columns."""
+        return self.with_role(Role.SENSITIVE)
+
+    def with_column(self, changed: EncodedColumn) -> EncodedTable:
+        """Return the table with one column replaced, for instance by a coarser one."""
+        return replace(self, columns={**self.columns, changed.column.name: changed})
+
+
+def encode(
+    table: Table,
+    schema: Schema,
+    *,
+    columns: Iterable[str] | None = None,
+    people: Numbers | None = None,
+) -> EncodedTable:
+    """Read every column that matters once.
+
+    Parameters
+    ----------
+    table
+        The table, after preparation.
+    schema
+        Roles, kinds and missing codes; which rows belong to one person; the weights.
+    columns
+        Names to encode; by default the identifying and the sensitive ones.
+    people
+        `engine.table.declared.person_codes` of the table, where they are known already.
+
+    Returns
+    -------
+    EncodedTable
+        A cell that is empty or holds a declared missing code is missing, all missing cells of a column alike.
+
+    Raises
+    ------
+    InputRefused
+        ``table.no_such_column``; ``risk.weights``: a weight that is missing, negative or not a number.
+
+    Examples
+    --------
+    >>> people = Table(pd.DataFrame({"age": [30, 30, 41], "sex": ["f", "?", None]}))
+    >>> marked = (Column("age", Role.IDENTIFYING), Column("sex", Role.IDENTIFYING, missing=("?",)))
+    >>> found = encode(people, Schema(marked))
+    >>> found.columns["sex"].values, found.columns["sex"].codes.tolist()
+    (('f', None), [0, 1, 1])
+    """
+    if columns is None:
+        columns = [column.name for column in schema.with_role(*IDENTIFYING, Role.SENSITIVE)]
+    frame = table.rows()
+    encoded = {}
+    for name in columns:
+        if name not in table:
+            raise InputRefused("table.no_such_column", file=table.source, column=name)
+        encoded[name] = encode_column(frame[name], schema.column(name))
+    person = _each_somebody(_people(table, schema) if people is None else people)
+    return EncodedTable(table.n_rows, encoded, person, _weights(table, schema))
+
+
+def encode_column(values: pd.Series, column: Column) -> EncodedColumn:
+    """Return one column as codes; see `encode`."""
+    found, uniques = pd.factorize(values)
+    codes = found.astype(np.int32)
+    listed: list[object] = uniques.tolist() if hasattr(uniques, "tolist") else list(uniques)
+    listed, new = _declared_missing(listed, column)
+    if new is not None:
+        codes = new[codes]  # −1 is the last place, which stands for a missing cell
+    absent = codes < 0
+    if not absent.any():
+        return EncodedColumn(column, codes, tuple(listed))
+    codes[absent] = len(listed)
+    return EncodedColumn(column, codes, (*listed, None), len(listed))
+
+
+def _declared_missing(
+    values: list[object], column: Column
+) -> tuple[list[object], npt.NDArray[np.int32] | None]:
+    """Take the missing codes, and text that is blank, out of the values; say what becomes of each code."""
+    absent = {text_of(code) for code in column.missing} | {MISSING}
+    if values and not column.missing and not isinstance(values[0], str):
+        return values, None
+    gone = np.array([text in absent for text in texts_of(values)], dtype=bool)
+    if not gone.any():
+        return values, None
+    new = np.append(np.cumsum(~gone) - 1, -1).astype(np.int32)
+    new[:-1][gone] = -1
+    return [value for value, out in zip(values, gone, strict=True) if not out], new
+
+
+def _people(table: Table, schema: Schema) -> Numbers | None:
+    key = schema.person_key
+    if key is None or key.name not in table:
+        return None
+    return person_codes(table.rows()[key.name], key.missing)
+
+
+def _each_somebody(person: Numbers | None) -> Numbers | None:
+    """Let every row without a key be a person of its own; None where no person has two rows."""
+    if person is None:
+        return None
+    person = person.copy()
+    nobody = person < 0
+    person[nobody] = person.max(initial=-1) + 1 + np.arange(int(nobody.sum()))
+    person, count = dense(person, int(person.max(initial=-1)) + 1)
+    return person if count < len(person) else None
+
+
+def _weights(table: Table, schema: Schema) -> npt.NDArray[np.float64] | None:
+    for column in schema.with_role(Role.WEIGHT):
+        if column.name not in table:
+            raise InputRefused("table.no_such_column", file=table.source, column=column.name)
+        weights = pd.to_numeric(table.rows()[column.name], errors="coerce").to_numpy(dtype=np.float64)
+        if not (np.isfinite(weights) & (weights > 0)).all():
+            raise InputRefused("risk.weights", column=column.name)
+        return weights
+    return None

@@ -1,0 +1,349 @@
+"""Which columns make people stand out: every set of a few columns, and the smallest that single somebody out.
+
+A row is singled out by a set of columns when nobody else has its values there; the set is *minimal* for the
+row when no smaller part of it does so already.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import InputRefused
+from engine.progress import SILENT, Progress
+from engine.risk.combinations import Numbers, dense
+from engine.risk.encoding import EncodedTable
+
+MOST_SETS = 20_000
+LARGEST = 4
+_Bits = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class ColumnSet:
+    """How far a set of columns tells rows apart. Internal: from private rows.
+
+    Parameters
+    ----------
+    columns
+        Names.
+    groups
+        Different combinations of values.
+    alone
+        Rows whose combination no other row has.
+    distinction
+        Share of different combinations among the rows.
+    separation
+        Share of pairs of rows that differ in some column of the set.
+    """
+
+    columns: tuple[str, ...]
+    groups: int
+    alone: int
+    distinction: float
+    separation: float
+
+
+def column_sets(
+    table: EncodedTable,
+    columns: Sequence[str] | None = None,
+    *,
+    largest: int = LARGEST,
+    progress: Progress = SILENT,
+) -> tuple[ColumnSet, ...]:
+    """Return distinction and separation of every set of columns up to a size.
+
+    Parameters
+    ----------
+    table
+        From `engine.risk.encoding.encode`.
+    columns
+        Names; by default the identifying columns.
+    largest
+        Largest number of columns in a set.
+
+    Returns
+    -------
+    tuple of ColumnSet
+        Small sets first, in the order of the columns.
+
+    Raises
+    ------
+    InputRefused
+        ``risk.too_many_sets``.
+
+    Notes
+    -----
+    Source: R. Motwani and Y. Xu, Efficient algorithms for masking and finding quasi-identifiers, 2007. Rows
+    are compared, whoever they belong to.
+    """
+    names = table.identifying if columns is None else tuple(columns)
+    total = _number_of_sets(len(names), largest)
+    n = table.n_rows
+    found = []
+    for done, (chosen, keys, most) in enumerate(_keys(table, names, largest)):
+        if done % 64 == 0:
+            progress.step(done / total, "risk.column_sets")
+        sizes = _sizes(keys, most)
+        pairs = int((sizes * (sizes - 1)).sum())
+        found.append(
+            ColumnSet(
+                columns=tuple(names[place] for place in chosen),
+                groups=len(sizes),
+                alone=int((sizes == 1).sum()),
+                distinction=len(sizes) / n if n else 0.0,
+                separation=1.0 - pairs / (n * (n - 1)) if n > 1 else 0.0,
+            )
+        )
+    return tuple(sorted(found, key=lambda one: len(one.columns)))
+
+
+@dataclass(frozen=True, eq=False)
+class MinimalUniques:
+    """The smallest sets of columns that single rows out. Internal: from private rows.
+
+    Parameters
+    ----------
+    columns
+        The columns that were looked at.
+    by_size
+        Number of columns → how many pairs of a row and a minimal set of that size there are.
+    by_set
+        Set of columns → rows for which it is minimal; sets without any are left out.
+    contribution
+        Column → its part of the score of all rows, between 0 and 1; parts overlap and do not add up to 1.
+    score
+        For every row, how easily it is singled out; 0 where no set of at most ``largest`` columns does.
+    smallest
+        For every row the size of its smallest set, 0 where there is none.
+    """
+
+    columns: tuple[str, ...]
+    by_size: dict[int, int]
+    by_set: dict[tuple[str, ...], int]
+    contribution: dict[str, float]
+    score: npt.NDArray[np.float64] = field(repr=False)
+    smallest: npt.NDArray[np.int8] = field(repr=False)
+    _rows: Mapping[tuple[int, ...], Numbers] = field(repr=False)
+
+    def sets_of(self, row: int) -> tuple[tuple[str, ...], ...]:
+        """Return the minimal sets of one row, the smallest first."""
+        return tuple(
+            tuple(self.columns[place] for place in chosen)
+            for chosen, rows in self._rows.items()
+            if len(rows) and rows[min(int(np.searchsorted(rows, row)), len(rows) - 1)] == row
+        )
+
+    def value_contribution(self, table: EncodedTable, name: str) -> npt.NDArray[np.float64]:
+        """Return by code of a column which part of the score of all rows its rows have through that column.
+
+        The sum over the codes is the contribution of the column.
+        """
+        place, codes = self.columns.index(name), table.columns[name].codes
+        found = np.zeros(table.columns[name].size)
+        for chosen, rows in self._rows.items():
+            if place in chosen:
+                weight = set_score(len(chosen), len(self.columns), max(self.by_size))
+                found += weight * np.bincount(codes[rows], minlength=len(found))
+        total = self.score.sum()
+        return found / total if total else found
+
+
+def minimal_uniques(
+    table: EncodedTable,
+    columns: Sequence[str] | None = None,
+    *,
+    largest: int = LARGEST,
+    progress: Progress = SILENT,
+) -> MinimalUniques:
+    """Find for every row the smallest sets of columns that single it out.
+
+    Parameters
+    ----------
+    table
+        From `engine.risk.encoding.encode`.
+    columns
+        Names; by default the identifying columns.
+    largest
+        Largest number of columns in a set.
+
+    Returns
+    -------
+    MinimalUniques
+        Somebody with several rows is singled out where no *other* person has the values of the row.
+
+    Raises
+    ------
+    InputRefused
+        ``risk.too_many_sets``.
+
+    Notes
+    -----
+    Source: M. Elliot, A. Manning and R. Ford, A computational algorithm for handling the special uniques
+    problem, 2002; the score is that of A. Manning, D. Haglin and J. Keane, A recursive search algorithm for
+    statistical disclosure assessment, 2008: see `set_score`. Rows that a part of a set singles out already
+    are not looked at: they differ from all others anyway, so that leaving them out changes nothing for these.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from engine.risk.encoding import encode
+    >>> from engine.table.schema import Column, Role, Schema
+    >>> from engine.table.table import Table
+    >>> rows = pd.DataFrame({"age": [1, 1, 2, 2], "sex": ["f", "m", "f", "m"], "zip": [1, 1, 1, 9]})
+    >>> schema = Schema(tuple(Column(name, Role.IDENTIFYING) for name in rows))
+    >>> found = minimal_uniques(encode(Table(rows), schema))
+    >>> found.by_size[1], found.by_size[2], found.by_set[("zip",)], found.sets_of(3)
+    (1, 4, 1, (('zip',), ('age', 'sex')))
+    """
+    names = table.identifying if columns is None else tuple(columns)
+    largest = min(largest, len(names))
+    total = _number_of_sets(len(names), largest)
+    n, done = table.n_rows, 0
+    codes = [table.columns[name].codes for name in names]
+    widths = [table.columns[name].size for name in names]
+    finer: dict[tuple[int, ...], _Bits] = {(): np.zeros((n + 7) // 8, dtype=np.uint8)}
+    found: dict[tuple[int, ...], Numbers] = {}
+    for size in range(1, largest + 1):
+        coarser, finer = finer, {}
+        for chosen in combinations(range(len(names)), size):
+            if done % 64 == 0:
+                progress.step(done / total, "risk.minimal_uniques")
+            done += 1
+            out = _singled_out(coarser, chosen)
+            active = np.flatnonzero(~np.unpackbits(out, count=n).astype(bool))
+            keys, most = _key([codes[p][active] for p in chosen], [widths[p] for p in chosen])
+            people = None if table.people is None else table.people[active]
+            rows = active[_alone(keys, most, people)]
+            if size < largest:
+                finer[chosen] = _with_rows(out, rows, n)
+            if len(rows):
+                found[chosen] = rows
+    return _summary(names, found, n, largest)
+
+
+def set_score(size: int, columns: int, largest: int) -> int:
+    """Return what a minimal set of a size adds to the score of a row: Π_{i=size}^{largest−1} (columns − i).
+
+    Notes
+    -----
+    The number of ways to add columns up to the largest size, in order: the fewer columns single a row out,
+    the more it counts.
+
+    Examples
+    --------
+    >>> [set_score(size, 8, 3) for size in (1, 2, 3)]
+    [42, 6, 1]
+    """
+    return math.prod(columns - i for i in range(size, largest))
+
+
+def _summary(
+    names: tuple[str, ...], found: Mapping[tuple[int, ...], Numbers], n: int, largest: int
+) -> MinimalUniques:
+    score, smallest = np.zeros(n), np.zeros(n, dtype=np.int8)
+    by_size = dict.fromkeys(range(1, largest + 1), 0)
+    part = dict.fromkeys(names, 0.0)
+    for chosen, rows in found.items():
+        weight = set_score(len(chosen), len(names), largest)
+        score[rows] += weight
+        smallest[rows] = np.where(smallest[rows] == 0, len(chosen), smallest[rows])
+        by_size[len(chosen)] += len(rows)
+        for place in chosen:
+            part[names[place]] += weight * len(rows)
+    total = float(score.sum())
+    contribution = {name: value / total if total else 0.0 for name, value in part.items()}
+    by_set = {tuple(names[place] for place in chosen): len(rows) for chosen, rows in found.items()}
+    return MinimalUniques(names, by_size, by_set, contribution, score, smallest, found)
+
+
+def _number_of_sets(columns: int, largest: int) -> int:
+    if not columns:
+        raise InputRefused("risk.nothing_identifying")
+    total = sum(math.comb(columns, size) for size in range(1, largest + 1))
+    if total > MOST_SETS:
+        raise InputRefused("risk.too_many_sets", columns=columns, sets=total, most=MOST_SETS)
+    return total
+
+
+def _singled_out(coarser: Mapping[tuple[int, ...], _Bits], chosen: tuple[int, ...]) -> _Bits:
+    """Return the rows, as bits, that a part of a set singles out already."""
+    out = coarser[chosen[1:]].copy()
+    for place in range(1, len(chosen)):
+        out |= coarser[chosen[:place] + chosen[place + 1 :]]
+    return out
+
+
+def _with_rows(out: _Bits, rows: Numbers, n: int) -> _Bits:
+    if not len(rows):
+        return out
+    flags = np.zeros(n, dtype=bool)
+    flags[rows] = True
+    return out | np.packbits(flags)
+
+
+def _keys(
+    table: EncodedTable, names: tuple[str, ...], largest: int
+) -> Iterator[tuple[tuple[int, ...], Numbers, int]]:
+    """Yield every set with a number for each row's combination; a set continues the keys of its beginning."""
+    codes = [table.columns[name].codes for name in names]
+    widths = [table.columns[name].size for name in names]
+
+    def deeper(
+        chosen: tuple[int, ...], keys: Numbers, most: int
+    ) -> Iterator[tuple[tuple[int, ...], Numbers, int]]:
+        for place in range(chosen[-1] + 1 if chosen else 0, len(names)):
+            if most > 8 * table.n_rows + 1024:
+                keys, most = dense(keys, most)
+            longer, wider = keys * widths[place] + codes[place], most * widths[place]
+            yield (*chosen, place), longer, wider
+            if len(chosen) + 1 < largest:
+                yield from deeper((*chosen, place), longer, wider)
+
+    return deeper((), np.zeros(table.n_rows, dtype=np.int64), 1)
+
+
+def _key(codes: Sequence[npt.NDArray[np.int32]], widths: Sequence[int]) -> tuple[Numbers, int]:
+    keys, most = codes[0].astype(np.int64), widths[0]
+    for each, width in zip(codes[1:], widths[1:], strict=True):
+        if most * width > 1 << 40:
+            keys, most = dense(keys, most)
+        keys = keys * width + each
+        most *= width
+    return keys, most
+
+
+def _sizes(keys: Numbers, most: int) -> Numbers:
+    if most <= 8 * len(keys) + 1024:
+        counts = np.bincount(keys, minlength=most)
+        return counts[counts > 0]
+    keys = np.sort(keys)
+    ends = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
+    return np.diff(ends, prepend=-1)
+
+
+def _alone(keys: Numbers, most: int, people: Numbers | None) -> npt.NDArray[np.int64]:
+    """Return the places of the rows whose key no other person has, in their order."""
+    if not len(keys):
+        return keys
+    if most > 8 * len(keys) + 1024 and people is None:
+        # Sort the key and the place of the row as one number: far cheaper than sorting places by keys
+        shift = len(keys).bit_length()
+        packed = np.sort(keys << shift | np.arange(len(keys)))
+        sorted_keys = packed >> shift
+        new = np.concatenate([[True], sorted_keys[1:] != sorted_keys[:-1], [True]])
+        return np.sort(packed[new[:-1] & new[1:]] & ((1 << shift) - 1))
+    if most > 8 * len(keys) + 1024:
+        keys, most = dense(keys, most)
+    if people is None:
+        return np.flatnonzero(np.bincount(keys, minlength=most)[keys] == 1)
+    somebody = np.zeros(most, dtype=np.int64)
+    somebody[keys] = people
+    shared = np.zeros(most, dtype=bool)
+    shared[keys[somebody[keys] != people]] = True
+    return np.flatnonzero(~shared[keys])

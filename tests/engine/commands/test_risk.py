@@ -1,0 +1,93 @@
+"""The command ``risk``: its answer, its sentences and its refusals."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.__main__ import main
+
+ROWS = "age,sex,zip,ill\n31,f,1,a\n31,f,1,b\n31,f,1,a\n44,m,2,b\n44,m,2,b\n70,m,2,a\n"
+COLUMNS = [
+    {"name": "age", "role": "identifying", "kind": "integer"},
+    {"name": "sex", "role": "identifying", "kind": "category"},
+    {"name": "ill", "role": "sensitive", "kind": "category"},
+]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> tuple[str, str]:
+    file, schema = tmp_path / "people.csv", tmp_path / "schema.json"
+    file.write_text(ROWS)
+    schema.write_text(json.dumps({"version": 1, "rows_per_person": 1, "columns": COLUMNS}))
+    return str(file), str(schema)
+
+
+def answered(capsys, *arguments):
+    assert main(["risk", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys, *arguments):
+    assert main(["risk", *arguments]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1
+    return said.err
+
+
+def test_the_answer(capsys, table):
+    found = answered(capsys, table[0], "--schema", table[1])
+    assert (found["rows"], found["groups"], found["smallest_group"], found["alone"]) == (6, 3, 1, 1)
+    assert found["prosecutor_highest"] == 1.0
+    assert found["prosecutor_average"] == found["marketer"] == 0.5
+    assert found["l_diversity"] == {"ill": 1}
+    assert found["t_closeness"] == {"ill": 0.5}
+    assert set(found["columns"]) == {"age", "sex"}
+    assert found["columns"]["age"] == 1.0 and found["columns"]["sex"] == 0.0
+    assert {one["code"] for one in found["findings"]} == {"alone", "homogeneous"}
+    assert found["findings"][0]["sentence"].startswith("1 of 6 people")
+    assert not [name for name in found if name.startswith("journalist")]
+    assert found["audience"] == "internal"
+
+
+def test_a_population(capsys, table, tmp_path):
+    people = tmp_path / "everybody.csv"
+    people.write_text(ROWS + "70,m,9,c\n70,m,9,c\n44,m,9,c\n")
+    found = answered(capsys, table[0], "--schema", table[1], "--population", str(people))
+    assert found["journalist_highest"] == pytest.approx(1 / 3)
+    sized = answered(capsys, table[0], "--schema", table[1], "--population-size", "600")
+    assert sized["journalist_known"] == "size"
+    assert sized["population_uniqueness"]["estimate"] is None
+
+
+def test_thresholds_and_missing_values(capsys, table):
+    found = answered(capsys, table[0], "--schema", table[1], "--threshold", "0.4", "--missing", "matches")
+    assert found["prosecutor_above"] == {"0.4": 0.5}
+    assert found["missing"] == "matches"
+
+
+def test_in_sentences(capsys, table):
+    assert main(["risk", table[0], "--schema", table[1], "--population-size", "100"]) == 0
+    said = capsys.readouterr().out
+    assert "smallest group has 1" in said and "stays inside" in said and "among 100" in said
+
+
+def with_columns(tmp_path, columns):
+    schema = tmp_path / "other.json"
+    schema.write_text(json.dumps({"version": 1, "columns": columns}))
+    return str(schema)
+
+
+def test_what_is_refused(capsys, table, tmp_path):
+    (tmp_path / "bad.json").write_text("{")
+    assert "JSON" in refused(capsys, table[0], "--schema", str(tmp_path / "bad.json"))
+    absent = [{"name": "shoe size", "role": "identifying", "kind": "integer"}]
+    assert "shoe size" in refused(capsys, table[0], "--schema", with_columns(tmp_path, absent))
+    nobody = with_columns(tmp_path, [COLUMNS[2]])
+    assert "identifying" in refused(capsys, table[0], "--schema", nobody)
+    refused(capsys, table[0], "--schema", table[1], "--population-size", "3")
+    refused(capsys, table[0], "--schema", table[1], "--population-size", "many")
+    refused(capsys, table[0], "--schema", table[1], "--threshold", "7")
+    twice = ("--population", table[0], "--population-size", "9")
+    refused(capsys, table[0], "--schema", table[1], *twice)
+    refused(capsys, "nothing.csv", "--schema", table[1])

@@ -1,0 +1,133 @@
+"""The whole answer: against plain pandas on real tables, its limits, and what it refuses."""
+
+import gzip
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine import texts
+from engine.errors import InputRefused
+from engine.risk.disclosure import disclosure
+from engine.risk.encoding import encode
+from engine.risk.groups import Missing
+from engine.table.reading.readers import read_table
+from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.table import Table
+from tests.engine.risk.tables import encoded, schema_of
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+SAMPLE = files("resources") / "sample" / "diabetes_encounters.csv"
+TABLES = {
+    "adult": (DATA / "adult.csv.gz", ["age", "sex", "race", "education", "marital_status"], "occupation"),
+    "adult, many": (
+        DATA / "adult.csv.gz",
+        ["age", "workclass", "education", "occupation", "race", "sex", "hours_per_week", "native_country"],
+        "income",
+    ),
+    "encounters": (SAMPLE, ["race", "gender", "age", "medical_specialty"], "diag_1"),
+    "wine": (DATA / "wine_white.csv.gz", ["fixed_acidity", "citric_acid", "alcohol"], "quality"),
+}
+
+
+def plain(frame, identifying, sensitive):
+    """The figures by pandas alone."""
+    groups = frame.groupby(identifying, dropna=False)
+    sizes = groups.size()
+    each = groups[identifying[0]].transform("size")
+    values = groups[sensitive]
+    return {
+        "groups": len(sizes),
+        "smallest_group": int(sizes.min()),
+        "alone": int((sizes == 1).sum()),
+        "prosecutor_highest": 1 / sizes.min(),
+        "prosecutor_average": float((1 / each).mean()),
+        "marketer": len(sizes) / len(frame),
+        "above": float((1 / each > 0.09).mean()),
+        "l": int(values.nunique(dropna=False).min()),
+        "homogeneous": int(sizes[values.nunique(dropna=False) == 1].sum()),
+    }
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_against_plain_pandas(name, tmp_path):
+    path, identifying, sensitive = TABLES[name]
+    if path.suffix == ".gz":
+        (tmp_path / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
+        path = tmp_path / path.stem
+    frame = pd.read_csv(str(path))
+    schema = schema_of(identifying, [sensitive])
+    table = read_table(str(path), schema=schema)
+    found = disclosure(encode(table, schema)).to_json()
+    expected = plain(frame, identifying, sensitive)
+    for figure in ("groups", "smallest_group", "alone"):
+        assert found[figure] == expected[figure], figure
+    for figure in ("prosecutor_highest", "prosecutor_average", "marketer"):
+        assert found[figure] == pytest.approx(expected[figure]), figure
+    assert found["prosecutor_above"]["0.09"] == pytest.approx(expected["above"])
+    assert found["l_diversity"] == {sensitive: expected["l"]}
+    assert found["sensitive"][sensitive]["homogeneous_people"] == expected["homogeneous"]
+    assert set(found["columns"]) == set(identifying)
+    json.dumps(found, allow_nan=False)
+
+
+def test_weights_and_population_by_hand():
+    frame = pd.DataFrame({"age": [1, 1, 2], "w": [10.0, 10.0, 5.0]})
+    schema = Schema((Column("age", Role.IDENTIFYING, Kind.INTEGER), Column("w", Role.WEIGHT, Kind.NUMBER)))
+    table = encode(Table(frame), schema)
+    weighted = disclosure(table)
+    assert weighted.population.known == "weights" and weighted.population.people == 25
+    alone = 1 / 5 * np.log(5) / (4 / 5)  # π ln(1/π) / (1 − π) with π = 1/5
+    assert weighted.population.journalist.highest == pytest.approx(alone)
+    people = encoded({"age": [1] * 6 + [2] * 4 + [3]})
+    found = disclosure(table, population=people).to_json()
+    assert found["journalist_highest"] == 1 / 4
+    assert found["presence"] == {"least": 0.0, "most": 2 / 6}
+    assert found["population"] == 11
+    sized = disclosure(table, population_size=300).to_json()
+    assert sized["journalist_known"] == "size"
+    assert sized["population_uniqueness"]["estimate"] is None  # one in a hundred: a range alone
+    assert sized["population_uniqueness"]["low"] <= sized["population_uniqueness"]["high"]
+
+
+def test_a_missing_value_that_matches_hides_people():
+    table = encoded({"a": [1, 1, None, 2], "b": ["x", "x", "x", "y"]})
+    assert disclosure(table).alone == 2
+    found = disclosure(table, missing=Missing.MATCHES)
+    assert (found.smallest, found.alone, found.missing) == (1, 1, Missing.MATCHES)
+    assert found.prosecutor.average == pytest.approx((3 * 1 / 3 + 1) / 4)
+
+
+def test_what_is_refused():
+    with pytest.raises(InputRefused, match=r"risk\.nothing_identifying"):
+        disclosure(encoded({"s": [1]}, sensitive=("s",)))
+    with pytest.raises(InputRefused, match=r"risk\.empty"):
+        disclosure(encoded({"a": []}))
+    with pytest.raises(InputRefused, match=r"risk\.population_size"):
+        disclosure(encoded({"a": [1, 2]}), population_size=1)
+
+
+def test_a_single_row_and_many_columns():
+    assert disclosure(encoded({"a": [1], "s": ["x"]}, sensitive=("s",))).to_json()["alone"] == 1
+    wide = encoded({f"c{i}": [1, 2, 2] for i in range(210)})
+    found = disclosure(wide)
+    assert [one.code for one in found.findings if one.code == "fewer_sets"]
+    assert found.uniques.by_size[1] == 210
+
+
+def test_every_finding_has_its_sentence():
+    table = encoded({"a": [1, 1, None], "s": ["x", "x", "y"]}, sensitive=("s",))
+    outside = encoded({"a": [1]})
+    found = [*disclosure(table, population=outside).findings, *disclosure(encoded({"a": [1]})).findings]
+    codes = {one.code for one in found}
+    assert codes == {"alone", "homogeneous", "missing", "not_in_population", "nothing_sensitive"}
+    for one in found:
+        assert texts.text(f"risk.findings.{one.code}", **one.values)
+
+
+def test_rows_are_not_shown():
+    assert "Podiatry" not in repr(encoded({"a": ["Podiatry"]}))
+    assert "Podiatry" not in repr(disclosure(encoded({"a": ["Podiatry"]})))
