@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
@@ -79,24 +79,40 @@ class Panel(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(words.say("app.window.what_this_means"))
         self._shown: Explanation | None = None
+        self._made: Explanation | None = None
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(0)
+        self._soon.timeout.connect(self._make)
         self._title = Heading(size="side")
         self._body = QWidget()
         self.setWidget(self._body)
 
     def shown(self) -> Explanation | None:
-        """Return what is shown."""
+        """Return what is shown, or is about to be."""
         return self._shown
 
     def show_explanation(self, explanation: Explanation) -> None:
-        """Replace what is shown."""
+        """Replace what is shown: after what the page itself had to do, and once for all that it said."""
         former, self._shown = self._shown, explanation
         if explanation == former:
             return
-        if former is not None and (former.parts, former.mono) == (explanation.parts, explanation.mono):
+        made = self._made
+        if made is not None and (made.parts, made.mono) == (explanation.parts, explanation.mono):
             # Only another title: to make the parts anew takes longer than a person should wait.
+            self._soon.stop()
+            self._made = explanation
             self._title.setText(explanation.title)
             self.verticalScrollBar().setValue(0)
+        else:
+            self._soon.start()
+
+    def _make(self) -> None:
+        """Make what is to be shown."""
+        former, explanation = self._made, self._shown
+        if explanation is None:
             return
+        self._made = explanation
         body = QWidget()
         body.setObjectName("panelBody")
         column = QVBoxLayout(body)

@@ -33,13 +33,16 @@ def test_a_selection_fills_the_side_once_and_makes_no_widget_anew(page: Any, win
     assert page._editor.names == ("ward",)
 
 
-def test_what_stands_on_the_right_comes_back_after_another_page(page: Any, window: Window) -> None:
+def test_what_stands_on_the_right_comes_back_after_another_page(
+    page: Any, window: Window, qtbot: Any
+) -> None:
     page.select("ward")
     window.go("load")
-    assert not page._editor.isVisible()
+    qtbot.waitUntil(lambda: not page._editor.isVisible(), timeout=2000)
     window.go("columns")
     page.select("ward")
-    assert page._editor.isVisible() and window.panel.shown().title == "ward"
+    qtbot.waitUntil(page._editor.isVisible, timeout=2000)
+    assert window.panel.shown().title == "ward"
 
 
 def test_a_half_written_field_is_not_taken_along_to_another_column(page: Any, window: Window) -> None:
