@@ -16,6 +16,7 @@ from engine.evaluation.protocol import (
     PublicMeasured,
     Released,
 )
+from engine.memory import give_back
 from engine.progress import Progress
 from engine.views import Text, TextView, View
 
@@ -75,6 +76,7 @@ def evaluate(measures: Sequence[PublicMeasure | InternalMeasure], context: Priva
         else:
             private = replace(context, progress=progress)
             internal[one.id] = _asked(one.evaluate, private, InternalMeasured)
+        give_back()
     return Evaluation(public, internal)
 
 

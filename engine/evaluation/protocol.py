@@ -87,7 +87,7 @@ class Private:
     progress: Progress = SILENT
     work_folder: Path | None = None
     held_out: Table | None = None
-    people: npt.NDArray[np.int64] | None = field(default=None, repr=False)
+    people: npt.NDArray[np.integer] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

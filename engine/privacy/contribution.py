@@ -81,14 +81,14 @@ def _smallest_keys(
     # Person in the high bits, key in the rest: one sort puts each person's rows in the order of their keys
     room = 64 - int(persons.max(initial=0)).bit_length()
     packed = (persons.astype(np.uint64) << np.uint64(room)) | (keys[rows] >> np.uint64(64 - room))
-    order = np.argsort(packed)
-    ordered = packed[order]
+    ordered = np.sort(packed)
     if (ordered[1:] == ordered[:-1]).any():
         return None
-    owners = persons[order]
-    starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]])
-    ranks = np.arange(owners.size) - np.repeat(starts, np.diff(np.r_[starts, owners.size]))
-    kept[rows[order]] = ranks < cap
+    owners = ordered >> np.uint64(room)
+    starts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1])[: owners.size])
+    largest = np.zeros(int(persons.max(initial=0)) + 1, dtype=np.uint64)
+    largest[owners[starts]] = ordered[starts + cap - 1]
+    kept[rows] = packed <= largest[persons]
     return kept
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pandas as pd
+import numpy as np
 
 from engine.errors import InputRefused
 from engine.release.checked import Checked
 from engine.release.plan import Plan
 from engine.release.reading import Held, said
+from engine.table.cells import cells_of
+from engine.table.encoded import Encoded
 from engine.table.schema import Schema
 from engine.table.table import TEXT, Table
 
@@ -64,9 +66,9 @@ def refuse_uncapped(schema: Schema, used: Table) -> None:
     key = schema.person_key
     if key is None:
         return
-    people: pd.Series = used.rows()[key.name]
-    most = people.value_counts(sort=False).max() if len(people) else 0
-    _refuse_unless({"rows_per_person": bool(most <= schema.rows_per_person and not people.isna().any())})
+    people = Encoded.of(cells_of(used.rows()[key.name])).places
+    most = int(np.bincount(people + 1, minlength=1).max())
+    _refuse_unless({"rows_per_person": most <= schema.rows_per_person and not (people < 0).any()})
 
 
 def _refuse_unless(same: dict[str, bool]) -> None:

@@ -17,15 +17,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from engine.errors import InputRefused
+from engine.memory import give_back
 from engine.methods.protocol import MAIN, Source
 from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
-from engine.table.declared import as_declared, key_column, key_texts, person_codes
+from engine.table.declared import as_declared, encoded_keys, people_of
 from engine.table.fingerprint import Marks, marks
 from engine.table.preparation import prepare as preparation
 from engine.table.preparation.steps import columns_of
@@ -67,10 +67,10 @@ class Held:
     options: ReadOptions = field(default_factory=ReadOptions)
 
     @cached_property
-    def people(self) -> npt.NDArray[np.int64] | None:
-        """A number for each row's person, see `person_codes`; None where no person key is marked."""
+    def people(self) -> npt.NDArray[np.int32] | None:
+        """A number for each row's person, see `people_of`; None where no person key is marked."""
         key = self.schema.person_key
-        return None if key is None else person_codes(self.table.rows()[key.name], key.missing)
+        return None if key is None else people_of(self.table, key).places
 
 
 def read(plan: Plan, *, source: str = MAIN, base: Path = Path(), progress: Progress = SILENT) -> Held:
@@ -134,8 +134,7 @@ def read_all(
         )
         for place, source in enumerate(wanted)
     }
-    # The text as it was written is gone; without a word its memory would stay with the program.
-    pa.default_memory_pool().release_unused()
+    give_back()  # the text as it was written is gone
     return found
 
 
@@ -150,6 +149,11 @@ def _read_file(
     for name in _needed(steps, declared):
         if name not in raw:
             raise InputRefused("reading.column_missing", file=path.name, column=name)
+    key = declared.person_key
+    if key is not None and key.name in raw:
+        encoded_keys(raw, key.name)  # the longest column to look through: once for all that follows
+    known = marks(raw)
+    give_back()
     changes, filters = preparation.split(steps)
     prepared, _ = preparation.prepare(as_declared(raw, declared), changes, declared, base=base)
     held = Held(
@@ -159,7 +163,7 @@ def _read_file(
         path.name,
         digest,
         rows_read=raw.n_rows,
-        marks=marks(raw),
+        marks=known,
         columns=raw.names,
         options=raw.options,
     )
@@ -335,13 +339,10 @@ def filtered(held: Held) -> Table:
 
 
 def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
-    """Return the person key of every row that has one, as text; none where no person key is marked."""
+    """Return the person keys of a table as text, each once; none where no person key is marked."""
     key = schema.person_key
-    if key is None:
-        return pa.chunked_array([], pa.large_string())
-    cells = key_column(table.rows()[key.name])
-    absent = pa.array([*key_texts(key.missing), None], cells.type)
-    return cells.filter(pc.invert(pc.is_in(cells, value_set=absent)))
+    distinct = pa.array([], pa.large_string()) if key is None else people_of(table, key).distinct
+    return pa.chunked_array([distinct])
 
 
 def _needed(steps: Sequence[Mapping[str, Any]], schema: Schema) -> list[str]:

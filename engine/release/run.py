@@ -17,6 +17,7 @@ from engine.evaluation import catalogue as measures
 from engine.evaluation.evaluate import Evaluation, evaluate, views
 from engine.evaluation.protocol import Private
 from engine.ledger import Holding, Ledger
+from engine.memory import give_back
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release import bundle, charge, promised, reading, write
@@ -100,6 +101,7 @@ def run_through(
     progress.step(0.3, "run.reserving")
     folder = name_for(out)
     holding, entry = _reserve(plan, ledger, checked, held, folder)
+    give_back()
     try:
         with working(folder):
             spend = _once(lambda: ledger.spend(entry))
@@ -109,6 +111,7 @@ def run_through(
                 spend()  # no noise will do it: the entry is spent before the method sees a row
             making = progress.part(0.35, 0.7)
             draft = make(checked, held, noise, folder=folder, progress=making, passphrase=passphrase)
+            give_back()
             evaluated = _evaluated(plan, checked, held, draft, folder, progress.part(0.7, 0.8))
             made = Made(plan, checked, foreseen, held, draft, ledger, holding, entry, language, evaluated)
             sums = _write(folder, made, progress)

@@ -10,13 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.table import coding
-from engine.table.declared import person_codes
+from engine.table.declared import people_of
 from engine.table.schema import Column, Kind, Schema
 from engine.table.table import Table
 
 CAPS = (1, 2, 3, 5, 10, 20)
 MOST_LEVELS = 50
 Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def cap_figures(
     *,
     columns: tuple[str, ...] = (),
     caps: tuple[int, ...] = CAPS,
-    people: npt.NDArray[np.int64] | None = None,
+    people: npt.NDArray[np.integer] | None = None,
 ) -> CapFigures:
     """Return how many rows each cap keeps, and what it does to the mean or the shares of columns.
 
@@ -80,7 +81,7 @@ def cap_figures(
     caps
         At least 1 each.
     people
-        `engine.table.declared.person_codes` of the table, where they are known already.
+        A number for each row's person, see `engine.table.declared.people_of`, where they are known already.
 
     Returns
     -------
@@ -110,66 +111,95 @@ def cap_figures(
     key = schema.person_key
     if key is None:
         raise ValueError("figures by cap are about people with several rows")
-    frame = table.rows()
-    persons = person_codes(frame[key.name], key.missing) if people is None else people
+    persons = people_of(table, key).places if people is None else people
     known = persons >= 0
-    rows_of = np.bincount(persons[known])[persons[known]] if known.any() else persons[known]
-    frame = frame[known]
-    chances = {cap: np.minimum(rows_of, cap) / rows_of for cap in caps}
-    followed = [schema.column(name) for name in columns if name in schema and name in frame]
-    shifts = [_shift(frame[column.name], column, chances) for column in followed]
+    rows_of = np.bincount(persons[known])
+    people_with = np.bincount(rows_of, minlength=1)
+    people_with[0] = 0
+    numbers = np.flatnonzero(people_with)
+    chances = {cap: np.minimum(numbers, cap) / numbers for cap in caps}
+    by_rows = _ByRows(numbers, np.searchsorted(numbers, rows_of), persons, chances)
+    followed = [schema.column(name) for name in columns if name in schema and name in table]
+    shifts = [_shift(table.rows()[column.name], column, by_rows) for column in followed]
     return CapFigures(
-        people=round(float((1 / rows_of).sum())),
-        rows=len(rows_of),
+        people=int(people_with.sum()),
+        rows=int(people_with @ np.arange(len(people_with))),
         nameless=int((~known).sum()),
-        most=int(rows_of.max(initial=0)),
-        kept={cap: round(float(chance.sum())) for cap, chance in chances.items()},
+        most=int(numbers.max(initial=0)),
+        kept={cap: int(people_with[numbers] @ np.minimum(numbers, cap)) for cap in caps},
         shifts=tuple(shift for shift in shifts if shift is not None),
     )
 
 
-def _shift(values: pd.Series, column: Column, chances: dict[int, Floats]) -> Shift | None:
+@dataclass(frozen=True)
+class _ByRows:
+    """Rows sorted into classes by how many rows their person has: all of a class are kept alike.
+
+    ``numbers`` are the numbers of rows that occur, ``class_of`` says for each person which of them, and
+    ``chances`` with which chance a cap keeps a row of each class.
+    """
+
+    numbers: Numbers
+    class_of: Numbers
+    persons: npt.NDArray[np.integer]
+    chances: dict[int, Floats]
+
+    def classes(self, rows: npt.NDArray[np.bool_]) -> Numbers:
+        """Return the classes of some rows that have a person."""
+        return self.class_of[self.persons[rows]]
+
+    def counted(self, rows: npt.NDArray[np.bool_], weights: Floats | None = None) -> Floats:
+        """Return the number of some rows in each class, or the sum of their weights."""
+        return np.bincount(self.classes(rows), weights, minlength=len(self.numbers)).astype(np.float64)
+
+
+def _shift(values: pd.Series, column: Column, by_rows: _ByRows) -> Shift | None:
     domain = column.domain
     if domain is None:
         return None
     if column.kind in (Kind.INTEGER, Kind.NUMBER) and isinstance(domain.minimum, Fraction):
-        return _mean_shift(values, column, chances)
+        return _mean_shift(values, column, by_rows)
     if column.kind in (Kind.CATEGORY, Kind.ORDINAL) and 0 < len(coding.levels(column)) <= MOST_LEVELS:
-        return _share_shift(values, column, chances)
+        return _share_shift(values, column, by_rows)
     return None
 
 
-def _mean_shift(values: pd.Series, column: Column, chances: dict[int, Floats]) -> Shift:
+def _mean_shift(values: pd.Series, column: Column, by_rows: _ByRows) -> Shift:
     numbers = coding.numbers(values, column)
-    filled = np.isfinite(numbers)
+    filled = np.isfinite(numbers) & (by_rows.persons >= 0)
     domain = column.domain
     assert (
         domain is not None and isinstance(domain.minimum, Fraction) and isinstance(domain.maximum, Fraction)
     )
     numbers = np.clip(numbers[filled], float(domain.minimum), float(domain.maximum))
+    rows, sums = by_rows.counted(filled), by_rows.counted(filled, numbers)
 
     def mean(weights: Floats) -> float | None:
-        total = weights.sum()
-        return float(numbers @ weights / total) if total else None
+        total = rows @ weights
+        return float(sums @ weights / total) if total else None
 
-    by_cap = {cap: mean(chance[filled]) for cap, chance in chances.items()}
-    return Shift(column.name, None, mean(np.ones(len(numbers))), by_cap)
+    by_cap = {cap: mean(chance) for cap, chance in by_rows.chances.items()}
+    return Shift(column.name, None, mean(np.ones(len(rows))), by_cap)
 
 
-def _share_shift(values: pd.Series, column: Column, chances: dict[int, Floats]) -> Shift:
+def _share_shift(values: pd.Series, column: Column, by_rows: _ByRows) -> Shift:
     places = coding.codes(values, column)
     levels = coding.levels(column)
-    inside = places < len(levels)
+    inside = (places < len(levels)) & (by_rows.persons >= 0)
+    classes = len(by_rows.numbers)
+    cells = np.bincount(places[inside] * classes + by_rows.classes(inside), minlength=len(levels) * classes)
+    rows = cells.reshape(len(levels), classes)
 
     def shares(weights: Floats) -> Floats | None:
-        counts = np.bincount(places[inside], weights=weights[inside], minlength=len(levels))
+        counts = rows @ weights
         return counts / counts.sum() if counts.sum() else None
 
-    before = shares(np.ones(len(places)))
-    after = {cap: shares(chance) for cap, chance in chances.items()}
+    before = shares(np.ones(classes))
+    after = {cap: shares(chance) for cap, chance in by_rows.chances.items()}
     if before is None:
-        return Shift(column.name, None, None, dict.fromkeys(chances))
+        return Shift(column.name, None, None, dict.fromkeys(by_rows.chances))
     moved = max(after.values(), key=lambda one: 0.0 if one is None else float(np.abs(one - before).max()))
-    level = int(np.argmax(np.abs(moved - before))) if moved is not None else 0
+    # Of two levels both move alike: rounding must not choose.
+    level = int(np.argmax(np.abs(moved - before).round(12))) if moved is not None else 0
     by_cap = {cap: None if one is None else float(one[level]) for cap, one in after.items()}
     return Shift(column.name, str(levels[level]), float(before[level]), by_cap)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +12,17 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
-from engine.table.declared import person_codes
+from engine.table.declared import people_of
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
 
+Numbers = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.integer]
+
 THRESHOLDS = (3, 5, 11, 20)
 _MOST_NUMBERS = 1 << 31
+_ROOM = 63  # bits of a number that is not negative
+_LONGEST_PACKED = 8
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ def group_sizes(
     *,
     columns: tuple[str, ...] | None = None,
     thresholds: tuple[int, ...] = THRESHOLDS,
-    people: npt.NDArray[np.int64] | None = None,
+    people: Codes | None = None,
     progress: Progress = SILENT,
 ) -> GroupSizes:
     """Count how many people are alone or in groups under k by the identifying columns.
@@ -72,7 +79,7 @@ def group_sizes(
     thresholds
         Group sizes k, each at least 2.
     people
-        `engine.table.declared.person_codes` of the table, where they are known already.
+        A number for each row's person, see `engine.table.declared.people_of`, where they are known already.
 
     Returns
     -------
@@ -109,7 +116,7 @@ def group_sizes(
             raise InputRefused("table.no_such_column", file=table.source, column=name)
     person = _each_somebody(_people(table, schema) if people is None else people)
     frame = table.rows()
-    coded = [pd.factorize(frame[name], use_na_sentinel=False)[0] for name in columns]
+    coded = [pd.factorize(frame[name], use_na_sentinel=False)[0].astype(np.int32) for name in columns]
     total = _sizes(coded, person, table.n_rows)
     because_of = {}
     for place, name in enumerate(columns):
@@ -128,14 +135,14 @@ def group_sizes(
     )
 
 
-def _people(table: Table, schema: Schema) -> npt.NDArray[np.int64] | None:
+def _people(table: Table, schema: Schema) -> Codes | None:
     key = schema.person_key
     if key is None or key.name not in table:
         return None
-    return person_codes(table.rows()[key.name], key.missing)
+    return people_of(table, key).places
 
 
-def _each_somebody(person: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64] | None:
+def _each_somebody(person: Codes | None) -> Codes | None:
     """Let every row without a key be a person of its own."""
     if person is None or not (nobody := person < 0).any():
         return person
@@ -145,18 +152,14 @@ def _each_somebody(person: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64
     return person
 
 
-def _sizes(
-    coded: list[npt.NDArray[np.int64]], person: npt.NDArray[np.int64] | None, n_rows: int
-) -> npt.NDArray[np.int64]:
+def _sizes(coded: Sequence[Codes], person: Codes | None, n_rows: int) -> Numbers:
     """Return the number of people of every group."""
-    combination = _combined(coded, n_rows)
-    if person is not None:
-        combination = _described(combination, person)
-    sizes = np.bincount(combination) if len(combination) else np.zeros(0, dtype=np.int64)
-    return sizes[sizes > 0]
+    if person is None:
+        return _repeats(_combined(coded, n_rows))
+    return _sizes_of_sets(*_sets(_combined(coded, n_rows), person))
 
 
-def _combined(coded: list[npt.NDArray[np.int64]], n_rows: int) -> npt.NDArray[np.int64]:
+def _combined(coded: Sequence[Codes], n_rows: int) -> Numbers:
     """Number the different combinations of several codings; not every number need occur."""
     combination, numbers = np.zeros(n_rows, dtype=np.int64), 1
     for codes in coded:
@@ -164,38 +167,64 @@ def _combined(coded: list[npt.NDArray[np.int64]], n_rows: int) -> npt.NDArray[np
         if numbers * width > _MOST_NUMBERS:
             combination = _dense(combination)
             numbers = int(combination.max(initial=0)) + 1
-        combination = combination * width + codes
+        combination *= width
+        combination += codes
         numbers *= width
-    return combination if numbers <= 4 * n_rows + 1024 else _dense(combination)
+    return combination
 
 
-def _dense(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _dense(numbers: Numbers) -> Numbers:
     return np.asarray(pd.factorize(numbers)[0], dtype=np.int64)
 
 
-def _described(combination: npt.NDArray[np.int64], person: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Number the different sets of combinations that people have: one number per person."""
-    person, combination = _unique_pairs(person, combination)
-    count = np.bincount(person)
-    first = np.concatenate([[0], np.cumsum(count)[:-1]])
-    described = count.astype(np.int64)
-    # Refine by the first, second, … combination of each person; the sorted lists agree when the sets do.
-    # People with different numbers of combinations differ already: only those who have one more are refined.
-    for place in range(int(count.max(initial=0))):
-        active = np.flatnonzero(count > place)
-        refined = _combined([described[active], combination[first[active] + place]], len(active))
-        described[active] = refined + int(described.max()) + 1
-    return _dense(described)
+def _sets(combination: Numbers, person: Codes) -> tuple[Numbers, Numbers]:
+    """Return the different combinations of each person in order, and where those of the next person begin."""
+    bits = int(combination.max(initial=0)).bit_length()
+    joined = person.astype(np.int64)
+    joined <<= bits
+    joined |= combination
+    joined.sort()
+    joined = joined[_begins(joined)]
+    first = np.flatnonzero(_begins(joined >> bits))
+    joined &= (1 << bits) - 1
+    return joined, first
 
 
-def _unique_pairs(
-    person: npt.NDArray[np.int64], combination: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    width = int(combination.max(initial=0)) + 1
-    joined = np.sort(person * width + combination)  # sorting is faster here than looking for repeats
-    joined = joined[np.append(True, joined[1:] != joined[:-1])] if len(joined) else joined
-    return joined // width, joined % width
+def _sizes_of_sets(combination: Numbers, first: Numbers) -> Numbers:
+    """Return how many people have each set of combinations.
+
+    Sets are equal where their lists in order are. Only people with as many combinations are compared, short
+    lists packed into single numbers.
+    """
+    bits = int(combination.max(initial=0)).bit_length()
+    count = np.diff(first, append=len(combination))
+    sizes = []
+    for length in range(1, _LONGEST_PACKED + 1):
+        of_length = first[count == length]
+        packed, used = combination[of_length], bits
+        for place in range(1, length):
+            if used + bits > _ROOM:
+                packed = _dense(packed)
+                used = int(packed.max(initial=0)).bit_length()
+            packed = packed << bits | combination[of_length + place]
+            used += bits
+        sizes.append(_repeats(packed))
+    long_ = np.flatnonzero(count > _LONGEST_PACKED)
+    ends = (first[long_] + count[long_]).tolist()
+    lists = (combination[begin:end].tobytes() for begin, end in zip(first[long_].tolist(), ends, strict=True))
+    return np.concatenate([*sizes, np.array(list(Counter(lists).values()), dtype=np.int64)])
 
 
-def _alone(sizes: npt.NDArray[np.int64]) -> int:
+def _repeats(numbers: Numbers) -> Numbers:
+    """Return how often each number occurs."""
+    places = np.flatnonzero(_begins(np.sort(numbers)))
+    return np.diff(places, append=len(numbers))
+
+
+def _begins(ordered: Numbers) -> npt.NDArray[np.bool_]:
+    """Say of each number whether another one stands before it."""
+    return np.append(True, ordered[1:] != ordered[:-1]) if len(ordered) else np.zeros(0, dtype=bool)
+
+
+def _alone(sizes: Numbers) -> int:
     return int((sizes == 1).sum())

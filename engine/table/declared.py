@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,6 +25,7 @@ from engine.table.cells import (
     series_of,
 )
 from engine.table.coding import texts_of
+from engine.table.encoded import Encoded
 from engine.table.reading.options import ReadOptions
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
@@ -58,11 +58,18 @@ def as_declared(table: Table, schema: Schema) -> Table:
     [41.0, nan, 7.0]
     """
     frame = table.rows()
-    columns = {
-        name: _stored(frame.iloc[:, place], schema.column(name), table.options)
-        for place, name in enumerate(table.names)
-    }
-    return table.with_rows(pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False))
+    columns: dict[str, pd.Series] = {}
+    encoded: dict[str, Encoded] = {}
+    for place, name in enumerate(table.names):
+        values, column = frame.iloc[:, place], schema.column(name)
+        if column.role is Role.PERSON_KEY:
+            encoded[name] = encoded_keys(table, name)
+            is_same = isinstance(values.dtype, pd.StringDtype) and encoded[name] is table.encoded(name)
+            columns[name] = values if is_same else series_of(encoded[name].cells())
+        else:
+            columns[name] = _stored(values, column, table.options)
+    stored = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False)
+    return table.with_rows(stored, encoded=encoded)
 
 
 def key_texts(values: Iterable[object]) -> list[str]:
@@ -83,19 +90,42 @@ def key_column(values: pd.Series) -> pa.ChunkedArray:
     return key_cells(cells_of(values if is_text else _each(values)))
 
 
-def person_codes(keys: pd.Series, missing: tuple[str, ...] = ()) -> npt.NDArray[np.int64]:
-    """Return a number for each row's person, −1 where the key is missing; see `key_texts` for who is one."""
-    cells = key_column(keys)
-    absent = pc.is_in(cells, value_set=pa.array(key_texts(missing), cells.type))
-    encoded = pc.if_else(absent, pa.scalar(None, cells.type), cells).combine_chunks().dictionary_encode()
-    codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
-    return np.asarray(codes, dtype=np.int64)
+def encoded_keys(table: Table, name: str) -> Encoded:
+    """Return the person keys of a column in one form, each distinct one once; see `key_texts`."""
+    values = table.rows()[name]
+    if isinstance(values.dtype, pd.StringDtype):
+        return table.encoded(name).mapped(key_cells)
+    return Encoded.of(key_column(values))
+
+
+def people_of(table: Table, key: Column) -> Encoded:
+    """Return the people of a table: their keys, and for each row which of them it is about.
+
+    Parameters
+    ----------
+    table
+        The table.
+    key
+        Its person key; the codes that it declares missing are nobody.
+
+    Examples
+    --------
+    >>> table = Table(pd.DataFrame({"person": ["7", " 7.0", "-9", "x"]}))
+    >>> people = people_of(table, Column("person", Role.PERSON_KEY, missing=("-9",)))
+    >>> people.distinct.to_pylist(), people.places.tolist()
+    (['7', 'x'], [0, 0, -1, 1])
+    """
+    keys = encoded_keys(table, key.name)
+    nobody = pa.array(key_texts(key.missing), keys.distinct.type)
+
+    def known(cells: pa.Array) -> pa.Array:
+        return pc.if_else(pc.is_in(cells, value_set=nobody), pa.scalar(None, cells.type), cells)
+
+    return keys.mapped(known) if len(nobody) else keys
 
 
 def _stored(values: pd.Series, column: Column, options: ReadOptions) -> pd.Series:
     is_text = values.dtype.kind not in "biufMm"
-    if column.role is Role.PERSON_KEY:
-        return series_of(key_column(values))
     if column.kind in (Kind.INTEGER, Kind.NUMBER):
         return pd.Series(_numbers(values, options), copy=False)
     if column.kind is Kind.DATE:

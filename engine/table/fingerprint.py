@@ -12,7 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.progress import SILENT, Progress
+from engine.table.cells import cells_of
 from engine.table.coding import texts_of
+from engine.table.encoded import Encoded
 from engine.table.table import Table
 
 Hashes = npt.NDArray[np.uint64]
@@ -78,16 +80,21 @@ def marks(table: Table, *, progress: Progress = SILENT) -> Marks:
     shift = max(0, (table.n_rows * _PARTS // _KEPT).bit_length())
     kept: list[Hashes] = []
     frame = table.rows()
+    known = {name: _hashed_distinct(table.encoded(name).distinct) for name in table.encodings}
     for start in range(0, table.n_rows, _PIECE):
         progress.step(start / table.n_rows, "table.fingerprint")
         piece = frame.iloc[start : start + _PIECE]
         rows, parts = np.zeros(len(piece), np.uint64), _Parts(len(piece))
-        for place, seed in enumerate(seeds):
-            values = piece.iloc[:, place]
-            cells = _hashed(values)
+        for place, (name, seed) in enumerate(zip(names, seeds, strict=True)):
+            if name in known:
+                places = table.encoded(name).places[start : start + _PIECE]
+                cells, present = known[name][places], places >= 0
+            else:
+                values = piece.iloc[:, place]
+                cells, present = _hashed(values), values.notna().to_numpy()
             rows += _mixed(cells ^ seed)
             plain = _mixed(cells)
-            parts.add(plain, values.notna().to_numpy())
+            parts.add(plain, present)
             columns[place] += _sums(plain)
             first[place] = first[place] if start else plain[0]
             varies[place] |= bool((plain != first[place]).any())
@@ -129,22 +136,34 @@ def _sums(hashes: Hashes) -> Hashes:
     return np.array([hashes.sum(dtype=np.uint64), (hashes * hashes).sum(dtype=np.uint64)], np.uint64)
 
 
-def _hashed(values: pd.Series) -> npt.NDArray[np.uint64]:
+def _hashed(values: pd.Series) -> Hashes:
     """Hash cells so that 1, 1.0 and "1" agree, and a day and its ISO text, whatever the storage."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return _hashed_plainly(pd.Series(values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0))
-    found, uniques = pd.factorize(values)
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        uniques = pd.Index(texts_of(uniques))
-    text = pa.array(uniques, pa.large_string(), from_pandas=True)
-    fits = pc.fill_null(pc.match_substring_regex(text, _NUMBER), False)
+        found, uniques = pd.factorize(values)
+        return _hashed_texts(pa.array(texts_of(uniques), pa.large_string()))[found]
+    encoded = Encoded.of(cells_of(values))
+    return _hashed_texts(encoded.distinct)[encoded.places]
+
+
+def _hashed_distinct(text: pa.Array) -> Hashes:
+    """Do the same as `_hashed_texts` with many cells, a piece at a time: what Python holds stays small."""
+    pieces = [_hashed_texts(text.slice(start, _PIECE)) for start in range(0, len(text), _PIECE)]
+    return np.concatenate([*(piece[:-1] for piece in pieces), _hashed_texts(text.slice(len(text)))])
+
+
+def _hashed_texts(text: pa.Array) -> Hashes:
+    """Hash distinct cells, and at the end a missing one, which is a number that is none."""
+    fits = pc.match_substring_regex(text, _NUMBER)
     numbers = pc.if_else(fits, text, pa.scalar(None, text.type)).cast(pa.float64())
-    # One more at the end, a number that is none: a missing cell, in whatever storage.
-    as_numbers = _hashed_plainly(pd.Series(np.append(numbers.to_numpy(zero_copy_only=False), np.nan) + 0.0))
-    texts = pc.fill_null(text, "\0").to_numpy(zero_copy_only=False)
-    as_text = np.append(pd.util.hash_array(texts, categorize=False), np.uint64(0))
-    is_number = np.append(fits.to_numpy(zero_copy_only=False), True)
-    return np.asarray(np.where(is_number, as_numbers, as_text)[found])
+    read = np.append(numbers.to_numpy(zero_copy_only=False), np.nan) + 0.0
+    found = _hashed_plainly(pd.Series(read)).copy()
+    words = text.filter(pc.invert(fits))
+    if len(words):
+        is_word = np.append(~fits.to_numpy(zero_copy_only=False), False)
+        found[is_word] = pd.util.hash_array(words.to_numpy(zero_copy_only=False), categorize=False)
+    return found
 
 
 def _hashed_plainly(values: pd.Series) -> npt.NDArray[np.uint64]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from engine.table.cells import cells_of
+from engine.table.encoded import Encoded
 from engine.table.reading.options import Finding, ReadOptions
 
 INTEGER, NUMBER, DATE, TEXT = "integer", "number", "date", "text"
@@ -32,11 +34,13 @@ class Table:
         Longer names of columns, as statistics packages keep them.
     missing
         Codes that the file itself declares missing, by column.
+    encoded
+        Text columns of the frame of which the distinct cells are known already.
 
     Notes
     -----
-    Everything but `rows` is readable by methods that must not see private values; a test replaces `rows` by a
-    function that fails. ``repr`` shows names and sizes, never a cell.
+    Everything but `rows` and `encoded` is readable by methods that must not see private values; a test
+    replaces `rows` by a function that fails. ``repr`` shows names and sizes, never a cell.
 
     Examples
     --------
@@ -57,10 +61,12 @@ class Table:
         labels: Mapping[str, Mapping[str, str]] | None = None,
         titles: Mapping[str, str] | None = None,
         missing: Mapping[str, tuple[str, ...]] | None = None,
+        encoded: Mapping[str, Encoded] | None = None,
     ) -> None:
         if not isinstance(frame.index, pd.RangeIndex) or frame.index.start != 0 or frame.index.step != 1:
             frame = frame.reset_index(drop=True)
         self._frame = frame
+        self._encoded: dict[str, Encoded] = dict(encoded or {})
         self.names: tuple[str, ...] = tuple(str(name) for name in frame.columns)
         self.n_rows = len(frame)
         self.storage: Mapping[str, str] = MappingProxyType(
@@ -83,7 +89,19 @@ class Table:
         """
         return self._frame.copy(deep=False)
 
-    def with_rows(self, frame: pd.DataFrame) -> Table:
+    def encoded(self, name: str) -> Encoded:
+        """Return a text column by its distinct cells, which are looked for once. Private like the rows."""
+        values = self.rows()[name]
+        if name not in self._encoded:
+            self._encoded[name] = Encoded.of(cells_of(values))
+        return self._encoded[name]
+
+    @property
+    def encodings(self) -> frozenset[str]:
+        """Names of the columns of which the distinct cells are known already."""
+        return frozenset(self._encoded)
+
+    def with_rows(self, frame: pd.DataFrame, *, encoded: Mapping[str, Encoded] | None = None) -> Table:
         """Return a table of other rows or columns that came from the same place."""
         names = {str(name) for name in frame.columns}
         return Table(
@@ -94,11 +112,18 @@ class Table:
             labels=_only(self.labels, names),
             titles=_only(self.titles, names),
             missing=_only(self.missing, names),
+            encoded=encoded,
         )
+
+    def with_column(self, name: str, values: Any) -> Table:
+        """Return the table with one column more, or another one in its place."""
+        frame = self.rows()
+        frame[name] = values
+        return self.with_rows(frame, encoded={at: one for at, one in self._encoded.items() if at != name})
 
     def with_findings(self, findings: Iterable[Finding]) -> Table:
         """Return the table with more findings."""
-        other = self.with_rows(self._frame)
+        other = self.with_rows(self._frame, encoded=self._encoded)
         other.findings = (*self.findings, *findings)
         return other
 

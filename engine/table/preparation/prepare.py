@@ -250,9 +250,8 @@ def _recode(table: Table, step: Step, schema: Schema, place: int, base: Path) ->
 
 
 def _with_column(table: Table, values: pd.Series, step: Step, schema: Schema) -> tuple[Table, Schema]:
-    frame = table.rows()
-    frame[made_name(step)] = values.to_numpy() if values.dtype.kind == "f" else values.array
-    return table.with_rows(frame), schema
+    plain = values.to_numpy() if values.dtype.kind == "f" else values.array
+    return table.with_column(made_name(step), plain), schema
 
 
 def _as_text(values: pd.Series, column: Column) -> pd.Series:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.errors import InputRefused
+from engine.memory import give_back
 from engine.progress import SILENT, Progress
 from engine.table.cells import Cells, series_of
 from engine.table.reading.detect import SAMPLE_BYTES, Detection, detect_text, reader
@@ -300,19 +301,14 @@ def _stored(
         del column, decoded
         if unused > _UNUSED:  # not after every column: each time costs some hundredths of a second
             unused = 0
-            _give_back()
+            give_back()
         return stored.values, [*found, *stored.findings]
 
-    _give_back()
+    give_back()
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         done = list(pool.map(one, range(len(names))))
     frame = pd.DataFrame({name: item[0] for name, item in zip(names, done, strict=True)}, copy=False)
     return frame, [*empty, *(finding for item in done for finding in item[1])]
-
-
-def _give_back() -> None:
-    """Return the memory of what is no longer needed to the machine: half of the peak otherwise."""
-    pa.default_memory_pool().release_unused()
 
 
 def _empty_rows(columns: list[pa.ChunkedArray], file: str) -> list[Finding]:

@@ -64,6 +64,22 @@ def test_against_sets_of_combinations(seed):
     assert found.under[5] == int(counts[counts < 5].sum())
 
 
+@pytest.mark.parametrize(("people", "ages"), [(3000, 5), (100, 2), (40, 10**9), (900, 10**9), (400, 2)])
+def test_people_with_many_rows_and_columns_with_many_values(people, ages):
+    """Lists of any length are compared, packed into one number or not; some people are copies of others."""
+    made = np.random.default_rng(people)
+    frame = pd.DataFrame({"p": made.integers(0, people, 3000), "sex": made.choice(["f", "m"], 3000)})
+    frame["age"] = made.integers(0, ages, 3000)
+    copies = frame[frame["p"] < people // 2].sample(frac=1, random_state=1)
+    frame = pd.concat([frame, copies.assign(p=copies["p"] + people)], ignore_index=True)
+    found = group_sizes(Table(frame), Schema((AGE, SEX, Column("p", Role.PERSON_KEY))))
+    for columns, more in ((["age", "sex"], 0), (["sex"], found.because_of["age"])):
+        sets = frame.groupby("p")[columns].apply(lambda rows: frozenset(rows.itertuples(index=False)))
+        counts = sets.value_counts()
+        assert found.alone - more == int((counts == 1).sum())
+    assert found.people == len(sets)
+
+
 def test_against_pandas_by_row():
     made = np.random.default_rng(3)
     frame = pd.DataFrame({"age": made.integers(0, 90, 3000), "sex": made.choice(["f", "m"], 3000)})

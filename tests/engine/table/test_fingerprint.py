@@ -75,6 +75,22 @@ def test_parts_of_rows_and_contents_by_hand():
     assert found.contents.tolist() == sorted(contents)
 
 
+def test_marks_are_the_same_where_distinct_cells_are_known(monkeypatch):
+    monkeypatch.setattr(module, "_PIECE", 7)
+    cells = ["1", "1.0", "01", "+1", "-0", "1e5", "x", " x", "ä", None, "123456789012345", "1234567890123456"]
+    made = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {f"c{place}": pd.Series(made.choice(np.array(cells, object), 90), dtype="str") for place in range(5)}
+    )
+    plain, known = marks(Table(frame)), Table(frame)
+    assert known.encoded("c1").cells().to_pylist() == [
+        None if cell is np.nan else cell for cell in frame["c1"]
+    ]
+    found = marks(known)
+    assert found.fingerprint == plain.fingerprint
+    assert np.array_equal(found.rows, plain.rows) and np.array_equal(found.contents, plain.contents)
+
+
 def test_marks_depend_on_no_name_no_order_and_no_storage():
     wide = pd.DataFrame({f"c{place}": range(place, 900 + place) for place in range(9)})
     other = wide.sample(frac=1, random_state=1)[[f"c{place}" for place in range(8, -1, -1)]]

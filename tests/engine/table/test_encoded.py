@@ -1,0 +1,57 @@
+"""Columns by their distinct cells: nothing gets lost, and a table forgets them where rows change."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from engine.table.declared import as_declared, people_of
+from engine.table.encoded import Encoded
+from engine.table.schema import Column, Role, Schema
+from engine.table.table import Table
+
+CELLS = ["b", None, "a", " b", "b", "", None]
+
+
+@pytest.mark.parametrize("pieces", [[CELLS], [CELLS[:3], [], CELLS[3:]], [[]], []])
+def test_cells_come_back(pieces):
+    cells = pa.chunked_array(pieces, pa.large_string())
+    found = Encoded.of(cells)
+    assert found.cells().to_pylist() == cells.to_pylist()
+    assert len(set(found.distinct.to_pylist())) == len(found.distinct) and found.distinct.null_count == 0
+
+
+def test_changed_cells_that_become_alike_are_one():
+    found = Encoded.of(pa.array(CELLS)).mapped(pc.utf8_trim_whitespace)
+    assert found.distinct.to_pylist() == ["b", "a", ""] and found.places.tolist() == [0, -1, 1, 0, 0, 2, -1]
+    assert found.mapped(pc.utf8_trim_whitespace) is found
+    none = found.mapped(lambda cells: pa.nulls(len(cells), cells.type))
+    assert none.distinct.to_pylist() == [] and set(none.places.tolist()) == {-1}
+
+
+def test_people_are_those_of_the_rows_that_are_there():
+    key = Column("person", Role.PERSON_KEY, missing=("-9",))
+    raw = Table(pd.DataFrame({"person": pd.Series(["7", " 7.0", "-9", "x", "y"], dtype="str")}))
+    table = as_declared(raw, Schema((key,)))
+    assert table.rows()["person"].tolist() == ["7", "7", "-9", "x", "y"]
+    assert people_of(table, key).places.tolist() == [0, 0, -1, 1, 2]
+    fewer = table.with_rows(table.rows().iloc[[4, 2, 1]])
+    assert fewer.encodings == frozenset()
+    people = people_of(fewer, key)
+    assert people.distinct.to_pylist() == ["y", "7"] and people.places.tolist() == [0, -1, 1]
+
+
+def test_a_new_column_forgets_only_the_one_that_it_replaces():
+    table = Table(pd.DataFrame({"a": ["x", "y"], "b": ["u", "v"]}))
+    table.encoded("a"), table.encoded("b")
+    other = table.with_column("a", np.array(["y", "y"], dtype=object))
+    assert other.encodings == {"b"} and other.encoded("a").distinct.to_pylist() == ["y"]
+
+
+def test_who_may_not_see_rows_may_not_see_distinct_cells(monkeypatch):
+    table = Table(pd.DataFrame({"a": ["x", "y"]}))
+    table.encoded("a")
+    monkeypatch.setattr(Table, "rows", lambda self: pytest.fail("rows were read"))
+    with pytest.raises(pytest.fail.Exception):
+        table.encoded("a")
