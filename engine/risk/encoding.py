@@ -13,7 +13,7 @@ import pandas as pd
 from engine.errors import InputRefused
 from engine.risk.combinations import Numbers, dense
 from engine.table.coding import text_of, texts_of
-from engine.table.declared import person_codes
+from engine.table.declared import people_of
 from engine.table.hierarchies import MISSING, Hierarchy
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
@@ -157,7 +157,7 @@ def encode(
     columns
         Names to encode; by default the identifying and the sensitive ones.
     people
-        `engine.table.declared.person_codes` of the table, where they are known already.
+        A number for each row's person, see `engine.table.declared.people_of`, where they are known already.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def _people(table: Table, schema: Schema) -> Numbers | None:
     key = schema.person_key
     if key is None or key.name not in table:
         return None
-    return person_codes(table.rows()[key.name], key.missing)
+    return people_of(table, key).places.astype(np.int64)
 
 
 def _each_somebody(person: Numbers | None) -> Numbers | None:
