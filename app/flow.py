@@ -61,6 +61,8 @@ class State:
         The declaration of the chosen method; None while none is chosen.
     without_table
         The person began without a table, and has not chosen a method that reads one.
+    resumed
+        A service that was opened some other day is gone on with: it has visits and nothing else.
     results
         Names of the results that hold for this very plan (see `app.study.RESULTS`).
     open_questions
@@ -78,6 +80,7 @@ class State:
     plan: Plan = field(default_factory=Plan)
     method: Method | None = None
     without_table: bool = False
+    resumed: bool = False
     results: frozenset[str] = frozenset()
     open_questions: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
@@ -154,6 +157,8 @@ def shows_money(step: str, state: State) -> bool:
 def path(state: State) -> tuple[str, ...]:
     """Return the steps from the start to the end, as the chosen method declares them."""
     method = state.method
+    if state.resumed:
+        return (START, "visit")
     steps = [START]
     if reads_people(method) and not (method is None and state.without_table):
         steps += ["load", "columns", "risk"]

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-KNOWN = ("theme", "language", "width", "height", "maximised", "remember_files", "recent")
-MOST_RECENT = 5
+KNOWN = ("theme", "language", "width", "height", "maximised", "remember_files", "recent", "desks")
+MOST_RECENT, MOST_DESKS = 5, 50
 
 
 def config_folder() -> Path:
@@ -67,9 +67,22 @@ class Settings:
             others = [entry for entry in self.recent() if entry != path]
             self.set(recent=[path, *others][:MOST_RECENT])
 
+    def desks(self) -> dict[str, str]:
+        """Return, by the ledger entry that opened a service, the folder of its last visit."""
+        found = self.get("desks", {}) if self.get("remember_files", False) else {}
+        return {str(entry): str(folder) for entry, folder in found.items()}
+
+    def remember_desk(self, entry: str, folder: str) -> None:
+        """Keep where a service left off, if files are to be remembered; the ledger does not know where."""
+        if not self.get("remember_files", False):
+            return
+        others = {name: place for name, place in self.desks().items() if name != entry}
+        self.set(desks=dict([*others.items(), (entry, folder)][-MOST_DESKS:]))
+
     def keep_list(self, wanted: bool) -> None:
         """Turn the list of recent plans on, or off and empty."""
-        self.set(remember_files=wanted, recent=self.get("recent", []) if wanted else [])
+        kept = {"recent": self.get("recent", []), "desks": self.get("desks", {})}
+        self.set(remember_files=wanted, **(kept if wanted else {"recent": [], "desks": {}}))
 
 
 def write_aside(path: Path, text: str) -> None:

@@ -126,6 +126,7 @@ class Study:
         self.registers = Holdings()  # what the ledger knows, once it was asked
         self.saved_at: datetime | None = None
         self.target: Path | None = None  # the folder that becomes the bundle
+        self.resumed: Any = None  # a service that was opened some other day, see app.visiting.Opened
         self.without_table = False  # begun with the purpose, for what reads no table
         self.release_asked = ""  # fingerprint of the plan whose release was asked for, until it begins
         self.history = History(self._moment(frozenset()))
@@ -163,6 +164,7 @@ class Study:
             plan=self._plan,
             method=self.method,
             without_table=self.without_table,
+            resumed=self.resumed is not None,
             results=frozenset(name for name, _ in self._results),
             open_questions=self._open,
             problems=self.problems(),
@@ -215,7 +217,7 @@ class Study:
     ) -> None:
         """Start again from a plan that was saved; only undoing leads back to the former one."""
         was_empty = self._plan == Plan()
-        self._plan, self._open, self.without_table = plan, questions, without_table
+        self._plan, self._open, self.without_table, self.resumed = plan, questions, without_table, None
         self._results.clear()
         self._prints.clear()
         if was_empty:
@@ -225,6 +227,12 @@ class Study:
             self._remember({"files"})
         self.history.end_edit()
         self._tell({part.name for part in fields(Plan)} | set(RESULTS) | {"open_questions"})
+
+    def resume(self, opened: Any) -> None:
+        """Go on with a service that was opened some other day: nothing but its visits is asked for."""
+        self.open_plan(opened.plan)
+        self.resumed = opened
+        self._tell({"plan"})
 
     # --- undoing -----------------------------------------------------------------------------------
 
@@ -262,6 +270,7 @@ class Study:
     def _return_to(self, moment: Moment) -> None:
         before, questions = self._plan, self._open
         self._plan, self._open, self.without_table = moment.plan, moment.questions, moment.without_table
+        self.resumed = None
         changed = {
             part.name for part in fields(Plan) if getattr(before, part.name) != getattr(self._plan, part.name)
         }

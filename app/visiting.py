@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from engine.errors import EngineError
-from engine.methods.parameters import Problem
+from engine.errors import EngineError, InputRefused
+from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import Source
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
@@ -26,23 +27,34 @@ class Further:
     rows: int
 
 
-def read_further(source: Source, path: str, *, progress: Progress = SILENT) -> Further:
-    """Read a table of a source and say what its columns are.
+def read_further(
+    source: Source,
+    path: str,
+    declared: Schema | None = None,
+    before: FileReference | None = None,
+    *,
+    progress: Progress = SILENT,
+) -> Further:
+    """Read a table of a source, as ``before`` was read, and say what its columns are unless that is declared.
 
     In a private one, the column that seems to name people is proposed as the person key; in any other, no
     column is about the custodian's people.
     """
+    from engine.table.reading.options import ReadOptions
     from engine.table.reading.readers import detect, read_table
     from engine.table.suggest.suggest import suggest
 
-    found = detect(path)
+    said = ReadOptions() if before is None else ReadOptions.from_json(before.options, file=Path(path).name)
+    found = detect(path, options=said)
     table = read_table(path, options=found.options, progress=progress.part(0.0, 0.7))
+    options = replace(found.options, date_order=found.options.date_order or "ymd")
+    file = FileReference(path, options.to_json())
+    if declared is not None:
+        return Further(source.name, file, declared, table.n_rows)
     columns = []
     for one in suggest(table, progress=progress.part(0.7, 1.0)):
         role = one.role if source.shape.is_private and one.role is Role.PERSON_KEY else Role.OTHER
         columns.append(Column(one.column, role, one.kind))
-    options = replace(found.options, date_order=found.options.date_order or "ymd")
-    file = FileReference(path, options.to_json())
     return Further(source.name, file, Schema(tuple(columns)), table.n_rows)
 
 
@@ -58,11 +70,14 @@ class Opened:
         Of the opening in the ledger.
     folder
         Bundle of the opening or of the last visit; its state is what a visit goes on from.
+    lost
+        Tables that were not found where they lay, by the name of their source: how they were read.
     """
 
     plan: Plan
     entry: str
     folder: Path
+    lost: Mapping[str, FileReference] = field(default_factory=dict)
 
     @property
     def state(self) -> Path:
@@ -97,19 +112,139 @@ def visit(
     )
 
 
-def problems_of(plan: Plan) -> tuple[tuple[Problem, ...], Any]:
-    """Return why a visit cannot be made yet, and what it promises where it can; reads no row."""
+@dataclass(frozen=True)
+class Visit:
+    """What is known about a visit before it is made.
+
+    Parameters
+    ----------
+    problems
+        Why it cannot be made yet.
+    promise
+        What it promises where it can; None otherwise.
+    offered
+        By source, the columns that it may name; a source that is not in it offers all.
+    so_far
+        Views of what the service has released until now.
+    """
+
+    problems: tuple[Problem, ...] = ()
+    promise: Any = None
+    offered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    so_far: tuple[Any, ...] = ()
+
+
+def look(plan: Plan) -> Visit:
+    """Return what is known about a visit; reads the state and no row."""
     from engine.methods.catalogue import method
 
     try:
         request = plan.request_from(Path(plan.state).read_bytes())
         found = method(plan.method)
         problems = tuple(found.problems(request))
-        return problems, None if problems else found.cost(request)
+        known = Visit(problems, None, found.offered(request), found.so_far(request))
+        return known if problems else replace(known, promise=found.cost(request))
     except (EngineError, OSError) as error:
         code = error.code if isinstance(error, EngineError) else "plan.not_readable"
         values = error.values if isinstance(error, EngineError) else {"file": "state"}
-        return (Problem(code, values),), None
+        return Visit((Problem(code, values),))
+
+
+MOST_PRICED = 12  # records of which each is told what it takes, while somebody types
+
+
+def takes_each(plan: Plan, parameter: Parameter) -> tuple[Fraction | None, ...]:
+    """Return what each record of a parameter adds to what a visit takes; None for one that has a problem.
+
+    A record that was paid for before, or stands above in the same visit, adds nothing.
+    """
+    records = plan.parameters.get(parameter.name)
+    if parameter.kind is not ParameterKind.RECORDS or not records or len(records) > MOST_PRICED:
+        return ()
+    found: list[Fraction | None] = []
+    kept: list[Any] = []
+    before = Fraction(0)
+    for record in records:
+        known = look(replace(plan, parameters={**plan.parameters, parameter.name: [*kept, record]}))
+        loss = known.promise.loss if known.promise is not None else None
+        found.append(None if loss is None else loss.epsilon - before)
+        if loss is not None:
+            kept, before = [*kept, record], loss.epsilon
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What was reserved for a service and what its visits took, in their order."""
+
+    reserved: Fraction | None
+    visits: tuple[tuple[str, Fraction], ...] = ()
+
+    @property
+    def left(self) -> Fraction:
+        """What further visits can take."""
+        used = sum((epsilon for _, epsilon in self.visits), Fraction(0))
+        return max((self.reserved or Fraction(0)) - used, Fraction(0))
+
+
+def taken(opened: Opened, ledger_path: Path | None, *, progress: Progress = SILENT) -> Taken:
+    """Ask the ledger what a service has taken until now."""
+    from engine.ledger import Ledger, default_path
+
+    place = ledger_path if ledger_path is not None else default_path()
+    if not place.exists():
+        return Taken(None)
+    service = Ledger(place, read_only=True).service(opened.entry)
+    drawn = [one for one in service.visits if one.counts and one.epsilon]
+    return Taken(service.opening.epsilon, tuple((one.title, one.epsilon or Fraction(0)) for one in drawn))
+
+
+def resume(folder: Path, *, ledger_path: Path | None = None, progress: Progress = SILENT) -> Opened:
+    """Return what a visit goes on from, given the bundle of the opening or of the last visit.
+
+    Tables are looked for where they lay, seen from the bundle; one that is not found is asked for.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.no_bundle``, ``bundle.no_state``; ``ledger.no_entry``: another ledger;
+        ``ledger.other_state``: a later visit has left another state.
+    """
+    from engine.ledger import Ledger, default_path
+    from engine.release.reading import file_hash
+
+    plan, entry = _written(folder)
+    state = folder / "internal" / "state"
+    if not state.is_file():
+        raise InputRefused("bundle.no_state", folder=folder.name)
+    opening = plan.continues or entry
+    place = ledger_path if ledger_path is not None else default_path()
+    service = Ledger(place, read_only=place.exists()).service(opening)
+    if service.state_hash != file_hash(state):
+        raise InputRefused("ledger.other_state", title=service.opening.title, entry=opening)
+    beside = folder.absolute().parent  # an absolute path stays what it is
+    files = {name: replace(file, path=str(beside / file.path)) for name, file in plan.files.items()}
+    found = {name: file for name, file in files.items() if Path(file.path).is_file()}
+    bare = replace(
+        plan,
+        files=found,
+        purpose=replace(plan.purpose, title=service.opening.title),
+        parameters={},
+        step="",
+        continues="",
+        state="",
+    )
+    return Opened(bare, opening, folder, {name: files[name] for name in files.keys() - found.keys()})
+
+
+def _written(folder: Path) -> tuple[Plan, str]:
+    """Return the plan and the ledger entry of a bundle, as its evidence says them."""
+    place = folder / "internal" / "evidence.json"
+    try:
+        tree = json.loads(place.read_text(encoding="utf-8"))
+        return Plan.loads(json.dumps(tree["internal"]["plan"]), file=place.name), str(tree["ledger"]["entry"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputRefused("bundle.no_bundle", folder=folder.name, file="internal/evidence.json") from error
 
 
 def opened_from(folder: Path, plan: Plan) -> Opened:

@@ -13,6 +13,7 @@ from app import words
 from app.money import level, written_day
 from app.pages.base import Page
 from app.releasing import check_bundle, listing, plan_of, resolve, withdraw
+from app.visiting import resume
 from app.widgets.bar_list import Bar, BarList
 from app.widgets.cards import Card
 from app.widgets.panel import Explanation, Part, three_parts
@@ -98,6 +99,11 @@ class ReleasesPage(Page):
         row.addWidget(self.withdraw)
         row.addWidget(self.resolve)
         self.chosen.body.addWidget(self.act)
+        self.visit = QPushButton(words.say("app.releases.visit"))
+        self.visit.setObjectName("visit")
+        self.visit.clicked.connect(lambda checked=False: self._go_on())
+        self.topic(self.visit, "visit")
+        self.chosen.body.addWidget(self.visit, 0, Qt.AlignmentFlag.AlignLeft)
         self.chosen.hide()
         self.body.addWidget(self.chosen)
 
@@ -144,6 +150,7 @@ class ReleasesPage(Page):
         self.act.setVisible(possible)
         self.withdraw.setVisible(entry["state"] == "complete")
         self.resolve.setVisible(entry["abandoned"])
+        self.visit.setVisible(entry["state"] == "complete" and bool(entry["state_hash"]))
         self._enable()
 
     def _enable(self) -> None:
@@ -188,6 +195,31 @@ class ReleasesPage(Page):
         dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
         dialog.fileSelected.connect(act)
         dialog.open()
+
+    def _go_on(self) -> None:
+        """Go on with a service: from the folder of its last visit, asked for where nobody knows it."""
+        entry = self._entry()
+        if entry is None:
+            return
+        known = self.frame.settings.desks().get(entry["parent"] or entry["id"], "")
+        if known and Path(known).is_dir():
+            self._resume(known)
+        else:
+            self._ask(self._resume)
+
+    def _resume(self, folder: str) -> None:
+        self.work(
+            resume,
+            Path(folder),
+            ledger_path=self.study.ledger_path,
+            done=self._resumed,
+            doing=words.say("app.releases.reading"),
+        )
+
+    def _resumed(self, opened: Any) -> None:
+        self.study.resume(opened)
+        self.frame.settings.remember_desk(opened.entry, str(opened.folder))
+        self.frame.go("visit")
 
     def _verify(self, folder: str) -> None:
         self.work(

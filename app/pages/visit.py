@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtWidgets import QButtonGroup, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QRadioButton, QVBoxLayout, QWidget
 
 from app import words
 from app.money import level
 from app.pages.base import Page
 from app.releasing import Outcome, Watch, release
-from app.visiting import Further, Opened, next_folder, opened_from, problems_of, read_further, visit
+from app.visiting import (
+    Further,
+    Opened,
+    Taken,
+    Visit,
+    look,
+    next_folder,
+    opened_from,
+    read_further,
+    taken,
+    takes_each,
+    visit,
+)
 from app.widgets.cards import Card
 from app.widgets.panel import Explanation, Part
 from app.widgets.parameter_fields import empty
 from app.widgets.parameter_form import ParameterForm
+from app.widgets.parameter_records import RecordsField
 from app.widgets.prose import Heading, Prose
+from app.widgets.segment_bar import LEFT, NEXT, Segment, SegmentBar
 from app.widgets.source_card import SourceCard
 from app.widgets.view_stack import ViewStack
 from engine.methods.protocol import MAIN, Method, Source, Step
+from engine.table.schema import Schema
 
 
 class VisitPage(Page):
-    """After the release that opened the service."""
+    """After the release that opened the service, or for one that was opened some other day."""
 
     id = "visit"
 
@@ -36,15 +53,29 @@ class VisitPage(Page):
         self.answers: list[tuple[str, Outcome, str]] = []
         self._made_for: Any = None
         self._plan: Any = None
-        self._promise: Any = None
-        self._choices = QVBoxLayout()
-        self._choices.setSpacing(2)
+        self._known = Visit()
+        self._taken = Taken(None)
+        self._shown: Any = None
+        self._choices = QHBoxLayout()
+        self._choices.setSpacing(20)
         self.group = QButtonGroup(self)
         self.group.buttonClicked.connect(lambda button: self._choose(button.property("step")))
         self.body.addLayout(self._choices)
         self._sources = QVBoxLayout()
         self._sources.setSpacing(14)
         self.body.addLayout(self._sources)
+        self._build_asking()
+        self._build_budget()
+        self.heading = Heading(words.say("app.visit.answers"), size="side")
+        self.body.addWidget(self.heading)
+        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, ""))
+        self.body.addWidget(self.views)
+        self.list = Prose(tone="quiet", pixels=12)
+        self.list.setObjectName("visits")
+        self.body.addWidget(self.list)
+        self.body.addStretch(1)
+
+    def _build_asking(self) -> None:
         self.card = Card()
         self.card.body.setSpacing(14)
         self.form = ParameterForm()
@@ -53,32 +84,57 @@ class VisitPage(Page):
         self.wrong = Prose(tone="wrong")
         self.wrong.setObjectName("problem-visit")
         self.card.body.addWidget(self.wrong)
+        self.secret = QLineEdit()
+        self.secret.setObjectName("passphrase")
+        self.secret.setEchoMode(QLineEdit.EchoMode.Password)
+        self.secret.setPlaceholderText(words.say("app.visit.passphrase"))
+        self.secret.setAccessibleName(words.say("app.visit.passphrase"))
+        self.secret.setMaximumWidth(360)
+        self.card.body.addWidget(self.secret)
         self.takes = Prose()
         self.takes.setObjectName("takes")
         self.card.body.addWidget(self.takes)
         self.body.addWidget(self.card)
-        self.heading = Heading(words.say("app.visit.answers"), size="side")
-        self.body.addWidget(self.heading)
-        self.list = Prose(tone="quiet")
-        self.list.setObjectName("visits")
-        self.body.addWidget(self.list)
-        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, ""))
-        self.body.addWidget(self.views)
-        self.body.addStretch(1)
+
+    def _build_budget(self) -> None:
+        self.budget = Card()
+        self.budget.setObjectName("reserved")
+        self.used = Prose()
+        self.bar = SegmentBar()
+        self.topic(self.bar, "reserved")
+        self.budget.body.addWidget(self.used)
+        self.budget.body.addWidget(self.bar)
+        self.body.addWidget(self.budget)
 
     # --- showing -----------------------------------------------------------------------------------
 
     def enter(self) -> None:
-        method, outcome = self.study.method, self.study.result("bundle")
-        if method is None or outcome is None or outcome.bundle is None:
+        method, outcome, resumed = self.study.method, self.study.result("bundle"), self.study.resumed
+        made = resumed if outcome is None or outcome.bundle is None else outcome
+        if method is None or made is None:
             return
-        if self._made_for is not outcome:
-            self._made_for = outcome
-            self.first = outcome.bundle.folder
-            self.opened_as = opened_from(self.first, self.study.plan_as_read)
-            self.answers, self.further = [], {}
+        if self._made_for is not made:
+            self._made_for = made
+            if isinstance(made, Opened):
+                self.opened_as = made
+            else:
+                self.opened_as = opened_from(made.bundle.folder, self.study.plan_as_read)
+            self.first = self.opened_as.folder
+            self.answers, self.further, self._shown = [], {}, None
             self._offer(method)
+            self._ask_ledger()
         self._show()
+
+    def _ask_ledger(self) -> None:
+        """Have the ledger say what was taken, away from the interface."""
+
+        def told(found: Taken) -> None:
+            self._taken = found
+            self._show_budget()
+
+        self.runner.start(
+            taken, self.opened_as, self.study.ledger_path, done=told, failed=self.refuse, slot="taken"
+        )
 
     def _offer(self, method: Method) -> None:
         """Offer the steps that the method declares."""
@@ -92,7 +148,10 @@ class VisitPage(Page):
             self.group.addButton(button)
             self._choices.addWidget(button)
             button.setVisible(len(method.steps) > 1)
-        self.given = {step.name: {} for step in method.steps}
+        self._choices.addStretch(1)
+        self.given = {step.name: _begun(step) for step in method.steps}
+        self.secret.clear()
+        self.secret.setVisible(method.keeps_key)
         self.group.buttons()[0].setChecked(True)
         self._choose(method.steps[0].name)
 
@@ -104,10 +163,13 @@ class VisitPage(Page):
         found = self._declared()
         empty(self._sources)
         for source in found.sources if found is not None else ():
-            if source.name != MAIN:
+            if source.name != MAIN or not self._has_file(source):
                 self._sources.addWidget(self._source_card(source))
         self._show()
         self.frame.update_frame()
+
+    def _has_file(self, source: Source) -> bool:
+        return self.opened_as is not None and source.name in self.opened_as.plan.files
 
     def _source_card(self, source: Source) -> SourceCard:
         card = SourceCard(source)
@@ -126,44 +188,97 @@ class VisitPage(Page):
             self._show()
             self.frame.update_frame()
 
-        self.work(read_further, source, path, done=read, doing=words.say("app.tables.reading"))
+        opened = self.opened_as
+        known = None if opened is None else opened.plan.schemas.get(source.name)
+        before = None if opened is None else opened.lost.get(source.name)
+        doing = words.say("app.tables.reading")
+        self.work(read_further, source, path, known, before, done=read, doing=doing)
 
     def _show(self) -> None:
         step, method = self._declared(), self.study.method
         if step is None or method is None or self.opened_as is None:
             return
         title = words.say(f"methods.{method.id}.steps.{step.name}.title")
-        name = f"{self.study.plan.purpose.title}: {title}"
-        self._plan = visit(self.opened_as, step.name, self.given[step.name], self.further, name=name)
-        needed = [one.name for one in step.sources if one.required and one.name not in self._plan.schemas]
-        problems, promise = ((), None) if needed else problems_of(self._plan)
+        name = f"{self.opened_as.plan.purpose.title}: {title}"
+        given = self.given[step.name]
+        self._plan = visit(self.opened_as, step.name, given, self.further, name=name)
+        needed = [one.name for one in step.sources if one.required and one.name not in self._plan.files]
+        self._known = Visit() if needed else look(self._plan)
         base = f"methods.{method.id}.steps.{step.name}"
-        self.form.show_form(base, step.parameters, self.given[step.name], self._plan.schemas, problems)
+        problems = self._known.problems
+        self.form.show_form(base, step.parameters, given, self._offered(), problems)
         general = [one for one in problems if one.parameter not in self.form.lines]
         said = [" ".join(words.explain(one)) for one in general]
         said += [words.say("app.flow.no_further_table", source=one) for one in needed]
         self.wrong.setVisible(bool(said))
         self.wrong.say("\n\n".join(said))
-        self._promise = promise
+        promise = self._known.promise
         self.takes.setVisible(promise is not None)
-        self.takes.say(self._taken(promise))
-        self.heading.setVisible(bool(self.answers))
+        self.takes.say(self._sentence())
+        self._show_notes(step)
+        self._show_budget()
+        if self._known.so_far != self._shown:
+            self._shown = self._known.so_far
+            self.views.show_views(self._shown)
+        self.heading.setVisible(bool(self._shown or self.answers))
         self.list.setVisible(bool(self.answers))
         self.list.say("\n\n".join(f"**{said}** · {folder}" for said, _, folder in reversed(self.answers)))
 
-    def _taken(self, promise: Any) -> str:
-        if promise is None:
-            return ""
-        if not self._epsilon(promise):
-            return words.say("app.visit.takes_nothing")
-        return words.say("app.visit.takes", epsilon=self._epsilon(promise))
+    def _offered(self) -> dict[str, Schema]:
+        """The schemas of the visit, with the columns that it may name."""
+        found = dict(self._plan.schemas)
+        for name, columns in self._known.offered.items():
+            if name in found:
+                kept = tuple(column for column in found[name].columns if column.name in columns)
+                found[name] = replace(found[name], columns=kept)
+        return found
 
-    def _epsilon(self, promise: Any) -> str:
-        """The level that the step takes from what was reserved; nothing where no rows of people are read."""
-        step = self._declared()
+    def _show_notes(self, step: Step) -> None:
+        """Say below each record what it takes, or that it was asked before."""
+        for parameter in step.parameters:
+            field = self.form.lines[parameter.name].field
+            if isinstance(field, RecordsField):
+                field.show_notes([_note(one) for one in takes_each(self._plan, parameter)])
+
+    def _show_budget(self) -> None:
+        whole = self._taken.reserved
+        self.budget.setVisible(whole is not None and whole > 0)
+        if whole is None or whole <= 0:
+            return
+        after = max(self._taken.left - self._next, Fraction(0))
+        used = whole - self._taken.left
+        said = words.say("app.visit.used", used=level(used) if used else "0", whole=level(whole))
+        if self._next:
+            said += " " + words.say("app.visit.would_be_left", left=level(after) if after else "0")
+        self.used.say(said)
+        parts = [
+            Segment(float(epsilon / whole), str(place))
+            for place, (_, epsilon) in enumerate(self._taken.visits, 1)
+        ]
+        if self._next:
+            parts.append(
+                Segment(
+                    float(min(self._next, self._taken.left) / whole), words.say("app.visit.this_one"), NEXT
+                )
+            )
+        if after:
+            parts.append(Segment(float(after / whole), words.say("app.visit.left"), LEFT))
+        self.bar.show_segments(parts, said.replace("**", ""))
+
+    def _sentence(self) -> str:
+        if self._known.promise is None:
+            return ""
+        if not self._next:
+            return words.say("app.visit.takes_nothing")
+        return words.say("app.visit.takes", epsilon=level(self._next))
+
+    @property
+    def _next(self) -> Fraction:
+        """The level that the step takes from what was reserved; 0 where no rows of people are read."""
+        step, promise = self._declared(), self._known.promise
         reads = step is not None and any(one.shape.is_private for one in step.sources)
         loss = None if promise is None else promise.loss
-        return level(loss.epsilon) if reads and loss is not None and loss.epsilon > 0 else ""
+        return loss.epsilon if reads and loss is not None else Fraction(0)
 
     # --- asking ------------------------------------------------------------------------------------
 
@@ -177,15 +292,18 @@ class VisitPage(Page):
         self.frame.update_frame()
 
     def next_words(self) -> str:
-        if self.opened_as is None or self._promise is None or self.runner.busy("release"):
+        if self.opened_as is None or self._known.promise is None or self.runner.busy("release"):
             return ""
-        epsilon = self._epsilon(self._promise)
-        return words.say("app.visit.answer", epsilon=epsilon) if epsilon else words.say("app.visit.do")
+        if self._next:
+            return words.say("app.visit.answer", epsilon=level(self._next))
+        return words.say("app.visit.do")
 
     def go_next(self) -> None:
         if not self.next_words() or self.opened_as is None:
             self.frame.go_next()
             return
+        passphrase = self.secret.text() if not self.secret.isHidden() else ""
+        self.secret.clear()
         self.work(
             release,
             self._plan,
@@ -193,6 +311,7 @@ class VisitPage(Page):
             watch=Watch(),
             ledger_path=self.study.ledger_path,
             language=words.language(),
+            passphrase=passphrase,
             done=self._answered,
             doing=words.say("app.visit.working"),
             slot="release",
@@ -209,8 +328,13 @@ class VisitPage(Page):
         self.answers.append((title, outcome, str(folder)))
         if (folder / "internal" / "state").is_file():
             self.opened_as = Opened(self.opened_as.plan, self.opened_as.entry, folder)
-        self.views.show_views(outcome.bundle.views)
+            self.frame.settings.remember_desk(self.opened_as.entry, str(folder))
+        self._ask_ledger()
         self._show()
+        if not self._known.so_far:
+            self._shown = outcome.bundle.views
+            self.views.show_views(outcome.bundle.views)
+            self.heading.show()
         self.frame.update_frame()
 
     def explain(self, topic: str) -> Explanation:
@@ -222,6 +346,17 @@ class VisitPage(Page):
 
     def first_focus(self) -> QWidget | None:
         return next((line.field.findChild(QWidget) for line in self.form.lines.values()), None)
+
+
+def _begun(step: Step) -> dict[str, Any]:
+    """Return what is filled in at first: one empty line where a table of questions is asked for."""
+    return {one.name: [{}] for one in step.parameters if one.fields and not one.optional}
+
+
+def _note(epsilon: Fraction | None) -> str:
+    if epsilon is None:
+        return ""
+    return words.say("app.visit.costs", epsilon=level(epsilon)) if epsilon else words.say("app.visit.free")
 
 
 PAGE = VisitPage

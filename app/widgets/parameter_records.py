@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -11,6 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from app import words
 from app.widgets.parameter_columns import ColumnField, ColumnsField
 from app.widgets.parameter_fields import BooleanField, ChoiceField, Field, LineField, SourceField, empty
+from app.widgets.prose import Prose
+from app.widgets.sentence_field import ConditionField, SentenceField
+from app.widgets.wrapping import Wrapping
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.table.schema import Schema
 
@@ -23,6 +26,7 @@ class RecordsField(Field):
     def build(self) -> None:
         self.records: list[dict[str, Any]] = []
         self.schema = Schema()
+        self.notes: list[Prose] = []
         self.rows = QVBoxLayout()
         self.rows.setSpacing(6)
         self.line.addLayout(self.rows)
@@ -54,28 +58,47 @@ class RecordsField(Field):
 
     def _show(self) -> None:
         empty(self.rows)
+        self.notes = []
         for place in range(len(self.records)):
             self.rows.addWidget(self._row(place))
 
+    def show_notes(self, notes: Sequence[str]) -> None:
+        """Say something below each record: what it costs, for instance."""
+        for place, prose in enumerate(self.notes):
+            said = notes[place] if place < len(notes) else ""
+            prose.setVisible(bool(said))
+            prose.say(said)
+
     def _row(self, place: int) -> QWidget:
         part = QWidget()
-        # Few fields stand in one line; several get a line each, so that a text can be read.
+        # Few fields stand in one line; of several, a text gets a line of its own, so that it can be read.
         several = len(self.parameter.fields) > MOST_IN_LINE
         row = QVBoxLayout(part) if several else QHBoxLayout(part)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4 if several else 8)
+        short = Wrapping(spacing=16)
         for column in self.parameter.fields:
             base = f"{self.base}.fields.{column.name}"
             label = words.say(f"{base}.label") if words.has(f"{base}.label") else column.name
             field = make_field(
                 column, base, words.say("app.method.record_part", part=label, number=place + 1)
             )
-            if len(self.parameter.fields) > 1:
-                row.addWidget(QLabel(label))
             field.set_schema(self.schema)
             field.show_value(self.records[place].get(column.name))
             field.changed.connect(lambda value, name=column.name, place=place: self._set(place, name, value))
+            if several and column.kind in _SHORT:
+                short.addWidget(_labelled(label, field))
+                continue
+            if len(self.parameter.fields) > 1:
+                row.addWidget(QLabel(label))
             row.addWidget(field, 1)
+        if short.count():
+            row.addLayout(short)
+        note = Prose(pixels=12)
+        note.setObjectName(f"note-{place}")
+        note.hide()
+        self.notes.append(note)
+        row.addWidget(note)
         remove = QPushButton(words.say("app.method.remove"))
         remove.setProperty("look", "link")
         remove.setAccessibleName(words.say("app.method.remove_record_name", number=place + 1))
@@ -93,6 +116,18 @@ class RecordsField(Field):
         self.say()
 
 
+def _labelled(label: str, field: Field) -> QWidget:
+    """Return a field below its label, no wider than it needs."""
+    part = QWidget()
+    column = QVBoxLayout(part)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(2)
+    column.addWidget(QLabel(label))
+    column.addWidget(field)
+    return part
+
+
+_SHORT = (ParameterKind.NUMBER, ParameterKind.INTEGER, ParameterKind.COLUMN, ParameterKind.CHOICE)
 _FIELDS: Mapping[ParameterKind, type[Field]] = {
     ParameterKind.CHOICE: ChoiceField,
     ParameterKind.BOOLEAN: BooleanField,
@@ -100,6 +135,8 @@ _FIELDS: Mapping[ParameterKind, type[Field]] = {
     ParameterKind.COLUMNS: ColumnsField,
     ParameterKind.SOURCE: SourceField,
     ParameterKind.RECORDS: RecordsField,
+    ParameterKind.WHERE: SentenceField,
+    ParameterKind.CONDITION: ConditionField,
 }
 
 

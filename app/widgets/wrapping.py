@@ -50,15 +50,25 @@ class Wrapping(QLayout):
         return size
 
     def _place(self, rect: QRect, *, move: bool) -> int:
-        left, top, line = rect.left(), rect.top(), 0
-        for item in self._items:
-            if item.isEmpty():
-                continue
-            size = item.sizeHint()
-            if left > rect.left() and left + size.width() > rect.right() + 1:
-                left, top, line = rect.left(), top + line + self.spacing(), 0
-            if move:
-                item.setGeometry(QRect(QPoint(left, top), size))
-            left += size.width() + self.spacing()
-            line = max(line, size.height())
-        return top + line - rect.top()
+        left, top = rect.left(), rect.top()
+        line: list[QLayoutItem] = []
+        for item in [one for one in self._items if not one.isEmpty()]:
+            width = item.sizeHint().width()
+            if line and left + width > rect.right() + 1:
+                left, top = rect.left(), top + _place_line(line, rect.left(), top, self.spacing(), move=move)
+                top += self.spacing()
+                line = []
+            line.append(item)
+            left += width + self.spacing()
+        return top + _place_line(line, rect.left(), top, self.spacing(), move=move) - rect.top()
+
+
+def _place_line(items: list[QLayoutItem], left: int, top: int, spacing: int, *, move: bool) -> int:
+    """Place one line, all of it on one middle, and return its height."""
+    height = max((item.sizeHint().height() for item in items), default=0)
+    for item in items:
+        size = item.sizeHint()
+        if move:
+            item.setGeometry(QRect(QPoint(left, top + (height - size.height()) // 2), size))
+        left += size.width() + spacing
+    return height

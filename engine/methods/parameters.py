@@ -30,6 +30,7 @@ class ParameterKind(StrEnum):
     EDGES = "edges"  # increasing numbers, or increasing days as "2021-12-31" → tuple of Fraction or of date
     SHARES = "shares"  # numbers that sum to 1 → tuple of Fraction
     CONDITION = "condition"  # as a step of preparation → Mapping
+    WHERE = "where"  # conditions on several columns in words, see methods.conditions → str
     HIERARCHY = "hierarchy"  # → Mapping
     SOURCE = "source"  # → str
     RECORDS = "records"  # a small table: objects with the fields → tuple of Mapping

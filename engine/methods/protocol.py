@@ -483,6 +483,14 @@ class Method(ABC):
         """Return fingerprints of the questions that a visit pays for, so that none is paid for twice."""
         return ()
 
+    def offered(self, request: Request) -> Mapping[str, tuple[str, ...]]:
+        """Return, by source, the columns that a step may name where it may not name all; from the state."""
+        return {}
+
+    def so_far(self, request: Request) -> tuple[View, ...]:
+        """Return what a service has released until now, newest first: from its state, reading no row."""
+        return ()
+
     def step(
         self, step: str, tables: Mapping[str, Table], request: Request, state: bytes, context: Context
     ) -> Release:

@@ -336,6 +336,7 @@ _READERS: dict[ParameterKind, Callable[[Parameter, Any, Schema], Any]] = {
     ParameterKind.COLUMNS: _columns,
     ParameterKind.EDGES: _edges,
     ParameterKind.SHARES: _shares,
+    ParameterKind.WHERE: _text,
     ParameterKind.CONDITION: _condition,
     ParameterKind.HIERARCHY: _hierarchy,
     ParameterKind.SOURCE: _text,

@@ -6,10 +6,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtWidgets import QAbstractButton, QComboBox
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit
 
-from app import flow
+from app import flow, words
 from app.releasing import Watch, release
+from app.widgets.clause_row import ValuesButton
+from app.widgets.prose import Prose
 from app.widgets.source_card import SourceCard
 from app.window import Window
 from engine.ledger import Ledger
@@ -80,3 +83,160 @@ def test_reports_are_collected_without_a_table_of_people(window: Window, qtbot: 
     assert len(page.answers) == 1, window.notice.words()
     assert (page.answers[0][1].bundle.folder / "release" / "estimates.csv").is_file()
     assert window.findChild(QAbstractButton, "step-load").isHidden()
+
+
+def choose(combo: QComboBox, data: str) -> None:
+    """Choose from a list as a person does."""
+    place = combo.findData(data) if combo.findData(data) >= 0 else combo.findText(data)
+    assert place >= 0, (data, [combo.itemText(one) for one in range(combo.count())])
+    combo.setCurrentIndex(place)
+    combo.activated.emit(place)
+
+
+def last(page: Any, kind: Any, name: str) -> Any:
+    """Return the last visible widget of a name: the one that was added last."""
+    QApplication.processEvents()
+    return [one for one in page.findChildren(kind, name) if one.isVisible()][-1]
+
+
+def tick(page: Any, *values: str) -> None:
+    """Tick declared values in the list of the last line."""
+    model = last(page, ValuesButton, "values").model
+    for place in range(model.rowCount()):
+        if model.item(place).text() in values:
+            model.item(place).setCheckState(Qt.CheckState.Checked)
+
+
+def note(page: Any, place: int = 0) -> str:
+    return last(page, Prose, f"note-{place}").plain()
+
+
+def desk(window: Window, qtbot: Any, folder: Path) -> Any:
+    return opened(window, qtbot, "services.private_queries", folder, holding_budget=Budget(Fraction(2)))
+
+
+def ask_women(page: Any, qtbot: Any) -> None:
+    """Ask how many women there are, by clicking."""
+    last(page, QAbstractButton, "condition-add").click()
+    choose(last(page, QComboBox, "clause-column"), "gender")
+    tick(page, "Female")
+    epsilon = last(page, QLineEdit, "epsilon")
+    epsilon.setFocus()
+    qtbot.keyClicks(epsilon, "0.1")
+
+
+def test_a_question_is_built_from_what_was_declared(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = desk(window, qtbot, tmp_path)
+    assert any(one.text() == words.say("app.conditions.everybody") for one in page.findChildren(QLabel))
+    last(page, QAbstractButton, "condition-add").click()
+    column = last(page, QComboBox, "clause-column")
+    offered = {column.itemText(place) for place in range(column.count())}
+    assert offered == {"gender", "age", "time_in_hospital", "readmitted"}  # what the desk was opened for
+    assert not window.footer.next.text().startswith("Answer")  # a line that is not whole asks nothing
+    choose(column, "gender")
+    tick(page, "Female")
+    last(page, QAbstractButton, "condition-and").click()
+    choose(last(page, QComboBox, "clause-column"), "time_in_hospital")
+    choose(last(page, QComboBox, "clause-operator"), "at_least")
+    value = last(page, QLineEdit, "value-0")
+    qtbot.keyClicks(value, "7")
+    last(page, QAbstractButton, "condition-or").click()
+    choose(last(page, QComboBox, "clause-column"), "age")
+    tick(page, "[70-80)", "[80-90)")
+    margin = last(page, QLineEdit, "margin")
+    qtbot.keyClicks(margin, "20")
+    where = page.given["visit"]["questions"][0]["where"]
+    assert where == 'gender is Female and time_in_hospital at least 7 or age in ("[70-80)", "[80-90)")'
+    assert note(page).startswith("Costs ε 0."), (note(page), page.wrong.plain())
+    assert window.footer.next.text().startswith("Answer, spend ε 0.")
+    assert page.bar.segments[0].kind == "next" and "would be left" in page.used.plain()
+
+
+def test_what_was_asked_before_is_said_before_anything_is_spent(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = desk(window, qtbot, tmp_path)
+    ask_women(page, qtbot)
+    assert note(page) == "Costs ε 0.10."
+    go_on(window, qtbot)
+    assert len(page.answers) == 1, (window.notice.words(), page.wrong.plain())
+    assert note(page) == words.say("app.visit.free")
+    assert [round(one.share, 9) for one in page.bar.segments] == [0.2, 0.8]  # ε 0.1 of 0.5, and the rest
+    assert page._shown and "Female" in str(page._shown[0].rows)
+    last(page, QAbstractButton, "add-questions").click()
+    page._filled("questions", [{"where": "gender = Female"}, {"where": "gender = Male", "epsilon": 0.05}])
+    assert note(page, 0) == words.say("app.visit.free") and note(page, 1) == "Costs ε 0.05."
+
+
+def test_a_desk_goes_on_in_another_session(
+    make_window: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = desk(window, qtbot, tmp_path)
+    ask_women(page, qtbot)
+    go_on(window, qtbot)
+    folder = page.opened_as.folder
+    later = make_window()
+    later.go("releases")
+    settle(qtbot, later)
+    releases = later.page("releases")
+    asked: list[Any] = []
+    releases._ask = asked.append  # the folder is asked for: nothing was to be remembered
+    releases.table.selectRow(0)
+    later.page("releases").findChild(QAbstractButton, "visit").click()
+    assert asked == [releases._resume]
+    releases._resume(str(folder))
+    settle(qtbot, later)
+    assert later.step == "visit", later.notice.words()
+    assert flow.path(later.study.state) == ("start", "visit")
+    again = later.page("visit")
+    assert "Female" in str(again._shown[0].rows)  # what was answered is shown before anything is asked
+    ask_women(again, qtbot)
+    assert note(again) == words.say("app.visit.free")
+    go_on(later, qtbot)
+    assert len(again.answers) == 1, (later.notice.words(), again.wrong.plain())
+    drawn = Ledger(later.study.ledger_path).service(again.opened_as.entry)
+    assert len(drawn.visits) == 2 and drawn.epsilon_spent == Fraction(1, 10)
+
+
+def test_an_old_state_and_a_table_that_moved_are_noticed(
+    make_window: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = desk(window, qtbot, tmp_path)
+    opening = page.first
+    ask_women(page, qtbot)
+    go_on(window, qtbot)
+    folder = page.opened_as.folder
+    later = make_window()
+    later.go("releases")
+    settle(qtbot, later)
+    later.page("releases")._resume(str(opening))  # a visit has come after it
+    settle(qtbot, later)
+    assert later.step == "releases" and "older copy" in later.notice.words()
+    later.page("releases")._resume(str(tmp_path))
+    settle(qtbot, later)
+    assert later.step == "releases" and "not a bundle" in later.notice.words()
+    table = tmp_path / "diabetes_encounters.csv"
+    table.rename(tmp_path / "moved.csv")
+    later.page("releases")._resume(str(folder))
+    settle(qtbot, later)
+    again = later.page("visit")
+    assert "people" in again.wrong.plain()
+    again.findChild(SourceCard, "source-people").chosen.emit(str(tmp_path / "moved.csv"))
+    settle(qtbot, later)
+    ask_women(again, qtbot)
+    assert note(again) == words.say("app.visit.free"), again.wrong.plain()
+    go_on(later, qtbot)
+    assert len(again.answers) == 1, (later.notice.words(), again.wrong.plain())
+
+
+def test_where_a_desk_lies_is_remembered_only_where_files_are(tmp_path: Path) -> None:
+    from app.settings import Settings
+
+    settings = Settings(tmp_path)
+    settings.remember_desk("entry", "/somewhere")
+    assert settings.desks() == {}
+    settings.keep_list(True)
+    settings.remember_desk("entry", "/somewhere")
+    assert Settings(tmp_path).desks() == {"entry": "/somewhere"}
+    settings.keep_list(False)
+    assert "somewhere" not in settings.path.read_text()

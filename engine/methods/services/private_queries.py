@@ -13,6 +13,7 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods.budget import LARGEST, SMALLEST, budget_problems, required
+from engine.methods.conditions import parse
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -30,7 +31,6 @@ from engine.methods.protocol import (
     Step,
     TableArtefact,
 )
-from engine.methods.services.conditions import parse
 from engine.methods.services.desk import Answer, Desk, declared
 from engine.methods.services.questions import NOWHERE, Question, axis_of
 from engine.methods.shared.cells import Cells, Extra, LevelAxis, level_problems
@@ -120,7 +120,7 @@ class PrivateQueries(Method):
                     minimum=1,
                     maximum=100,
                     fields=(
-                        Parameter("where", ParameterKind.TEXT, optional=True),
+                        Parameter("where", ParameterKind.WHERE, optional=True),
                         Parameter("by", ParameterKind.COLUMN, optional=True),
                         Parameter("epsilon", ParameterKind.NUMBER, optional=True, minimum=SMALLEST),
                         Parameter("margin", ParameterKind.INTEGER, optional=True, minimum=1, maximum=10**9),
@@ -286,6 +286,14 @@ class PrivateQueries(Method):
         )
         state = replace(desk, closed=True).dumps()
         return Release((table,), self.cost(request), _views(table.frame), notes, state=state)
+
+    def offered(self, request: Request) -> Mapping[str, tuple[str, ...]]:
+        return {MAIN: _desk(request).columns}
+
+    def so_far(self, request: Request) -> tuple[View, ...]:
+        answers = _desk(request).answers
+        frame = self.told([(answer.where, answer) for answer in answers], request).frame
+        return _views(frame.iloc[::-1])[:1] if answers else ()
 
     def told(self, answers: Sequence[tuple[str, Answer]], request: Request) -> TableArtefact:
         """Return answers as a table, each below the words in which it was asked for."""

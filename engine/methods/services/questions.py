@@ -26,7 +26,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.errors import InputRefused
-from engine.methods.services.conditions import (
+from engine.methods.conditions import (
     EVERYBODY,
     NOBODY,
     All,
@@ -452,7 +452,7 @@ def given(condition: Condition, truths: Mapping[Comparison, bool]) -> Condition:
 
     Examples
     --------
-    >>> from engine.methods.services.conditions import parse
+    >>> from engine.methods.conditions import parse
     >>> old = Comparison("age", "at least", ("60",))
     >>> given(parse("sex is f or age at least 60"), {old: False})
     Comparison(column='sex', operator='in', values=('f',))

@@ -11,7 +11,7 @@ import pytest
 
 from engine import texts
 from engine.errors import InputRefused
-from engine.methods.services.conditions import MOST_COMPARISONS, parse
+from engine.methods.conditions import MOST_COMPARISONS, parse
 from engine.methods.services.questions import EVERYWHERE, NOWHERE, Question
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 

@@ -9,7 +9,7 @@ has blanks or signs in it, or is one of the words itself, stands between quotati
 - ``C is missing``, ``C is other`` (a value that was not declared), and both with ``not``
 - ``and``, ``or``, ``not`` and brackets; ``and`` binds closer than ``or``
 
-Nothing here knows a table; `engine.methods.services.questions` gives the words their meaning.
+Nothing here knows a table; a service gives the words their meaning.
 """
 
 from __future__ import annotations
