@@ -6,7 +6,6 @@ What was typed but cannot be read as a number is passed on as text, so that the 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -100,8 +99,6 @@ class LineField(Field):
         text = self.edit.text().strip()
         if not text:
             return None
-        if self.parameter.each:
-            return read_json(text)
         return _READERS.get(self.parameter.kind, str)(text)
 
     def set_schema(self, schema: Schema) -> None:
@@ -125,7 +122,7 @@ def _line(value: Any, between: str) -> str:
         return ""
     if isinstance(value, list | tuple):
         return between.join(str(item) for item in value)
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else str(value)
+    return str(value)
 
 
 def read_number(text: str) -> Any:
@@ -167,22 +164,12 @@ def read_shares(text: str) -> list[Any]:
     return [item if "/" in item else read_number(item) for item in re.split(r"[;,\s]+", text) if item]
 
 
-def read_json(text: str) -> Any:
-    """Return JSON, or the text where it is none."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
 _READERS: Mapping[ParameterKind, Callable[[str], Any]] = {
     ParameterKind.NUMBER: read_number,
     ParameterKind.INTEGER: read_number,
     ParameterKind.TEXTS: read_texts,
     ParameterKind.EDGES: read_list,
     ParameterKind.SHARES: read_shares,
-    ParameterKind.CONDITION: read_json,
-    ParameterKind.HIERARCHY: read_json,
 }
 
 

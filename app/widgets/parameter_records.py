@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app import words
+from app.widgets.each_field import EachField, HierarchyField
 from app.widgets.parameter_columns import ColumnField, ColumnsField
 from app.widgets.parameter_fields import BooleanField, ChoiceField, Field, LineField, SourceField, empty
 from app.widgets.prose import Prose
@@ -137,10 +138,14 @@ _FIELDS: Mapping[ParameterKind, type[Field]] = {
     ParameterKind.RECORDS: RecordsField,
     ParameterKind.WHERE: SentenceField,
     ParameterKind.CONDITION: ConditionField,
+    ParameterKind.HIERARCHY: HierarchyField,
 }
 
 
 def make_field(parameter: Parameter, base: str, name: str) -> Field:
     """Return the field for a parameter; ``base`` is where its texts stand, ``name`` what is spoken."""
-    kind = LineField if parameter.each else _FIELDS.get(parameter.kind, LineField)
+    kind = EachField if parameter.each else _FIELDS.get(parameter.kind, LineField)
     return kind(parameter, base, name)
+
+
+EachField.make = staticmethod(make_field)

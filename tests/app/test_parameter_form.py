@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QWidget
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QWidget
 
 from app import words
+from app.widgets.clause_row import ValuesButton
+from app.widgets.hierarchy_editor import HierarchyEditor
 from app.widgets.parameter_form import ParameterForm
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.values import resolve
+from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin, Schema
 
 
@@ -31,7 +36,7 @@ SCHEMA = Schema(
     (
         Column("sex", kind=Kind.CATEGORY, domain=Domain(values=("f", "m")), domain_origin=Origin.DECLARED),
         Column("ward", kind=Kind.CATEGORY, domain=Domain(values=("a", "b")), domain_origin=Origin.DECLARED),
-        Column("stay", kind=Kind.INTEGER),
+        Column("stay", kind=Kind.INTEGER, hierarchy=Hierarchy(bands=(Fraction(7), Fraction(14)))),
         Column("note", kind=Kind.TEXT),
     )
 )
@@ -47,8 +52,10 @@ EVERY_KIND = (
     Parameter("columns", ParameterKind.COLUMNS, minimum=1, column_kinds=(Kind.CATEGORY,)),
     Parameter("edges", ParameterKind.EDGES, minimum=2),
     Parameter("shares", ParameterKind.SHARES),
+    Parameter("where", ParameterKind.WHERE, optional=True),
     Parameter("condition", ParameterKind.CONDITION),
     Parameter("hierarchy", ParameterKind.HIERARCHY),
+    Parameter("hierarchies", ParameterKind.HIERARCHY, each=True),
     Parameter("source", ParameterKind.SOURCE),
     Parameter("records", ParameterKind.RECORDS, fields=(Parameter("value", ParameterKind.TEXT),)),
     Parameter("extra", ParameterKind.NUMBER, when=("choice", ("two",))),
@@ -101,11 +108,8 @@ def test_fields_write_the_json_values_of_the_declaration(qtbot: Any) -> None:
         ("integer", "12", 12),
         ("text", "some words", "some words"),
         ("texts", "yes; not now, thanks", ["yes", "not now, thanks"]),
-        ("each", '{"sex": 1}', {"sex": 1}),
         ("edges", "0, 10, 20.5", [0, 10, 20.5]),
         ("shares", "3/4; 1/4", ["3/4", "1/4"]),
-        ("condition", '{"column": "sex"}', {"column": "sex"}),
-        ("hierarchy", "regions", "regions"),
     ):
         write(qtbot, made.field(name).edit, text)
         assert made.values[name] == value, name
@@ -148,3 +152,131 @@ def test_a_problem_stands_beside_its_field_in_the_words_of_the_label(qtbot: Any)
     assert made.problem("number") == ""
     write(qtbot, made.field("shares").edit, "1/2, 1/4")
     assert "add up" in made.problem("shares")
+
+
+def choose(combo: QComboBox, data: str) -> None:
+    """Choose from a list as a person does."""
+    place = combo.findData(data)
+    assert place >= 0, [combo.itemData(one) for one in range(combo.count())]
+    combo.setCurrentIndex(place)
+    combo.activated.emit(place)
+
+
+def part(root: QWidget, kind: Any, name: str) -> Any:
+    """Return the visible part of a name."""
+    QApplication.processEvents()
+    return next(one for one in root.findChildren(kind, name) if one.isVisible())
+
+
+def select(editor: HierarchyEditor, *places: tuple[int, int]) -> None:
+    """Select cells of the table of steps."""
+    model = editor.table.selectionModel()
+    model.clear()
+    for row, column in places:
+        model.select(editor.table.model().index(row, column), model.SelectionFlag.Select)
+
+
+def test_a_value_for_each_column_has_a_field_of_its_own(qtbot: Any) -> None:
+    made = Form(qtbot)
+    field = made.field("each")
+    choose(field.combo, "sex")
+    choose(field.combo, "stay")
+    write(qtbot, field.fields["sex"].edit, "1/3")
+    write(qtbot, field.fields["stay"].edit, "2")
+    assert made.values["each"] == {"sex": "1/3", "stay": 2} and not made.problem("each")
+    assert field.combo.findData("sex") < 0  # named once
+    part(field, QAbstractButton, "remove-sex").click()
+    assert made.values["each"] == {"stay": 2}
+
+
+def test_a_condition_is_chosen_from_what_fits_the_column(qtbot: Any) -> None:
+    made = Form(qtbot)
+    field = made.field("condition")
+    choose(part(field, QComboBox, "clause-column"), "sex")
+    operators = part(field, QComboBox, "clause-operator")
+    offered = [operators.itemData(place) for place in range(operators.count())]
+    assert offered == ["in", "not_in", "missing", "not_missing"]  # no order among categories
+    part(field, ValuesButton, "values").model.item(1).setCheckState(Qt.CheckState.Checked)
+    assert made.values["condition"] == {"column": "sex", "is": "in", "values": ["m"]}
+    choose(part(field, QComboBox, "clause-column"), "stay")
+    choose(part(field, QComboBox, "clause-operator"), "between")
+    write(qtbot, part(field, QLineEdit, "value-0"), "3")
+    assert made.problem("condition")  # one end is missing
+    write(qtbot, part(field, QLineEdit, "value-1"), "9")
+    assert made.values["condition"] == {"column": "stay", "is": "between", "minimum": 3, "maximum": 9}
+    assert not made.problem("condition")
+
+
+def test_a_sentence_with_brackets_is_written_as_text(qtbot: Any) -> None:
+    made = Form(qtbot)
+    visible(made.form, "further").click()
+    field = made.field("where")
+    field.show_value("sex is f and (ward is a or stay above 3)")
+    assert field.by_hand.isChecked() and not field.edit.isHidden()
+    write(qtbot, field.edit, "sex is f or stay above 3")
+    assert made.values["where"] == "sex is f or stay above 3"
+    field.by_hand.click()
+    assert [one.column for one in field.clauses] == ["sex", "stay"]
+    part(field, QAbstractButton, "remove-clause-0").click()
+    assert made.values["where"] == "stay above 3"
+
+
+def test_values_are_put_into_groups_step_by_step(qtbot: Any) -> None:
+    made = Form(qtbot)
+    field = made.field("hierarchies")
+    choose(field.combo, "ward")
+    editor = field.fields["ward"].editor
+    choose(editor.form, "tree")
+    assert "hierarchies" not in made.values
+    assert "2 of 2" in editor.note.plain()
+    select(editor, (0, 1), (1, 1))
+    editor.group.setText("surgical")
+    editor.put.click()
+    assert made.values["hierarchies"] == {"ward": {"tree": {"a": ["surgical"], "b": ["surgical"]}}}
+    editor.more.click()
+    model = editor.table.model()
+    assert model.columnCount(QModelIndex()) == 3
+    model.setData(model.index(0, 2), "all")  # who is in one group goes together
+    assert made.values["hierarchies"]["ward"] == {
+        "tree": {"a": ["surgical", "all"], "b": ["surgical", "all"]}
+    }
+    assert not made.problem("hierarchies")
+
+
+def test_a_hierarchy_is_read_from_a_file_and_taken_from_another_column(qtbot: Any, tmp_path: Path) -> None:
+    made = Form(qtbot)
+    field = made.field("hierarchies")
+    choose(field.combo, "ward")
+    file = tmp_path / "ward.csv"
+    file.write_text("a;north;*\nb;south;*\n")
+    field.fields["ward"].editor.read_file(str(file))
+    assert made.values["hierarchies"] == {"ward": {"tree": {"a": ["north"], "b": ["south"]}}}
+    file.write_text("a;north;*\nc;south;*\n")
+    field.fields["ward"].editor.read_file(str(file))
+    without_b = {"ward": {"tree": {"a": ["north"], "c": ["south"]}}}
+    assert made.values["hierarchies"] == without_b
+    assert "declared values: b" in made.problem("hierarchies")
+    file.write_text("a;north;*\nb\n")
+    field.fields["ward"].editor.read_file(str(file))
+    assert "line 2" in field.fields["ward"].editor.wrong.plain()
+    assert made.values["hierarchies"] == without_b  # what was there stays
+    field.fields["ward"].editor.read_file(str(tmp_path / "nothing.csv"))
+    assert "nothing.csv" in field.fields["ward"].editor.wrong.plain()
+    single = made.field("hierarchy").editor
+    choose(single.form, "like:stay")
+    assert made.values["hierarchy"] == {"bands": [7, 14], "start": 0}
+
+
+def test_intervals_are_typed_and_shown_beside_the_values(qtbot: Any) -> None:
+    made = Form(qtbot)
+    field = made.field("hierarchies")
+    choose(field.combo, "stay")
+    editor = field.fields["stay"].editor
+    choose(editor.form, "bands")
+    write(qtbot, editor.widths, "5, 10")
+    assert made.values["hierarchies"] == {"stay": {"bands": [5, 10], "start": 0}}
+    model = editor.table.model()
+    row = next(place for place in range(model.rowCount()) if model.written(place, 0) == "7")
+    assert [model.written(row, column) for column in range(3)] == ["7", "[5, 10)", "[0, 10)"]
+    write(qtbot, editor.widths, "5, 7")
+    assert not editor.wrong.isHidden() and made.problem("hierarchies")

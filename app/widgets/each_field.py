@@ -1,0 +1,147 @@
+"""Fields for hierarchies, and for one value for each of several columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app import words
+from app.theme import mono_font
+from app.widgets.cards import row
+from app.widgets.hierarchy_editor import HierarchyEditor
+from app.widgets.parameter_columns import fill_columns, fitting
+from app.widgets.parameter_fields import Field, empty
+from engine.methods.parameters import Parameter, ParameterKind
+from engine.table.schema import Column, Schema
+
+
+class HierarchyField(Field):
+    """The hierarchy of one column; without a column, of any."""
+
+    def build(self) -> None:
+        self._declared: dict[str, Any] = {}
+        self._column = Column(self.parameter.name)
+        self.editor: HierarchyEditor | None = None
+        self._make(None)
+
+    def set_schema(self, schema: Schema) -> None:
+        self._declared = {
+            column.name: column.hierarchy.to_json()
+            for column in schema.columns
+            if column.hierarchy is not None
+        }
+        self._make(self.value())
+
+    def set_column(self, column: Column) -> None:
+        """Make it the field of a column."""
+        self._column = column
+        self._make(self.value())
+
+    def _make(self, value: Any) -> None:
+        empty(self.line)
+        others = {name: tree for name, tree in self._declared.items() if name != self._column.name}
+        self.editor = HierarchyEditor(self._column, value, others)
+        self.editor.changed.connect(lambda found: self.say())
+        self.line.addWidget(self.editor)
+
+    def show_value(self, value: Any) -> None:
+        if self.editor is not None and value != self.value():
+            self.editor.show_value(value if isinstance(value, Mapping) else None)
+
+    def value(self) -> Any:
+        return None if self.editor is None or not self.editor.tree else dict(self.editor.tree)
+
+
+class EachField(Field):
+    """One field for each column that is named; columns are added from a list."""
+
+    make: Callable[[Parameter, str, str], Field]
+
+    def build(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.fields: dict[str, Field] = {}
+        self.schema = Schema()
+        self.rows = QVBoxLayout()
+        self.rows.setSpacing(10)
+        self.line.addLayout(self.rows)
+        self.combo = QComboBox()
+        self.combo.setObjectName(self.parameter.name)
+        self.combo.setAccessibleName(self.spoken)
+        self.combo.setMaximumWidth(420)
+        self.combo.setPlaceholderText(words.say("app.method.add_column"))
+        self.combo.activated.connect(self._add)
+        self.line.addWidget(self.combo)
+
+    def set_schema(self, schema: Schema) -> None:
+        self.schema = schema
+        self._show()
+
+    def show_value(self, value: Any) -> None:
+        wanted = dict(value) if isinstance(value, Mapping) else {}
+        if wanted == {name: one for name, one in self.values.items() if one is not None}:
+            return
+        self.values = wanted
+        self._show()
+
+    def value(self) -> Any:
+        # No hierarchy is no value; an empty number is one that is still missing.
+        left_out = self.parameter.kind is ParameterKind.HIERARCHY
+        found = {name: one for name, one in self.values.items() if one is not None or not left_out}
+        return found or None
+
+    def _add(self, place: int) -> None:
+        name = self.combo.itemData(place)
+        if name and name not in self.values:
+            self.values[name] = self.parameter.default
+            self._show()
+            self.say()
+
+    def _drop(self, name: str) -> None:
+        self.values.pop(name, None)
+        self._show()
+        self.say()
+
+    def _set(self, name: str, value: Any) -> None:
+        self.values[name] = value
+        self.say()
+
+    def _show(self) -> None:
+        empty(self.rows)
+        self.fields = {}
+        for name in self.values:
+            self.rows.addWidget(self._row(name))
+        fits, others = fitting(self.parameter, self.schema)
+        fill_columns(self.combo, [name for name in fits if name not in self.values], others)
+
+    def _row(self, name: str) -> QWidget:
+        part = QWidget()
+        label = QLabel(name)
+        label.setFont(mono_font())
+        label.setMinimumWidth(180)
+        one = replace(self.parameter, each=False, default=None)
+        field = type(self).make(one, self.base, f"{self.spoken}: {name}")
+        field.set_schema(self.schema)
+        if isinstance(field, HierarchyField):
+            field.set_column(self.schema.column(name))
+        field.show_value(self.values[name])
+        field.changed.connect(lambda value: self._set(name, value))
+        self.fields[name] = field
+        remove = QPushButton(words.say("app.method.remove"))
+        remove.setObjectName(f"remove-{name}")
+        remove.setAccessibleName(words.say("app.method.remove_name", column=name))
+        remove.setProperty("look", "link")
+        remove.clicked.connect(lambda checked=False: self._drop(name))
+        box = QVBoxLayout(part)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(4)
+        if self.parameter.kind is ParameterKind.HIERARCHY:
+            box.addLayout(row(label, remove))
+            box.addWidget(field)
+        else:
+            line = row(label, field, remove, stretch=False)
+            line.setStretch(1, 1)
+            box.addLayout(line)
+        return part
