@@ -55,11 +55,14 @@ class Purpose:
         Who might try to find a person, in the custodian's judgement.
     review
         When the release is looked at again.
+    withdrawal
+        How the recipient hears of a withdrawal, and what they then do.
     states_total
         ``"yes"`` where the total of ε over all releases may be told outside.
-    reason, threshold, retention
-        Why it was released, which threshold was chosen and why, how long the internal folder is kept: these
-        stay inside.
+    reason, motive, control, threshold, retention
+        Why it was released; who would gain from finding a person and what holds the recipient back, each by
+        its id in `engine.risk.thresholds` or in words; which threshold was chosen and why; how long the
+        internal folder is kept: these stay inside.
     """
 
     title: str = ""
@@ -83,9 +86,12 @@ class Purpose:
     states_total: str = ""
     threshold: str = ""
     retention: str = ""
+    withdrawal: str = ""
+    motive: str = ""
+    control: str = ""
 
 
-STAYS = ("reason", "threshold", "retention")
+STAYS = ("reason", "motive", "control", "threshold", "retention")
 """What of the purpose is for the custodian alone."""
 
 

@@ -65,6 +65,9 @@ def verify(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Par
     ]
     spent = "_bounded" if side(evidence.promise) == "bounded" else ""
     ways.append(Row(say("verify.withdrawn"), say(f"verify.withdrawn_how{spent}")))
+    withdrawal = str(evidence.purpose.get("withdrawal", "")).strip()
+    if withdrawal:
+        ways.append(Row(say("verify.withdrawal"), withdrawal))
     if kept is not None:
         plan = kept.plan.get("purpose", {})
         ways.append(

@@ -13,6 +13,7 @@ from engine.report.content.results import shown
 from engine.report.content.shared import exactly, moment, say, stated, three
 from engine.report.document import Bullets, Heading, KeyValues, Numbers, Part, Row, Statement
 from engine.report.words import plainly
+from engine.risk.thresholds import CONTROLS, MOTIVES
 from engine.views import BarsView, Cell, NumberView, TableView, Text
 
 # The label
@@ -125,8 +126,14 @@ def _group_sizes(private: InternalEvidence) -> tuple[Part, ...]:
     rows: list[Row] = [Row(say("groups.alone"), values["alone"], three("alone", **values))]
     for size, count in sizes.get("under", {}).items():
         rows.append(Row(say("groups.under", size=int(size)), int(count), three("under")))
-    chosen = stated(private.plan.get("purpose", {}), "threshold")
-    rows.append(Row(say("groups.threshold"), chosen, note=say("groups.thresholds")))
+    purpose = private.plan.get("purpose", {})
+    for name, known in (("motive", MOTIVES), ("control", CONTROLS)):
+        answer = str(purpose.get(name, "")).strip()
+        if answer:
+            rows.append(
+                Row(say(f"groups.{name}"), say(f"groups.{name}_{answer}") if answer in known else answer)
+            )
+    rows.append(Row(say("groups.threshold"), stated(purpose, "threshold"), note=say("groups.thresholds")))
     parts: list[Part] = [
         Heading(say("groups.title")),
         say("groups.intro", columns=list(sizes.get("columns", ()))),

@@ -22,7 +22,7 @@ from engine.report.words import is_number
 from engine.views import NumberView, TableView, Text
 
 PICKED = """roles kinds_of_column origins units neighbours bounds noise mechanisms composition numbers kinds
-explained footer words months decisions.kinds criteria"""
+explained footer words months decisions.kinds criteria groups.motive groups.control"""
 RARE = """cover.untitled cover.total_value cover.total_delta cover.left_delta cover.exact_range cover.review
 words.same words.beside
 cover.setting cover.contact cover.request_number
@@ -37,7 +37,7 @@ price.conclusion_changes price.second_model results.intro_plain results.intro_no
 limits.no_guarantee limits.each_alone
 annex.tested_unbounded done.forecast done.forecast_intro guarantee.posterior_value
 cover.exact_prediction cover.exact_range_prediction cover.groups_value_row
-verify.withdrawn_how unchecked.row"""
+verify.withdrawn_how verify.withdrawal unchecked.row"""
 # Printed in reports of surveys, see their tests
 LOCAL = """
 cover.exact_survey cover.entered results.intro_local results.inside_plain guarantee.posterior_answer
@@ -411,3 +411,20 @@ def test_every_text_of_the_report_is_used_or_named_by_a_list(outside, inside):
             continue
         name = text_id.removeprefix("report.")
         assert text_id in used or name in (*RARE.split(), *LOCAL.split()) or name.startswith(picked), text_id
+
+
+def test_who_would_gain_and_what_holds_back_stay_inside(sample) -> None:
+    purpose = {"motive": "gain", "control": "none of the known", "threshold": "11: own policy"}
+    kept = replace(sample.kept, plan={**sample.kept.plan, "purpose": purpose})
+    inside = html.render(content.internal(sample.public, kept), evidence=b"{}").decode()
+    assert texts.text("report.groups.motive_gain") in inside and "none of the known" in inside
+    outside = html.render(content.external(sample.public), evidence=b"{}").decode()
+    assert texts.text("report.groups.motive") not in outside
+
+
+def test_what_a_recipient_does_after_a_withdrawal_is_printed_where_it_was_stated(sample) -> None:
+    said = "Told by letter; every copy is deleted within ten days"
+    purpose = {**sample.public.purpose, "withdrawal": said}
+    with_it = html.render(content.external(replace(sample.public, purpose=purpose)), evidence=b"{}").decode()
+    without = html.render(content.external(sample.public), evidence=b"{}").decode()
+    assert said in with_it and texts.text("report.verify.withdrawal") not in without
