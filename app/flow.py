@@ -6,7 +6,8 @@ visits for a service. Interface, all of it pure functions of a `State`::
 
     path(state)                ids in their order; the screen of a step is ``app/pages/ID.py``
     following("load", state)   "columns"          preceding("load", state)   "start"
-    why_not("load", state)     None when the step is complete, else a Text with the reason
+    why_not("load", state)     None when the step is complete, else the first thing that is missing
+    missing("load", state)     all of it, each with the field that it is about
     reachable("risk", state)   every step before it is complete
     state = study.state        the only place that makes a State in the program
 
@@ -15,6 +16,7 @@ visits for a service. Interface, all of it pure functions of a `State`::
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date
 
@@ -47,6 +49,18 @@ BESIDE = ("explore", "releases")
 ROWS_PER_PERSON = "rows_per_person"
 _OF_COLUMNS = (ParameterKind.COLUMN, ParameterKind.COLUMNS)  # what is released is decided with the method
 BUDGET = "budget"  # problems that name it belong to the budget step
+
+
+REQUIRED = ("title", "recipient")  # of the purpose
+QUESTIONS = {"register_question": "same_people", "key_question": "key_reason"}  # and what answers them
+UNFILLED_CODE = "parameters.unfilled"
+
+
+@dataclass(frozen=True)
+class Missing(Text):
+    """What a step still needs; by ``place`` its page finds the field, see `Page.point_to`."""
+
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -198,10 +212,15 @@ def complete(step: str, state: State) -> bool:
     return why_not(step, state) is None
 
 
-def why_not(step: str, state: State) -> Text | None:
-    """Return what is missing from a step, or None when it is complete."""
+def missing(step: str, state: State) -> tuple[Missing, ...]:
+    """Return all that is missing from a step, in the order of its page."""
     check = _CHECKS.get(step)
-    return check(state) if check is not None else None
+    return tuple(check(state)) if check is not None else ()
+
+
+def why_not(step: str, state: State) -> Missing | None:
+    """Return the first thing that is missing from a step, or None when it is complete."""
+    return next(iter(missing(step, state)), None)
 
 
 def reachable(step: str, state: State) -> bool:
@@ -221,82 +240,105 @@ def furthest(state: State) -> str:
 # --- what is missing --------------------------------------------------------------------------------
 
 
-def _missing(name: str, **values: object) -> Text:
-    return Text(f"app.flow.{name}", values)
+def _missing(name: str, place: str = "", **values: object) -> Missing:
+    return Missing(f"app.flow.{name}", values, place)
 
 
-def _load(state: State) -> Text | None:
+def _load(state: State) -> Iterator[Missing]:
     if MAIN not in state.plan.files:
-        return _missing("no_file")
-    return None if "table" in state.results else _missing("not_read")
+        yield _missing("no_file", "choose")
+    elif "table" not in state.results:
+        yield _missing("not_read")
 
 
-def _columns(state: State) -> Text | None:
+def _columns(state: State) -> Iterator[Missing]:
     asked = {name.removeprefix("column:") for name in state.open_questions if name.startswith("column:")}
-    columns = len(asked | {column.name for column in state.plan.schema.with_role(Role.NOT_RECOGNISED)})
+    open_ = asked | {column.name for column in state.plan.schema.with_role(Role.NOT_RECOGNISED)}
+    key = state.plan.schema.person_key
     if not state.plan.schema.columns:
-        return _missing("no_columns")
-    if columns:
-        return _missing("undecided_column" if columns == 1 else "undecided_columns", count=columns)
-    if ROWS_PER_PERSON in state.open_questions and state.plan.schema.person_key is not None:
-        return _missing("rows_per_person")
-    return None
+        yield _missing("no_columns")
+    elif open_:
+        known = [column.name for column in state.plan.schema.columns if column.name in open_]
+        first = next(iter(known), min(open_))
+        name = "undecided_column" if len(open_) == 1 else "undecided_columns"
+        yield _missing(name, f"column:{first}", count=len(open_), column=first)
+    elif ROWS_PER_PERSON in state.open_questions and key is not None:
+        yield _missing("rows_per_person", f"column:{key.name}")
 
 
-def _risk(state: State) -> Text | None:
-    return None if "group_sizes" in state.results else _missing("risk_not_computed")
+def _risk(state: State) -> Iterator[Missing]:
+    if "group_sizes" not in state.results:
+        yield _missing("risk_not_computed")
 
 
-def _purpose(state: State) -> Text | None:
+def _purpose(state: State) -> Iterator[Missing]:
     purpose = state.plan.purpose
-    for name in ("title", "recipient"):
+    for name in REQUIRED:
         if not getattr(purpose, name).strip():
-            return _missing(f"purpose_{name}")
-    if purpose.expires and _day(purpose.expires) is None:
-        return _missing("purpose_expires")
+            yield _missing(f"purpose_{name}", f"purpose_{name}")
+    for name in ("expires", "review"):
+        if getattr(purpose, name) and _day(getattr(purpose, name)) is None:
+            yield _missing(f"purpose_{name}", f"purpose_{name}")
     if not state.plan.holding.strip():
-        return _missing("no_holding")
+        yield _missing("no_holding", "holding_name")
     if state.question:
-        return _missing(state.question)
+        yield _missing(state.question, QUESTIONS[state.question])
     # Without a method nobody knows yet whether anything will be spent.
     if state.new_holding and state.plan.holding_budget is None and spends(state.method):
-        return _missing("no_holding_budget")
-    return None
+        yield _missing("no_holding_budget", "holding_epsilon")
 
 
-def _method(state: State) -> Text | None:
-    if state.method is None:
-        return _missing("no_method")
-    elsewhere = {BUDGET, *(one.name for one in thresholds(state.method) if has_terms(state.method))}
-    own = [problem for problem in state.problems if problem.parameter not in elsewhere]
-    return _missing("method_problems", count=len(own)) if own else None
+def _method(state: State) -> Iterator[Missing]:
+    method = state.method
+    if method is None:
+        yield _missing("no_method", "search")
+        return
+    elsewhere = {BUDGET, *(one.name for one in thresholds(method) if has_terms(method))}
+    yield from _of_parameters(method, [one for one in state.problems if one.parameter not in elsewhere])
 
 
-def _tables(state: State) -> Text | None:
+def _of_parameters(
+    method: Method, problems: list[Problem], otherwise: str = "method_problems"
+) -> Iterator[Missing]:
+    """Name the parameters that are missing or do not fit, each once."""
+    names = {parameter.name for parameter in method.parameters}
+    named = {one.parameter: one for one in reversed(problems) if one.parameter in names}
+    for name, problem in reversed(named.items()):
+        label = Text(f"methods.{method.id}.parameters.{name}.label")
+        kind = "unfilled" if problem.code == UNFILLED_CODE else "unfit"
+        yield _missing(f"parameter_{kind}", f"parameter:{name}", field=label)
+    if problems and not named:
+        yield _missing(otherwise, "problem-general", count=len(problems))
+
+
+def _tables(state: State) -> Iterator[Missing]:
     for source in further_sources(state.method):
         if source.required and source.name not in state.plan.schemas:
-            return _missing("no_further_table", source=source.name)
-    return None
+            yield _missing("no_further_table", f"choose-{source.name}", source=source.name)
 
 
-def _budget(state: State) -> Text | None:
+def _budget(state: State) -> Iterator[Missing]:
     if state.plan.budget is None or state.plan.budget.epsilon <= 0:
-        return _missing("no_budget")
-    return _missing("budget_problems") if any(one.parameter == BUDGET for one in state.problems) else None
+        yield _missing("no_budget", "exact-learnt")
+    elif any(one.parameter == BUDGET for one in state.problems):
+        yield _missing("budget_problems", "problem-budget")
 
 
-def _terms(state: State) -> Text | None:
-    return _missing("terms_problems") if state.problems else None
+def _terms(state: State) -> Iterator[Missing]:
+    if state.method is not None and state.problems:
+        yield from _of_parameters(state.method, list(state.problems), "terms_problems")
 
 
-def _preview(state: State) -> Text | None:
+def _preview(state: State) -> Iterator[Missing]:
     if "forecast" not in state.results:
-        return _missing("not_forecast")
-    return _missing("refused") if state.refused else None
+        yield _missing("not_forecast")
+    elif state.refused:
+        yield _missing("refused", "refusal")
 
 
-def _released(state: State) -> Text | None:
-    return None if "bundle" in state.results else _missing("not_released")
+def _released(state: State) -> Iterator[Missing]:
+    if "bundle" not in state.results:
+        yield _missing("not_released")
 
 
 def _day(written: str) -> date | None:

@@ -115,7 +115,7 @@ class Study:
         self._open: frozenset[str] = frozenset()
         self._results: dict[tuple[str, str], tuple[str, Any]] = {}
         self._former: dict[tuple[str, str, str], Any] = {}  # by what they depend on, see _COMES_BACK
-        self._alone = False  # what changes now follows by itself
+        self.acts_alone = False  # what changes now follows by itself
         self.place = ""  # the screen in view, so that an edit that is undone can be shown
         self._prints: dict[str, str] = {}
         self._problems: tuple[str, tuple[Problem, ...]] = ("", ())
@@ -254,18 +254,18 @@ class Study:
     @contextmanager
     def by_itself(self) -> Iterator[None]:
         """Let what changes inside belong to the edit before it: nobody decided it."""
-        before, self._alone = self._alone, True
+        before, self.acts_alone = self.acts_alone, True
         try:
             yield
         finally:
-            self._alone = before
+            self.acts_alone = before
 
     def _moment(self, changed: frozenset[str]) -> Moment:
         return Moment(self._plan, self._open, self.without_table, self.place, changed, time.monotonic())
 
     def _remember(self, changed: set[str]) -> None:
         moment = self._moment(frozenset(changed))
-        (self.history.amend if self._alone else self.history.record)(moment)
+        (self.history.amend if self.acts_alone else self.history.record)(moment)
 
     def _return_to(self, moment: Moment) -> None:
         before, questions = self._plan, self._open

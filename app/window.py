@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import gc
 import importlib
-from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import fields
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import (
     QCloseEvent,
     QCursor,
     QDragEnterEvent,
     QDropEvent,
-    QKeyEvent,
     QKeySequence,
     QResizeEvent,
     QShortcut,
@@ -29,21 +28,19 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
-    QLineEdit,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
-from shiboken6 import isValid
 
 from app import draft, files, flow, log, words
 from app.deciding import promised
-from app.history import Moment
 from app.jobs import JobRunner
 from app.pages.base import Page
 from app.settings import Settings
 from app.study import Study
 from app.theme import theme
+from app.undoing import Undoing
 from app.widgets.footer import Footer
 from app.widgets.money_line import MoneyLine
 from app.widgets.notice import Notice
@@ -52,11 +49,11 @@ from app.widgets.side import Side
 from engine.errors import EngineError
 from engine.methods.protocol import MAIN
 from engine.release.plan import FileReference, Plan
-from engine.views import Text
 from engine.warm_up import warm_up
 
 PANEL_BELOW, SIDE_BELOW = 1060, 860  # widths under which the panel folds away, and the steps lose their names
 WARM_AFTER, WARM_PAUSE = 150, 15  # milliseconds after the first picture, and between two screens
+EDITS = frozenset({"open_questions", *(part.name for part in fields(Plan))})
 SAVE_AFTER = 700  # milliseconds without an edit
 
 
@@ -84,17 +81,20 @@ class Window(QWidget):
         self._topic_timer = self._single_shot(160, self._topic_now)
         self._save_timer = self._single_shot(SAVE_AFTER, self.save_draft)
         # All that one press changes is one edit.
-        self._turn_timer = self._single_shot(0, lambda: self.study.history.end_edit())
+        self._turn_timer = self._single_shot(0, self._end_turn)
+        self._notice_is_new = False
+        self.undoing = Undoing(self, self)
         self._build()
         self._keys()
         self.study.listen(self._study_changed)
-        QApplication.instance().focusChanged.connect(self._focus_moved)
         self.go("start")
 
     # --- what pages may ask ------------------------------------------------------------------------
 
     def notify(self, what: str, do: str = "", *, tone: str = "wrong") -> None:
-        """Show a notice above the page."""
+        """Show a notice above the page; the next edit takes it away."""
+        self._notice_is_new = True
+        self._turn_timer.start()
         self.notice.show_notice(what, do, tone=tone)
 
     def clear_notice(self) -> None:
@@ -159,13 +159,12 @@ class Window(QWidget):
         """Open a step if the flow allows it; otherwise say what is missing first."""
         state = self.study.state
         if not flow.reachable(step, state):
-            missing = flow.furthest(state)
-            reason = flow.why_not(missing, state)
-            if reason is not None:
-                self.notify(words.label(reason), tone="care")
-            if missing == self.step:
+            furthest = flow.furthest(state)
+            self._say_missing(flow.missing(furthest, state))
+            if furthest == self.step:
+                self._point_to_missing()
                 return
-            step = missing
+            step = furthest
         elif step != self.step:
             self.clear_notice()
         if self.step:
@@ -181,16 +180,29 @@ class Window(QWidget):
         target = page.first_focus()
         if target is not None and self.isVisible():
             target.setFocus(Qt.FocusReason.TabFocusReason)
+        self._point_to_missing()
         self.setWindowTitle(f"{page.title.text()} · {words.say('app.window.name')}")
 
     def go_next(self) -> None:
         """Open the following step, or say what is missing from this one."""
         state = self.study.state
-        reason, after = flow.why_not(self.step, state), flow.following(self.step, state)
-        if reason is not None:
-            self.notify(words.label(reason), tone="care")
+        missing, after = flow.missing(self.step, state), flow.following(self.step, state)
+        if missing:
+            self._say_missing(missing)
+            self._point_to_missing()
         elif after is not None:
             self.go(after)
+
+    def _say_missing(self, missing: tuple[flow.Missing, ...]) -> None:
+        self._notice_is_new = True
+        if missing:
+            self.notice.show_missing(missing)
+
+    def _point_to_missing(self) -> None:
+        """Lead to the first thing that the notice names, if it is on the page in view."""
+        place = next((one.place for one in self.notice.missing if one.place), "")
+        if place and self.isVisible():
+            self.page(self.step).point_to(place)
 
     def go_back(self) -> None:
         """Open the step before."""
@@ -210,7 +222,9 @@ class Window(QWidget):
         self.footer.back.setVisible(flow.preceding(self.step, state) is not None)
         named = page.next_words()
         self.footer.next.setVisible(flow.following(self.step, state) is not None or bool(named))
-        self.footer.show_next(named, flow.why_not(self.step, state))
+        missing = flow.missing(self.step, state)
+        self.footer.show_next(named, next(iter(missing), None))
+        self.notice.still_missing(missing)
         self.footer.show_history(self.study.history.undone_next, self.study.history.made_next)
         if self.study.saved_at is not None:
             self.footer.saved.setText(words.say("app.window.saved", time=f"{self.study.saved_at:%H:%M}"))
@@ -284,6 +298,7 @@ class Window(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         self.notice = Notice()
+        self.notice.followed.connect(lambda place: self.page(self.step).point_to(place))
         notice_place = QWidget()
         self._notice_place = QVBoxLayout(notice_place)
         self._notice_place.setContentsMargins(32, 16, 32, 0)
@@ -298,8 +313,8 @@ class Window(QWidget):
         column.addWidget(self.money)
         self.footer = Footer()
         self.footer.back.clicked.connect(lambda checked=False: self.go_back())
-        self.footer.undo.clicked.connect(lambda checked=False: self.undo())
-        self.footer.redo.clicked.connect(lambda checked=False: self.redo())
+        self.footer.undo.clicked.connect(lambda checked=False: self.undoing.undo())
+        self.footer.redo.clicked.connect(lambda checked=False: self.undoing.redo())
         self.footer.next.clicked.connect(lambda checked=False: self.page(self.step).go_next())
         self.footer.why.toggled.connect(self._fold_panel)
         column.addWidget(self.footer)
@@ -312,9 +327,9 @@ class Window(QWidget):
             ("Alt+Left", self.go_back),
             ("F1", self._show_panel),
             ("Ctrl+S", self.save_draft),
-            ("Ctrl+Z", self.undo),
-            ("Ctrl+Shift+Z", self.redo),
-            ("Ctrl+Y", self.redo),
+            ("Ctrl+Z", self.undoing.undo),
+            ("Ctrl+Shift+Z", self.undoing.redo),
+            ("Ctrl+Y", self.undoing.redo),
         ):
             QShortcut(QKeySequence(sequence), self).activated.connect(act)
 
@@ -326,58 +341,20 @@ class Window(QWidget):
         if field is not None and field is not self:
             field.clearFocus()
 
-    def undo(self) -> None:
-        """Undo the last edit, on whatever screen it was made, and show where."""
-        said = self.study.history.undone_next
-        self._move("undone", said, self.study.undo)
-
-    def redo(self) -> None:
-        """Make again what was undone last, and show where."""
-        said = self.study.history.made_next
-        self._move("made_again", said, self.study.redo)
-
-    def _focus_moved(self, old: QWidget | None, new: QWidget | None) -> None:
-        for field, act in ((old, QLineEdit.removeEventFilter), (new, QLineEdit.installEventFilter)):
-            if isinstance(field, QLineEdit) and isValid(field) and self.isAncestorOf(field):
-                act(field, self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Undo the letters of a field while it is being written, and the study's edits after that."""
-        ends = isinstance(event, QKeyEvent) and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if isinstance(watched, QLineEdit) and event.type() == QEvent.Type.KeyPress and ends:
-            # Taken, once the field has told its page.
-            QTimer.singleShot(0, watched, lambda: watched.setModified(False))
-        undoes = (
-            event.type() == QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
-            and any(
-                event.matches(key) for key in (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo)
-            )
-        )
-        if undoes and isinstance(watched, QLineEdit) and not watched.isModified():
-            event.ignore()
-            return True
-        return super().eventFilter(watched, event)
-
-    def _move(self, name: str, said: Text | None, act: Callable[[], Moment | None]) -> None:
-        if self.runner.busy("release"):
-            self.notify(words.say("app.window.no_undo_now"), tone="care")
-            return
-        moment = act()
-        if said is None or moment is None:
-            return
-        state = self.study.state
-        wanted = moment.place if moment.place in flow.path(state) else self.step
-        step = wanted if flow.reachable(wanted, state) else flow.furthest(state)
-        if step != self.step:
-            self.go(step)
-        else:
-            self.page(step).opened()
-        self.notify(words.say(f"app.window.{name}", edit=words.label(said)), tone="accent")
+    def _end_turn(self) -> None:
+        self.study.history.end_edit()
+        self._notice_is_new = False
 
     def _study_changed(self, names: frozenset[str]) -> None:
         self._save_timer.start()
         self._turn_timer.start()
+        if (
+            not self._notice_is_new
+            and not self.study.acts_alone
+            and names & EDITS
+            and not self.notice.missing
+        ):
+            self.clear_notice()  # it was about what has been changed since
         self.refresh()
 
     def _topic_now(self) -> None:

@@ -157,6 +157,21 @@ class Page(QScrollArea):
         """Return what gets the focus when the page opens."""
         return None
 
+    def point_to(self, place: str) -> None:
+        """Bring what is missing into view and give it the focus; ``place`` as in `app.flow.Missing`."""
+        found = self.field_at(place)
+        if found is None or not found.isVisibleTo(self):
+            return
+        self.ensureWidgetVisible(found, 0, 48)
+        takes = [found, *found.findChildren(QWidget)] if found.isEnabled() else []
+        target = next((one for one in takes if one.focusPolicy() & Qt.FocusPolicy.TabFocus), None)
+        if target is not None and not target.isHidden():
+            target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def field_at(self, place: str) -> QWidget | None:
+        """Return the field of a name, unfolded if it was folded."""
+        return self.findChild(QWidget, place)
+
     def take_file(self) -> Callable[[str], None] | None:
         """Return what is done with a file that is dropped on the window, or None where none is wanted."""
         return None

@@ -296,6 +296,16 @@ class ColumnsPage(Page):
             after_drawing=True,
         )
 
+    def point_to(self, place: str) -> None:
+        name = place.removeprefix("column:")
+        if name == place or not self.table.columns.lines:
+            super().point_to(place)
+            return
+        if name not in {line.name for line in self.table.columns.lines}:
+            self._show(ALL)
+        self.select(name)
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+
     # --- deciding ----------------------------------------------------------------------------------
 
     def _decide(self, schema: Schema, *answered: str) -> None:

@@ -426,6 +426,10 @@ class MethodPage(Page):
         if right:
             self.study.decide(declared_sizes=tuple(int(part) for part in parts))
 
+    def field_at(self, place: str) -> QWidget | None:
+        kind, _, name = place.partition(":")
+        return self.form.part(name) if kind == "parameter" else super().field_at(place)
+
     # --- the right-hand side -----------------------------------------------------------------------
 
     def explain(self, topic: str) -> Explanation:

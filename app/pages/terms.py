@@ -160,6 +160,10 @@ class TermsPage(Page):
     def first_focus(self) -> QWidget | None:
         return next((line.field.findChild(QWidget) for line in self.form.lines.values()), None)
 
+    def field_at(self, place: str) -> QWidget | None:
+        kind, _, name = place.partition(":")
+        return self.form.part(name) if kind == "parameter" else super().field_at(place)
+
     def explain(self, topic: str) -> Explanation:
         method = self.study.method
         kind = self._promise.kind if self._promise is not None else method.promises[0] if method else ""

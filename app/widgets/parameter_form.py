@@ -77,6 +77,15 @@ class ParameterForm(QWidget):
         """Return the words for each parameter's name."""
         return {name: self._label(name) for name in self.lines}
 
+    def part(self, name: str) -> QWidget | None:
+        """Return where a parameter is asked for, unfolded if it was folded; None where it is not."""
+        line = self.lines.get(name)
+        if line is None:
+            return None
+        if self._further is not None and line.part.isHidden():
+            self._further.setChecked(True)
+        return line.field
+
     def help(self, name: str) -> str:
         """Return the help of a parameter."""
         text_id = f"{self._base}.parameters.{name}.help"
