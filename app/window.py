@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import draft, files, flow, log, words
+from app import draft, files, flow, log, purposes, words
 from app.deciding import promised
 from app.jobs import JobRunner
 from app.pages.base import Page
@@ -355,6 +355,9 @@ class Window(QWidget):
             and not self.notice.missing
         ):
             self.clear_notice()  # it was about what has been changed since
+        made = self.study.result("bundle") if "bundle" in names else None
+        if made is not None:
+            purposes.remember(self.study.plan.purpose, folder=self.data)
         self.refresh()
 
     def _topic_now(self) -> None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from PySide6.QtCore import QDate, QSignalBlocker
+from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import (
-    QCheckBox,
     QComboBox,
-    QDateEdit,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -22,22 +18,23 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
+from app.flow import spends
 from app.holdings import NEW_HOLDING, OTHER_KEY, Holdings, look_up, said
 from app.pages.base import Page
+from app.purposes import remembered
 from app.theme import text_font
 from app.widgets.cards import Card
 from app.widgets.exact_field import shown
 from app.widgets.panel import Explanation, Part, three_parts
 from app.widgets.prose import Prose
+from app.widgets.purpose_form import PurposeForm
 from engine import texts
 from engine.methods.protocol import Budget
 from engine.numbers import exact
 from engine.privacy.promise import Neighbours
-from engine.release.plan import Purpose
 
 NEW = ""
 LARGEST_DELTA = Fraction(1, 2)
-FIELDS = ("title", "recipient", "request_number", "agreement", "approver", "reason")
 
 
 class PurposePage(Page):
@@ -48,25 +45,25 @@ class PurposePage(Page):
     def build(self) -> None:
         self._delta = Fraction(0)  # written before there is an ε to go with it
         self._reasons: dict[str, QWidget] = {}
+        self._labels: dict[str, QLabel] = {}
         self._asked_for_reason = False
-        self.fields: dict[str, QLineEdit] = {}
-        card = Card(words.say("app.purpose.request"))
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(4)
-        for side in (0, 1):
-            grid.setColumnStretch(side, 1)
-        for place, name in enumerate(("title", "recipient", "request_number", "agreement", "approver")):
-            self._field(grid, name, place)
-        self._expiry(grid, 5)
-        self._field(grid, "reason", 6, span=2)
-        card.body.addLayout(grid)
-        self.body.addWidget(card)
+        self.form = PurposeForm()
+        self.form.decided.connect(lambda name, value: self.study.decide_part("purpose", **{name: value}))
+        self.form.filled.connect(self._fill_in)
+        self.fields = self.form.fields
+        self.ends, self.expires = self.form.days["expires"].wanted, self.form.days["expires"].day
+        for widget, topic in self.form.topics():
+            self.topic(widget, topic)
+        self.body.addWidget(self.form)
         self.body.addWidget(self._build_holding())
+        self.body.addWidget(self.form.further)
         self.body.addStretch(1)
 
     def _label(self, name: str) -> QLabel:
         label = QLabel(words.say(f"app.purpose.field.{name}.label"))
+        if name == "holding_name":
+            label.setText(words.say("app.window.required", label=label.text()))
+        self._labels[name] = label
         label.setFont(text_font(12))
         label.setProperty("tone", "quiet")
         return label
@@ -79,41 +76,6 @@ class PurposePage(Page):
         grid.addWidget(field, line + 1, side, 1, span)
         grid.setRowMinimumHeight(line + 2, 6)
         self.topic(field, name)
-
-    def _field(self, grid: QGridLayout, name: str, place: int, span: int = 1) -> None:
-        field = QLineEdit()
-        field.setObjectName(f"purpose_{name}")
-        field.setAccessibleName(words.say(f"app.purpose.field.{name}.label"))
-        field.setPlaceholderText(words.say(f"app.purpose.field.{name}.example"))
-        field.setMaxLength(300)
-        field.editingFinished.connect(lambda: self._edited(name))
-        self.fields[name] = field
-        self._place(grid, name, field, place, span)
-
-    def _expiry(self, grid: QGridLayout, place: int) -> None:
-        part = QWidget()
-        line = QHBoxLayout(part)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(12)
-        self.ends = QCheckBox(words.say("app.purpose.field.expires.ends"))
-        self.ends.setObjectName("purpose_ends")
-        self.expires = QDateEdit()
-        self.expires.setObjectName("purpose_expires")
-        self.expires.setAccessibleName(words.say("app.purpose.field.expires.label"))
-        self.expires.setCalendarPopup(True)
-        self.expires.setDisplayFormat("d MMMM yyyy")
-        self.expires.setDate(QDate.currentDate().addYears(1))
-        self.ends.toggled.connect(lambda on: self._date_edited())
-        self.expires.dateChanged.connect(lambda day: self._date_edited())
-        line.addWidget(self.ends)
-        line.addWidget(self.expires, 1)
-        self.topic(self.ends, "expires")
-        self._place(grid, "expires", self.expires, place)
-        self.topic(self.expires, "expires")
-        row, _, _, _ = grid.getItemPosition(grid.indexOf(self.expires))
-        grid.removeWidget(self.expires)
-        line.addWidget(self.expires, 1)
-        grid.addWidget(part, row, place % 2)
 
     def _build_holding(self) -> QWidget:
         card = Card(words.say("app.purpose.pays"))
@@ -229,15 +191,7 @@ class PurposePage(Page):
 
     def enter(self) -> None:
         purpose = self.study.plan.purpose
-        for name, field in self.fields.items():
-            if not (field.hasFocus() and field.isModified()):
-                field.setText(getattr(purpose, name))
-        day = _day(purpose.expires)
-        with QSignalBlocker(self.ends), QSignalBlocker(self.expires):
-            self.ends.setChecked(day is not None)
-            self.expires.setEnabled(day is not None)
-            if day is not None:
-                self.expires.setDate(QDate(day.year, day.month, day.day))
+        self.form.show_purpose(purpose, remembered(purpose, folder=self.frame.data))
         self._show_holding()
 
     def _show_holding(self) -> None:
@@ -256,6 +210,10 @@ class PurposePage(Page):
         if status is not None:
             self.left.say(left_words(status))
         self._show_match()
+        needed = spends(self.study.method) and self.study.method is not None
+        label = words.say("app.purpose.field.holding_epsilon.label")
+        asked = words.say("app.window.required", label=label) if needed else label
+        self._labels["holding_epsilon"].setText(asked)
         if status is None:
             if not (self.name.hasFocus() and self.name.isModified()):
                 self.name.setText(plan.holding)
@@ -317,12 +275,14 @@ class PurposePage(Page):
 
     # --- deciding ----------------------------------------------------------------------------------
 
-    def _edited(self, name: str) -> None:
-        self.study.decide_part("purpose", **{name: self.fields[name].text().strip()})
+    def _fill_in(self) -> None:
+        """Say again what the organisation's last release said, where nothing is said yet."""
+        self.study.decide_part("purpose", **remembered(self.study.plan.purpose, folder=self.frame.data))
 
-    def _date_edited(self) -> None:
-        day = self.expires.date().toPython() if self.ends.isChecked() else None
-        self.study.decide_part("purpose", expires=day.isoformat() if isinstance(day, date) else "")
+    def field_at(self, place: str) -> QWidget | None:
+        self.form.unfold_to(place.removeprefix("purpose_"))
+        found = super().field_at(place)
+        return self.holding if found is not None and not found.isVisibleTo(self) else found
 
     def _holding_chosen(self) -> None:
         name = self.holding.currentData()
@@ -408,12 +368,4 @@ def _number(text: str) -> Fraction | None:
         return None
 
 
-def _day(written: str) -> date | None:
-    try:
-        return date.fromisoformat(written)
-    except ValueError:
-        return None
-
-
-assert set(FIELDS) | {"expires"} <= {part.name for part in fields(Purpose)}
 PAGE = PurposePage

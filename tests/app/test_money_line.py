@@ -25,7 +25,12 @@ def test_it_stands_on_every_screen_after_the_budget_and_on_none_before(
         after = step in ("preview", "release", "report")
         assert window.money.isVisible() == after, step
     said = window.money.line.plain()
-    for part in ("€\u00a0400,000 set aside", "€\u00a0288,196", "ε\u00a00.50", "at most 62.3\u00a0% sure"):
+    for part in (
+        "you can afford €\u00a0400,000",
+        "€\u00a0288,196",
+        "ε\u00a00.50",
+        "at most 62.3\u00a0% sure",
+    ):
         assert part in said, said
     assert "at risk: 62.3\u00a0% chance of a loss above ε 0.25" in said, said  # 1 − .3775, exact
 
