@@ -108,8 +108,11 @@ def refuse_too_much(plan: Plan, checked: Checked) -> None:
     Raises
     ------
     InputRefused
-        ``charge.no_budget``, ``ledger.over_budget`` or ``ledger.over_delta``.
+        ``charge.no_budget``, ``ledger.over_budget`` or ``ledger.over_delta``; ``ledger.no_holding``: a visit
+        is paid by the register for which its service was opened.
     """
+    if plan.continues:
+        raise InputRefused("ledger.no_holding", holding=plan.holding.strip())
     promise, budget = checked.promise, plan.holding_budget
     if not pays(checked):
         return

@@ -235,10 +235,33 @@ def contradictions(plan: Plan, base: Path) -> list[InputRefused]:
     for source, reference in plan.files.items():
         try:
             schema = plan.schemas.get(source)
-            problems += shape.contradictions(base / reference.path, said(reference), schema)
+            problems += shape.contradictions(base / reference.path, said(reference), schema) or _absent(
+                plan, source, base
+            )
+        except InputRefused as error:
+            problems.append(error)
+    for step in plan.preparation:
+        try:
+            if step.get("file"):
+                file_hash(base / str(step["file"]))
         except InputRefused as error:
             problems.append(error)
     return problems
+
+
+def _absent(plan: Plan, source: str, base: Path) -> list[InputRefused]:
+    """Name the first column that a file does not have, where its first row says which ones it has."""
+    reference, path = plan.files[source], base / plan.files[source].path
+    if path.suffix.lower() in _TYPED:
+        return []  # names are known only when all of it is read
+    found = detect(path, options=said(reference))
+    names = clean_names(found.names, found.width, path.name)[0]
+    needed = _needed(plan.steps_of(source), plan.schemas.get(source, Schema()))
+    return [
+        InputRefused("reading.column_missing", file=path.name, column=name)
+        for name in needed
+        if name not in names
+    ][:1]
 
 
 def pinned(plan: Plan, *, base: Path = Path()) -> Plan:

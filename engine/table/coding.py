@@ -7,7 +7,6 @@ read is missing. The set of cells follows from the declaration alone.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from fractions import Fraction
 
@@ -20,11 +19,13 @@ import pyarrow.compute as pc
 from engine.errors import InputRefused
 from engine.table.cells import cells_of, dates_of, numbers_of
 from engine.table.code_lists import code_list
+from engine.table.patterns import LONGEST
 from engine.table.schema import Column, Kind
 
 OTHER = "other"
 MISSING = "missing"
 MOST_LEVELS = 100_000
+_LARGEST_WRITTEN = 10.0 ** (LONGEST - 2)
 
 
 def levels(column: Column) -> tuple[str, ...]:
@@ -205,7 +206,9 @@ def text_of(value: object) -> str:
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, float | np.floating):
-        return str(int(value)) if math.isfinite(value) and float(value).is_integer() else repr(float(value))
+        number = float(value)
+        # All digits of a very large one would be longer than a cell that is read as a number again.
+        return str(int(number)) if abs(number) < _LARGEST_WRITTEN and number.is_integer() else repr(number)
     if isinstance(value, pd.Timestamp | np.datetime64):
         stamp = pd.Timestamp(value)
         return stamp.date().isoformat() if stamp == stamp.normalize() else stamp.isoformat()

@@ -170,6 +170,8 @@ def _as_written(schema: Schema | None) -> frozenset[str]:
 def explained(path: Path) -> Iterator[None]:
     """Turn what the file system says into what a person can act on."""
     try:
+        if "\0" in str(path):  # no file can have such a name
+            raise InputRefused("table.not_found", file=path.name[:100])
         if path.is_dir():
             raise InputRefused("table.folder", file=path.name)
         if path.exists() and not path.is_file():  # a pipe would be waited for without end

@@ -19,7 +19,9 @@ from engine.release.check import state_of
 from engine.release.plan import FileReference, Plan, Purpose
 from engine.release.preview import preview_json
 from engine.release.run import run
-from engine.table.schema import Schema
+from engine.table.reading.options import ReadOptions
+from engine.table.reading.shape import contradictions
+from engine.table.schema import Column, Kind, Schema
 from tests.engine.adversarial.requests import OPTIONS, ROWS, plan_for, table
 
 KEEP = {"step": "keep_rows_where", "column": "score"}
@@ -226,6 +228,12 @@ def test_a_language_without_texts_costs_nothing(tmp_path: Path) -> None:
     assert not ledger.holdings()
 
 
+def test_the_first_rows_of_a_file_that_cannot_be_called_so() -> None:
+    with pytest.raises(InputRefused) as refused:
+        contradictions(Path("a\0b.csv"), ReadOptions())
+    assert refused.value.code == "table.not_found" and all(texts.explain(refused.value))
+
+
 @pytest.mark.parametrize("path", ["x" * 300, "x" * 300 + ".csv", "nowhere.csv", "."])
 def test_a_file_that_cannot_be_there_costs_nothing(path: str, tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
@@ -238,6 +246,31 @@ def test_a_file_that_cannot_be_there_costs_nothing(path: str, tmp_path: Path) ->
         with pytest.raises(InputRefused) as refused:
             run(plan, out=tmp_path / "out", ledger=ledger, base=tmp_path)
         assert all(texts.explain(refused.value)) and not ledger.holdings()
+
+
+BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
+    "a column of the step": ("reading.column_missing", {**BANDS, "column": "ghost"}),
+    "a list of words": (
+        "reading.not_there",
+        {"step": "recode", "column": "sex", "file": "no.csv", "to": "word"},
+    ),
+    "a list of people": ("reading.not_there", {"step": "drop_people", "file": "no.csv"}),
+}
+
+
+@pytest.mark.parametrize("label", BESIDE)
+def test_what_is_not_there_is_missed_by_who_looks_at_the_files_too(label: str, tmp_path: Path) -> None:
+    code, step = BESIDE[label]
+    (tmp_path / "people.csv").write_bytes(table(ROWS))
+    plan = plan_for("counts", cap=1, preparation=(step,))
+    people = plan.schemas[MAIN]
+    if code == "reading.column_missing":
+        plan = plan.with_schema(people.with_column(Column("ghost", kind=Kind.NUMBER)))
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert [one["code"] for one in preview_json(plan, ledger, base=tmp_path)["problems"]] == [code]
+    with pytest.raises(InputRefused):
+        run(plan, out=tmp_path / "out", ledger=ledger, base=tmp_path)
+    assert not ledger.holdings() and not ledger.entries()
 
 
 @pytest.mark.parametrize("domain", [{"maximum": "1e400"}, {"minimum": "-1e400"}, {"step": "1e-400"}])

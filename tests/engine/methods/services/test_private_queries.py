@@ -270,6 +270,14 @@ def test_another_meaning_is_refused(desk):
     assert desk.refused(F, budget=Budget(Fraction(1))) == "own_budget"
 
 
+def test_a_visit_makes_no_register(desk):
+    known = len(desk.ledger.holdings())
+    other = {"holding": "Another register", "decisions": ({"decision": "new_holding", "reason": "others"},)}
+    assert desk.refused(F, **other) == "ledger.no_holding"
+    assert desk.refused(**other, step="close", parameters={}, files={}) == "ledger.no_holding"
+    assert len(desk.ledger.holdings()) == known
+
+
 def test_what_was_paid_for_has_no_price_a_second_time(folder):
     desk = Visitor(folder, price=Price(people=1000, compensation=Fraction(500), budget=Fraction(10**6)))
     desk.ask(F)
