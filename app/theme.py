@@ -11,7 +11,7 @@ Widgets never name a colour: they take a token, or are styled by ``resources/sty
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.resources import as_file, files
 
@@ -19,27 +19,18 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
 from PySide6.QtWidgets import QApplication
 
+from engine.report import theme as drawn
+
 MODES = ("system", "light", "dark")
-SPACE = (4, 8, 12, 16, 24, 32)
 TEXT_FAMILY, MONO_FAMILY = "Inter", "DejaVu Sans Mono"
 
 
 @dataclass(frozen=True)
-class Tokens:
-    """Colours as ``#RRGGBB``."""
+class Tokens(drawn.Theme):
+    """The colours of a drawing, and what only a window needs, as ``#RRGGBB``."""
 
-    background: str
-    surface: str
-    line: str
-    text: str
-    quiet: str
-    accent: str
-    accent_soft: str
     accent_hover: str
     on_accent: str
-    care: str
-    care_soft: str
-    wrong: str
     wrong_soft: str
     is_dark: bool = False
 
@@ -53,37 +44,9 @@ def _colour(written: str) -> QColor:
     return QColor(written)
 
 
-LIGHT = Tokens(
-    background="#F6F5F2",
-    surface="#FFFFFF",
-    line="#E3E0DA",
-    text="#1F2430",
-    quiet="#5C6370",
-    accent="#0F6B6B",
-    accent_soft="#E2F0EF",
-    accent_hover="#0B5757",
-    on_accent="#FFFFFF",
-    care="#8A5000",
-    care_soft="#FFF3DC",
-    wrong="#A3261E",
-    wrong_soft="#FBE9E7",
-)
-DARK = replace(
-    LIGHT,
-    background="#16191E",
-    surface="#1E2229",
-    line="#313743",
-    text="#ECEFF4",
-    quiet="#A5ADBA",
-    accent="#5CC4BF",
-    accent_soft="#1D3436",
-    accent_hover="#7AD3CE",
-    on_accent="#12201F",
-    care="#F0B45C",
-    care_soft="#3A2E1A",
-    wrong="#F2857D",
-    wrong_soft="#3A2120",
-    is_dark=True,
+LIGHT = Tokens(**vars(drawn.LIGHT), accent_hover="#0B5757", on_accent="#FFFFFF", wrong_soft="#FBE9E7")
+DARK = Tokens(
+    **vars(drawn.DARK), accent_hover="#7AD3CE", on_accent="#12201F", wrong_soft="#3A2120", is_dark=True
 )
 
 

@@ -10,32 +10,11 @@ from typing import Any
 
 from engine import texts
 from engine.report import drawing
-from engine.report.document import (
-    Bullets,
-    Document,
-    Explanations,
-    Heading,
-    KeyValues,
-    Numbers,
-    Part,
-    Row,
-    Section,
-    Signatures,
-    Statement,
-)
+from engine.report.document import Document, Part, Section
 from engine.report.theme import DARK, LIGHT, VARIABLES, resource
-from engine.report.words import (
-    alternative,
-    cell,
-    explained,
-    is_number,
-    measured,
-    note,
-    number_columns,
-    shortened,
-    word,
-)
-from engine.views import NumberView, TableView, Text, TextView, View, as_table
+from engine.report.told import Piece, Told
+from engine.report.words import alternative, word
+from engine.views import Label, View, as_table
 
 FIGURE_SPACE, POINT_SPACE = "\u2007", "\u2008"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -60,22 +39,24 @@ def render(document: Document, *, evidence: bytes, language: str = "en") -> byte
 class _Writer:
     def __init__(self, language: str) -> None:
         self._language = language
-        self._writers: dict[type, Callable[[Any], str]] = {
-            Text: lambda part: f"<p>{self._word(part)}</p>",
-            Heading: lambda part: f"<h3>{self._word(part.text)}</h3>",
-            KeyValues: self._key_values,
-            Numbers: self._numbers,
-            Statement: self._statement,
-            Bullets: lambda part: _list(self._word(item) for item in part.items),
-            Signatures: self._signatures,
-            Explanations: self._explanations,
-            NumberView: lambda part: self._numbers(Numbers((part,))),
-            TableView: self._table,
-            TextView: self._text_view,
+        self._told = Told(language, lambda words, longest: escape(words))
+        self._writers: dict[str, Callable[[Piece], str]] = {
+            "text": lambda piece: f"<p>{piece['text']}</p>",
+            "heading": lambda piece: f"<h3>{piece['text']}</h3>",
+            "pairs": self._pairs,
+            "numbers": self._numbers,
+            "statement": self._statement,
+            "bullets": lambda piece: _list(piece["items"]),
+            "signatures": lambda piece: (
+                f'<div class="signatures">{"".join(f"<p>{line}</p>" for line in piece["items"])}</div>'
+            ),
+            "explanations": self._explanations,
+            "table": self._table,
+            "figure": self._figure,
         }
 
-    def _word(self, label: Any) -> str:
-        return escape(word(label, self._language))
+    def _word(self, label: Label) -> str:
+        return self._told.word(label)
 
     def _text(self, text_id: str, **values: Any) -> str:
         return escape(texts.text(text_id, language=self._language, **values))
@@ -134,96 +115,77 @@ class _Writer:
         return f'<section id="s{number}" aria-labelledby="h{number}">\n{heading}\n{parts}\n</section>'
 
     def _part(self, part: Part) -> str:
-        writer = self._writers.get(type(part))
-        return self._figure(part) if writer is None else writer(part)  # type: ignore[arg-type]
+        return "".join(self._writers[piece["kind"]](piece) for piece in self._told.pieces([part]))
 
     # Values
 
-    def _key_values(self, part: KeyValues) -> str:
-        heading = f"<h3>{self._word(part.title)}</h3>" if part.title else ""
-        return heading + f'<dl class="pairs">{"".join(self._row(row) for row in part.rows)}</dl>'
+    def _pairs(self, piece: Piece) -> str:
+        return _titled(piece) + f'<dl class="pairs">{"".join(self._row(row) for row in piece["rows"])}</dl>'
 
-    def _row(self, row: Row) -> str:
-        value = escape(cell(row.value, self._language))
-        shown = f"<code>{value}</code>" if row.code else f"<b>{value}</b>" if is_number(row.value) else value
-        more = f'<p class="note">{self._word(row.note)}</p>' if row.note is not None else ""
-        return f"<div><dt>{self._word(row.label)}</dt><dd>{shown}{more}</dd></div>"
+    def _row(self, row: Piece) -> str:
+        value = row["value"]
+        shown = f"<code>{value}</code>" if row["code"] else f"<b>{value}</b>" if row["number"] else value
+        more = f'<p class="note">{row["note"]}</p>' if row["note"] else ""
+        return f"<div><dt>{row['label']}</dt><dd>{shown}{more}</dd></div>"
 
-    def _numbers(self, part: Numbers) -> str:
-        return f'<div class="numbers">{"".join(self._number(number) for number in part.numbers)}</div>'
-
-    def _number(self, number: NumberView) -> str:
-        value = measured(number.value, number.unit, self._language)
-        what = self._word(Text(f"{number.three.id}.what", number.three.values))
-        return (
-            f'<div class="card"><p class="name">{self._word(number.title)}</p>'
-            f'<p class="key">{escape(value)}</p><p class="note">{what}</p></div>'
+    def _numbers(self, piece: Piece) -> str:
+        cards = (
+            f'<div class="card"><p class="name">{one["name"]}</p>'
+            f'<p class="key">{one["value"]}</p><p class="note">{one["what"]}</p></div>'
+            for one in piece["items"]
         )
+        return f'<div class="numbers">{"".join(cards)}</div>'
 
-    def _explanations(self, part: Explanations) -> str:
-        found = explained(part, self._language)
-        rows = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(words)}</dd></div>" for name, words in found)
-        return f'<dl class="pairs explained">{rows}</dl>'
+    def _explanations(self, piece: Piece) -> str:
+        rows = (f"<div><dt>{one['name']}</dt><dd>{one['words']}</dd></div>" for one in piece["items"])
+        return f'<dl class="pairs explained">{"".join(rows)}</dl>'
 
-    def _statement(self, part: Statement) -> str:
-        looks = ("statement", *(("care",) if part.care else ()), *(("large",) if part.large else ()))
-        return f'<p class="{" ".join(looks)}">{self._word(part.text)}</p>'
-
-    def _signatures(self, part: Signatures) -> str:
-        return f'<div class="signatures">{"".join(f"<p>{self._word(line)}</p>" for line in part.lines)}</div>'
-
-    def _text_view(self, view: TextView) -> str:
-        heading = f"<h3>{self._word(view.title)}</h3>" if view.title else ""
-        return heading + "".join(f"<p>{self._word(text)}</p>" for text in view.paragraphs)
+    def _statement(self, piece: Piece) -> str:
+        looks = " ".join(["statement", *(look for look in ("care", "large") if piece[look])])
+        return f'<p class="{looks}">{piece["text"]}</p>'
 
     # Tables and drawings
 
-    def _table(self, table: TableView) -> str:
-        table, cut = shortened(table)
-        heading = f"<h3>{self._word(table.title)}</h3>" if table.title else ""
-        notes = "".join(f'<p class="note">{self._word(text)}</p>' for text in (*note(table), *cut))
-        return heading + (self._grid(table) if table.headings else "") + notes
+    def _table(self, piece: Piece) -> str:
+        return _titled(piece) + (self._grid(piece) if piece["headings"] else "") + _notes(piece)
 
-    def _grid(self, table: TableView) -> str:
-        numeric = number_columns(table)
-        columns = list(zip(numeric, table.headings, strict=True))
-        head = "".join(f'<th scope="col"{_right(right)}>{self._word(name)}</th>' for right, name in columns)
+    def _grid(self, piece: Piece) -> str:
+        numeric, rows = piece["numeric"], piece["rows"]
+        columns = zip(numeric, piece["headings"], strict=True)
+        head = "".join(f'<th scope="col"{_right(right)}>{name}</th>' for right, name in columns)
         pads = [
-            max((_decimals(cell(row[column], self._language)) for row in table.rows), default=0)
-            if right
-            else 0
+            max((_decimals(row[column]) for row in rows), default=0) if right else 0
             for column, right in enumerate(numeric)
         ]
-        body = []
-        for row in table.rows:
-            cells = [self._cell(value, column, numeric, pads) for column, value in enumerate(row)]
-            body.append(f"<tr>{''.join(cells)}</tr>")
-        label = f' aria-label="{self._word(table.title)}"' if table.title else ""
+        body = (
+            f"<tr>{''.join(self._cell(words, at, numeric, pads) for at, words in enumerate(row))}</tr>"
+            for row in rows
+        )
+        label = f' aria-label="{piece["title"]}"' if piece["title"] else ""
         return (
             f'<div class="scroll"><table{label}><thead><tr>{head}</tr></thead>'
             f"<tbody>{''.join(body)}</tbody></table></div>"
         )
 
-    def _cell(self, value: Any, column: int, numeric: tuple[bool, ...], pads: list[int]) -> str:
-        words = cell(value, self._language)
+    def _cell(self, words: str, column: int, numeric: list[bool], pads: list[int]) -> str:
         if column == 0 and not numeric[0]:
-            return f'<th scope="row">{escape(words)}</th>'
+            return f'<th scope="row">{words}</th>'
         if not numeric[column]:
-            return f"<td>{escape(words)}</td>"
+            return f"<td>{words}</td>"
         missing = pads[column] - _decimals(words)
         pad = (POINT_SPACE if "." not in words and missing else "") + FIGURE_SPACE * (
             missing - (1 if "." not in words and missing else 0)
         )
-        return f"<td{_right(True)}>{escape(words)}{pad}</td>"
+        return f"<td{_right(True)}>{words}{pad}</td>"
 
-    def _figure(self, view: View) -> str:
+    def _figure(self, piece: Piece) -> str:
+        view = piece["view"]
         axis = drawing.limits(view)
-        drawings = "".join(self._drawing(piece, axis) for piece in drawing.split(view))
-        numbers, cut = shortened(as_table(view))
-        notes = "".join(f'<p class="note">{self._word(text)}</p>' for text in (*note(view), *cut))
-        caption = f"<figcaption>{self._word(view.title)}</figcaption>" if view.title else ""
+        drawings = "".join(self._drawing(part, axis) for part in drawing.split(view))
+        numbers = self._told.table(as_table(view))
+        caption = f"<figcaption>{piece['title']}</figcaption>" if piece["title"] else ""
         return (
-            f"<figure>{caption}{drawings}{notes}"
+            f"<figure>{caption}{drawings}{_notes(piece)}{_notes(numbers)}"
             f"<details><summary>{self._text('report.footer.numbers')}</summary>"
             f"{self._grid(numbers)}</details></figure>"
         )
@@ -236,6 +198,14 @@ class _Writer:
         box = re.search(r'viewBox="[^"]*"', opening)
         assert box is not None
         return f'<svg {box.group()} role="img" aria-label="{name}" class="drawing">{rest}'
+
+
+def _titled(piece: Piece) -> str:
+    return f"<h3>{piece['title']}</h3>" if piece["title"] else ""
+
+
+def _notes(piece: Piece) -> str:
+    return "".join(f'<p class="note">{note}</p>' for note in piece["notes"])
 
 
 def _list(items: Any) -> str:

@@ -6,44 +6,19 @@ typst sets it from one template; what stands in it goes there as JSON, never as 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache
 from typing import Any
 
 from engine import texts
 from engine.report import drawing
-from engine.report.document import (
-    Bullets,
-    Document,
-    Explanations,
-    Heading,
-    KeyValues,
-    Numbers,
-    Part,
-    Row,
-    Section,
-    Signatures,
-    Statement,
-)
+from engine.report.document import Document, Section
 from engine.report.fonts import FOLDERS, settable
 from engine.report.theme import LIGHT, resource
-from engine.report.words import (
-    alternative,
-    cell,
-    explained,
-    is_number,
-    measured,
-    note,
-    number_columns,
-    shortened,
-    word,
-)
-from engine.views import NumberView, TableView, Text, TextView
+from engine.report.told import LONGEST_WORD, Piece, Told
+from engine.report.words import alternative
 
 PROGRAM = "Custos"
-LONGEST_WORD = 26
-LONGEST_CODE = 64
 BREAK = "\u200b"  # a place where a line may end, without width
 MOST_COLUMNS = 12
 SHORT = 17
@@ -105,29 +80,8 @@ class _Parts:
 
     def __init__(self, language: str, *, simple: bool = False) -> None:
         self._language, self._simple = language, simple
-        self._writers: dict[type, Callable[[Any], dict[str, Any]]] = {
-            Text: lambda part: {"kind": "text", "text": self._word(part)},
-            Heading: lambda part: {"kind": "heading", "text": self._word(part.text)},
-            KeyValues: self._pairs,
-            Numbers: self._numbers,
-            Statement: lambda part: {
-                "kind": "statement",
-                "text": self._word(part.text),
-                "care": part.care,
-                "large": part.large,
-            },
-            Bullets: lambda part: {"kind": "bullets", "items": [self._word(item) for item in part.items]},
-            Signatures: lambda part: {
-                "kind": "signatures",
-                "items": [self._word(line) for line in part.lines],
-            },
-            Explanations: self._explanations,
-            NumberView: lambda part: self._numbers(Numbers((part,))),
-            TableView: self._table,
-        }
-
-    def _word(self, label: Any, longest: int = LONGEST_WORD) -> str:
-        return self._said(word(label, self._language), longest)
+        self._told = Told(language, self._said)
+        self._word = self._told.word
 
     def _said(self, words: str, longest: int = LONGEST_WORD) -> str:
         return breakable(settable(words, simple=self._simple), longest)
@@ -145,88 +99,33 @@ class _Parts:
             "bundle": texts.text("report.footer.bundle", language=self._language, bundle=document.bundle_id),
             "page": texts.text("report.footer.page", language=self._language, page="{page}", pages="{pages}"),
             "contents": texts.text("report.footer.contents", language=self._language),
-            "cover": list(self._parts(document.cover)),
+            "cover": [self._set(piece) for piece in self._told.pieces(document.cover)],
             "sections": [self._section(section) for section in document.sections],
         }
 
-    def _section(self, section: Section) -> dict[str, Any]:
-        heading = self._word(section.heading)
-        return {"heading": heading, "fresh": section.fresh, "parts": list(self._parts(section.parts))}
+    def _section(self, section: Section) -> Piece:
+        parts = [self._set(piece) for piece in self._told.pieces(section.parts)]
+        return {"heading": self._word(section.heading), "fresh": section.fresh, "parts": parts}
 
-    def _parts(self, parts: tuple[Part, ...]) -> Iterator[dict[str, Any]]:
-        for part in parts:
-            if isinstance(part, TextView):
-                if part.title:
-                    yield {"kind": "heading", "text": self._word(part.title)}
-                yield from ({"kind": "text", "text": self._word(text)} for text in part.paragraphs)
-            else:
-                yield self._writers.get(type(part), self._figure)(part)
-
-    def _pairs(self, part: KeyValues) -> dict[str, Any]:
-        rows = [self._row(row) for row in part.rows]
-        return {"kind": "pairs", "title": self._word(part.title) if part.title else "", "rows": rows}
-
-    def _row(self, row: Row) -> dict[str, Any]:
-        longest = LONGEST_CODE if row.code else LONGEST_WORD
-        return {
-            "label": self._word(row.label),
-            "value": self._said(cell(row.value, self._language), longest),
-            "code": row.code,
-            "number": is_number(row.value),
-            "note": self._word(row.note) if row.note is not None else "",
-        }
-
-    def _numbers(self, part: Numbers) -> dict[str, Any]:
-        items = [
-            {
-                "name": self._word(number.title),
-                "value": self._said(measured(number.value, number.unit, self._language)),
-                "what": self._word(Text(f"{number.three.id}.what", number.three.values)),
-            }
-            for number in part.numbers
-        ]
-        return {"kind": "numbers", "items": items}
-
-    def _explanations(self, part: Explanations) -> dict[str, Any]:
-        found = explained(part, self._language)
-        items = [{"name": self._said(name), "words": self._said(words)} for name, words in found]
-        return {"kind": "explanations", "items": items}
-
-    def _table(self, table: TableView) -> dict[str, Any]:
-        table, cut = shortened(table)
-        numeric = number_columns(table)
-        longest = max(LONGEST_WORD * 4 // max(len(numeric), 4), 5)
-        rows = [[self._said(cell(value, self._language), longest) for value in row] for row in table.rows]
-        headings = [self._word(heading, longest) for heading in table.headings]
-        return {
-            "kind": "table",
-            "title": self._word(table.title) if table.title else "",
-            "headings": headings,
-            "rows": rows,
-            "numeric": list(numeric),
-            "widths": _widths(headings, rows, numeric),
-            "notes": [self._word(text) for text in (*note(table), *cut)],
-        }
-
-    def _figure(self, view: Any) -> dict[str, Any]:
+    def _set(self, piece: Piece) -> Piece:
+        """Return a piece as the template reads it: a table with widths, a figure with its drawings."""
+        if piece["kind"] == "table":
+            return piece | {"widths": _widths(piece["headings"], piece["rows"], piece["numeric"])}
+        if piece["kind"] != "figure":
+            return piece
+        view = piece.pop("view")
         axis = drawing.limits(view)
-        pictures = [
-            settable(
-                drawing.draw(piece, language=self._language, width=_INCHES, axis_limits=axis).svg(),
-                simple=self._simple,
-            )
-            for piece in drawing.split(view)
-        ]
-        return {
-            "kind": "figure",
-            "title": self._word(view.title) if view.title else "",
+        drawn = (
+            drawing.draw(part, language=self._language, width=_INCHES, axis_limits=axis).svg()
+            for part in drawing.split(view)
+        )
+        return piece | {
             "alt": self._said(alternative(view, self._language)),
-            "pictures": pictures,
-            "notes": [self._word(text) for text in note(view)],
+            "pictures": [settable(svg, simple=self._simple) for svg in drawn],
         }
 
 
-def _widths(headings: list[str], rows: list[list[str]], numeric: tuple[bool, ...]) -> list[int]:
+def _widths(headings: list[str], rows: list[list[str]], numeric: list[bool]) -> list[int]:
     """Return the share of each column of words; 0 for a column that is as wide as what stands in it.
 
     A table whose longest cells fit beside each other keeps its natural widths.
