@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, get_type_hints
 
-import engine.privacy.mechanisms
 from engine.discovery import kinds
 from engine.privacy.events import Event, Mechanism, Parallel, Sequential, Several
 
@@ -22,6 +21,8 @@ def mechanism_kinds() -> Mapping[str, type[Mechanism]]:
     >>> "discrete_laplace" in mechanism_kinds()
     True
     """
+    import engine.privacy.mechanisms  # on first use: it brings numpy along
+
     return {kind.word: kind for kind in kinds(engine.privacy.mechanisms, Mechanism)}
 
 
