@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 
 from engine.errors import InputRefused
-from engine.methods.datasets.recoding import Found, Ladder, Members, group_numbers, search
+from engine.methods.datasets.ascending import ascending
+from engine.methods.datasets.full_domain import Lattice, search
+from engine.methods.datasets.losses import Loss
+from engine.methods.datasets.recoding import Codes, Ladder, Members, group_numbers
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -26,6 +30,7 @@ from engine.methods.protocol import (
 )
 from engine.methods.shared.rows import entry, shuffled, written_cells
 from engine.privacy.promise import Promise
+from engine.progress import Progress
 from engine.table.hierarchies import CALENDAR, Hierarchy
 from engine.table.schema import Column, Kind, Role
 from engine.table.table import Table
@@ -33,23 +38,28 @@ from engine.views import TableView, Text
 
 ID = "datasets.k_anonymity"
 WORDS = f"methods.{ID}"
-MOST_COMBINATIONS = 100_000
+MOST_COMBINATIONS = 1_000_000
+MOST_SECONDS = 600.0
+COLUMNS, GROUPS = "whole_columns", "groups"
 IDENTIFYING = (Role.IDENTIFYING, Role.TIME, Role.PLACE)
 
 
 class KAnonymity(Method):
-    """Global recoding by hierarchies with the least loss, people in groups that stay small left out.
+    """Recoding by hierarchies with little loss: of whole columns, or of each group as far as it needs.
 
     Notes
     -----
     Definition: L. Sweeney, k-anonymity (2002), definition 3; recoding of whole columns by hierarchies: P.
-    Samarati (2001). The loss is the normalised certainty penalty. Sizes of groups count people. It does not
-    bound what somebody learns who knows more about a person than the identifying attributes; a sensitive
-    value that a whole group shares is told about each of them; two such tables of the same people, or the
-    knowledge that the least coarse one was chosen, can undo it.
+    Samarati (2001). Whole columns: the combination of steps with the least loss, exactly; people whose groups
+    stay small are left out. Groups: nobody is left out and far less detail is lost, but a value then stands
+    on several steps, and which groups were made depends on the rows (downcoding: A. Cohen, 2022). Sizes of
+    groups count people. It does not bound what somebody learns who knows more about a person than the
+    identifying attributes; a sensitive value that a whole group shares is told about each of them; two such
+    tables of the same people, or the knowledge that the least coarse one was chosen, can undo it.
     """
 
     id = ID
+    version = 2
     family = Family.DATASET
     promises = ("k_anonymity",)
     spends = Spends.NOTHING
@@ -62,12 +72,21 @@ class KAnonymity(Method):
     parameters = (
         Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=200),
         Parameter("k", ParameterKind.INTEGER, minimum=2, maximum=100_000),
+        Parameter("recoding", ParameterKind.CHOICE, default=COLUMNS, choices=(COLUMNS, GROUPS)),
         Parameter(
             "most_left_out",
             ParameterKind.NUMBER,
             default=0.05,
             minimum=Fraction(0),
             maximum=Fraction(1, 2),
+            when=("recoding", (COLUMNS,)),
+        ),
+        Parameter(
+            "loss",
+            ParameterKind.CHOICE,
+            default=Loss.CERTAINTY.value,
+            choices=tuple(Loss),
+            when=("recoding", (COLUMNS,)),
         ),
     )
 
@@ -106,27 +125,73 @@ class KAnonymity(Method):
         ladders, codes = _ladders(rows, identifying)
         distinct, number = np.unique(codes, axis=0, return_inverse=True)
         members = _members(number.reshape(-1), table, request)
-        k = request.values["k"]
-        allowed = int(members.people * request.values["most_left_out"])
-        found = search(
-            distinct, members, ladders, k=k, most_left_out=allowed, progress=context.progress.part(0.1, 0.9)
-        )
-        if found is None:
-            raise InputRefused(f"{ID}.too_few", k=k)
-        coarse = _coarser(rows, identifying, found)[found.kept[number]]
+        made = _made(distinct, members, ladders, request, context.progress.part(0.1, 0.9))
+        if made is None:
+            raise InputRefused(f"{ID}.too_few", k=request.values["k"])
+        group = made.group[number]
+        coarse = _coarser(rows, identifying, made, group)[group >= 0]
         assert context.chance is not None  # nothing bounds the loss
+        steps = made.steps[:, np.unique(group[group >= 0])]
         artefact = TableArtefact(
             "table",
             (shuffled(coarse, context.chance),),
-            tuple(_entry(column, identifying, found) for column in columns),
+            tuple(_entry(column, identifying, steps) for column in columns),
         )
-        sizes = members.sizes(group_numbers(distinct, ladders, found.steps))
         return Release(
             (artefact,),
             self.cost(request),
-            (_steps_view(identifying, found),),
-            inside=_inside(found, sizes[sizes >= k], members.people),
+            (_steps_view(identifying, made.steps[:, group[group >= 0]]),),
+            inside=_inside(made, members),
         )
+
+
+@dataclass(frozen=True)
+class Made:
+    """What one form of recoding made.
+
+    Parameters
+    ----------
+    group
+        For every combination of values its group, -1 where it is left out.
+    steps
+        Shape (columns, groups).
+    figures
+        Computed from the rows, for inside.
+    """
+
+    group: Codes
+    steps: Codes
+    figures: Mapping[str, float]
+
+
+def _made(
+    codes: Codes, members: Members, ladders: list[Ladder], request: Request, progress: Progress
+) -> Made | None:
+    k = request.values["k"]
+    if request.values["recoding"] == GROUPS:
+        groups = ascending(codes, members, ladders, k=k, progress=progress)
+        return None if groups is None else Made(groups.group, groups.steps, {"loss": round(groups.loss, 6)})
+    lattice = Lattice(
+        codes,
+        members,
+        ladders,
+        k=k,
+        most_left_out=int(members.people * request.values["most_left_out"]),
+        loss=Loss(request.values["loss"]),
+    )
+    found = search(lattice, seconds=MOST_SECONDS, progress=progress)
+    if found is None:
+        return None
+    number = group_numbers(codes, ladders, found.steps)
+    sizes = members.sizes(number)
+    figures = {
+        "loss": round(found.loss, 6),
+        "least_loss": round(found.least, 6),
+        "combinations_possible": found.possible,
+        "combinations_tried": found.tried,
+    }
+    steps = np.repeat(np.array(found.steps)[:, None], len(sizes), axis=1)
+    return Made(np.where(sizes[number] >= k, number, -1), steps, figures)
 
 
 def identifying_columns(request: Request) -> list[Column]:
@@ -142,12 +207,13 @@ def hierarchy_of(column: Column) -> Hierarchy:
     return Hierarchy(calendar=CALENDAR) if column.kind is Kind.DATE else Hierarchy()
 
 
-def _ladders(rows: pd.DataFrame, identifying: list[Column]) -> tuple[list[Ladder], np.ndarray]:
+def _ladders(rows: pd.DataFrame, identifying: list[Column]) -> tuple[list[Ladder], Codes]:
     ladders, codes = [], []
     for column in identifying:
         found, uniques = pd.factorize(rows[column.name].to_numpy(dtype=object))
-        ladders.append(Ladder.of([str(value) for value in uniques], hierarchy_of(column)))
-        codes.append(found)
+        values = [str(value) for value in uniques]
+        ladders.append(Ladder.of(values, hierarchy_of(column)))
+        codes.append(ladders[-1].place(values)[found])
     return ladders, np.column_stack(codes).astype(np.int64)
 
 
@@ -161,40 +227,53 @@ def _members(number: np.ndarray, table: Table, request: Request) -> Members:
     return Members(pairs["number"].to_numpy(), pairs["person"].to_numpy())
 
 
-def _coarser(rows: pd.DataFrame, identifying: list[Column], found: Found) -> pd.DataFrame:
+def _coarser(rows: pd.DataFrame, identifying: list[Column], made: Made, group: Codes) -> pd.DataFrame:
     coarse = rows.copy()
-    for column, step in zip(identifying, found.steps, strict=True):
+    for place, column in enumerate(identifying):
+        hierarchy = hierarchy_of(column)
         codes, uniques = pd.factorize(rows[column.name].to_numpy(dtype=object))
-        steps = hierarchy_of(column).at([str(value) for value in uniques], step)
-        coarse[column.name] = np.array(steps, dtype=object)[codes]
+        values = [str(value) for value in uniques]
+        reads = np.array([hierarchy.at(values, step) for step in range(hierarchy.height + 1)], dtype=object)
+        coarse[column.name] = reads[made.steps[place][group], codes]
     return coarse
 
 
-def _entry(column: Column, identifying: list[Column], found: Found) -> DictionaryEntry:
+def _entry(column: Column, identifying: list[Column], steps: Codes) -> DictionaryEntry:
     if column not in identifying:
         return entry(column, "as_it_is")
-    step = found.steps[identifying.index(column)]
-    return entry(column, "coarser" if step else "as_it_is", step=step, steps=hierarchy_of(column).height)
+    own = steps[identifying.index(column)]
+    low, high = int(own.min()), int(own.max())
+    if high == 0:
+        return entry(column, "as_it_is")
+    height = hierarchy_of(column).height
+    if low == high:
+        return entry(column, "coarser", step=high, steps=height)
+    return entry(column, "coarser_by_group", low=low, high=high, steps=height)
 
 
-def _steps_view(identifying: list[Column], found: Found) -> TableView:
-    rows = tuple(
-        (column.name, step, hierarchy_of(column).height)
-        for column, step in zip(identifying, found.steps, strict=True)
+def _steps_view(identifying: list[Column], steps: Codes) -> TableView:
+    """Say how coarse the released rows are: one line for a column and step, with its share of the rows."""
+    rows = []
+    for column, own in zip(identifying, steps, strict=True):
+        shares = np.bincount(own) / len(own)
+        height = hierarchy_of(column).height
+        rows += [(column.name, step, height, round(share, 3)) for step, share in enumerate(shares) if share]
+    headings = tuple(Text(f"{WORDS}.views.steps.{name}") for name in ("column", "step", "of", "share"))
+    return TableView(
+        Text(f"{WORDS}.views.steps.title"), headings, tuple(rows), Text(f"{WORDS}.views.steps.note")
     )
-    headings = tuple(Text(f"{WORDS}.views.steps.{name}") for name in ("column", "step", "of"))
-    return TableView(Text(f"{WORDS}.views.steps.title"), headings, rows, Text(f"{WORDS}.views.steps.note"))
 
 
-def _inside(found: Found, sizes: np.ndarray, total: int) -> Inside:
+def _inside(made: Made, members: Members) -> Inside:
+    kept = made.group >= 0
+    sizes = members.sizes(np.where(kept, made.group, made.steps.shape[1]))[: made.steps.shape[1]]
+    sizes = sizes[np.unique(made.group[kept])]
     figures = {
-        "people": total,
-        "left_out": found.left_out,
-        "loss": round(found.loss, 6),
+        "people": members.people,
+        "left_out": members.left_out(kept),
         "smallest_group": int(sizes.min()),
         "groups": len(sizes),
-        "combinations_possible": found.possible,
-        "combinations_tried": found.tried,
+        **made.figures,
     }
     headings = (Text(f"{WORDS}.views.inside.figure"), Text(f"{WORDS}.views.inside.value"))
     rows = tuple((Text(f"{WORDS}.views.inside.{name}"), value) for name, value in figures.items())

@@ -1,21 +1,20 @@
-"""The plain exact search for the coarseness of a table: every combination of steps, the best one that holds.
+"""Columns as ladders of steps, and who has which combination of their values.
 
-Works on distinct combinations of values with their numbers of people, so that a table of a million rows costs
-what its combinations cost.
+Everything works on distinct combinations of values with their numbers of people, so that a table of a million
+rows costs what its combinations cost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import prod
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.progress import SILENT, Progress
 from engine.table.hierarchies import Hierarchy
 
 Codes = npt.NDArray[np.int64]
@@ -29,12 +28,13 @@ class Ladder:
     Parameters
     ----------
     values
-        The different values as text.
+        The different values as text, those of one group next to each other on every step.
     groups
-        Shape (steps, values): the number of the group of each value on each step.
+        Shape (steps, values): the number of the group of each value on each step, rising.
     losses
         Shape (steps, values): share of the other values that one can no longer be told from, from 0 to 1
-        (normalised certainty penalty: Xu et al. 2006, equation 2).
+        (normalised certainty penalty: Xu et al. 2006, equation 2). The others are those of the hierarchy
+        where it lists them, otherwise those that occur.
     """
 
     values: tuple[str, ...]
@@ -44,36 +44,26 @@ class Ladder:
     @staticmethod
     def of(values: Sequence[str], hierarchy: Hierarchy) -> Ladder:
         """Place values on the steps of a hierarchy."""
-        steps = [hierarchy.at(values, step) for step in range(hierarchy.height + 1)]
-        groups = np.array([pd.factorize(np.array(step, dtype=object))[0] for step in steps], dtype=np.int64)
-        sizes = np.array([np.bincount(row)[row] for row in groups], dtype=np.float64)
-        return Ladder(tuple(values), groups, (sizes - 1) / max(1, len(values) - 1))
+        steps = range(hierarchy.height + 1)
+        paths = sorted(zip(*(hierarchy.at(values, step) for step in reversed(steps)), strict=True))
+        reads = [[path[-1 - step] for path in paths] for step in steps]
+        groups = np.array([pd.factorize(np.array(read, dtype=object))[0] for read in reads], dtype=np.int64)
+        listed = sorted({*values, *(hierarchy.tree or ())})
+        counts = [Counter(hierarchy.at(listed, step)) for step in steps]
+        alike = [[count[text] for text in read] for count, read in zip(counts, reads, strict=True)]
+        losses = (np.array(alike, dtype=np.float64) - 1) / max(1, len(listed) - 1)
+        return Ladder(tuple(reads[0]), groups, losses.reshape(len(reads), -1))
 
+    def place(self, values: Sequence[str]) -> Codes:
+        """Return where values stand in `values`."""
+        places = {value: place for place, value in enumerate(self.values)}
+        return np.array([places[value] for value in values], dtype=np.int64)
 
-@dataclass(frozen=True)
-class Found:
-    """The best combination of steps.
-
-    Parameters
-    ----------
-    steps
-        One per column, 0 for the values as they are.
-    loss
-        From 0 (nothing changed) to 1; people left out count as 1.
-    left_out
-        People in groups that stay too small.
-    tried
-        How many combinations were looked at, of ``possible``.
-    kept
-        For every distinct combination, whether its people stay.
-    """
-
-    steps: tuple[int, ...]
-    loss: float
-    left_out: int
-    tried: int
-    possible: int
-    kept: npt.NDArray[np.bool_]
+    def step_up(self, low: int, high: int) -> Codes:
+        """Return, for every group of a step, the number of its group on a coarser one."""
+        up = np.zeros(int(self.groups[low].max(initial=0)) + 1, dtype=np.int64)
+        up[self.groups[low]] = self.groups[high]
+        return up
 
 
 @dataclass(frozen=True)
@@ -140,88 +130,3 @@ def group_numbers(codes: Codes, ladders: Sequence[Ladder], steps: Sequence[int])
             width = int(numbers.max(initial=0)) + 1
         numbers, width = numbers * size + groups[codes[:, place]], width * size
     return np.asarray(pd.factorize(numbers)[0], dtype=np.int64)
-
-
-def search(
-    codes: Codes,
-    members: Members,
-    ladders: Sequence[Ladder],
-    *,
-    k: int,
-    most_left_out: int = 0,
-    progress: Progress = SILENT,
-) -> Found | None:
-    """Find the combination of steps with the least loss among those that hold.
-
-    Parameters
-    ----------
-    codes
-        Shape (combinations, columns).
-    members
-        Who has which of them.
-    ladders
-        One per column.
-    k
-        Least size of a group, in people.
-    most_left_out
-        How many people may be left out because their group stays smaller.
-
-    Returns
-    -------
-    Found or None
-        None where no combination holds: fewer than k people.
-
-    Notes
-    -----
-    Combinations are taken in the order of their loss without anybody left out, which is never more than their
-    loss with some left out; the search ends as soon as that order passes the best one found. So it is exact,
-    whatever the hierarchies are. Ties go to the combination whose steps come first.
-
-    Examples
-    --------
-    >>> age = Ladder.of(["41", "43", "57"], Hierarchy(bands=(10,)))
-    >>> members = Members(np.array([0, 1, 2, 2]), np.arange(4))
-    >>> search(np.array([[0], [1], [2]]), members, [age], k=2).steps
-    (1,)
-    """
-    entries = np.bincount(members.combination, minlength=len(codes))
-    weights = entries / max(1, len(members.person)) / len(ladders)
-    mean = [
-        [float(row[codes[:, place]] @ weights) for row in ladder.losses]
-        for place, ladder in enumerate(ladders)
-    ]
-    possible = combinations(ladders)
-    best: Found | None = None
-    tried = 0
-    for least, steps in _by_loss(mean):
-        if best is not None and least >= best.loss:
-            break
-        tried += 1
-        progress.step(tried / possible, "datasets.search")
-        numbers = group_numbers(codes, ladders, steps)
-        kept = members.sizes(numbers)[numbers] >= k
-        left_out = members.left_out(kept)
-        if left_out > most_left_out or not kept.any():
-            continue
-        lost = sum(
-            ladder.losses[step][codes[:, place]]
-            for place, (ladder, step) in enumerate(_pairs(ladders, steps))
-        )
-        loss = float(np.where(kept, lost, len(ladders)) @ weights)
-        if best is None or loss < best.loss:
-            best = Found(steps, loss, left_out, tried, possible, kept)
-    if best is None:
-        return None
-    return Found(best.steps, best.loss, best.left_out, tried, possible, best.kept)
-
-
-def _pairs(ladders: Sequence[Ladder], steps: Sequence[int]) -> Iterator[tuple[Ladder, int]]:
-    return zip(ladders, steps, strict=True)
-
-
-def _by_loss(mean: list[list[float]]) -> list[tuple[float, tuple[int, ...]]]:
-    """Return all combinations of steps in the order of the loss that they have when nobody is left out."""
-    return sorted(
-        (sum(mean[place][step] for place, step in enumerate(steps)), steps)
-        for steps in product(*(range(len(one)) for one in mean))
-    )

@@ -1,11 +1,17 @@
-"""The exact search against every combination, on small tables drawn at random."""
+"""The exact search and the groups against every combination, on small tables drawn at random."""
 
+from collections import Counter
 from itertools import product
+from math import log2
 
 import numpy as np
 import pytest
 
-from engine.methods.datasets.recoding import Ladder, Members, combinations, search
+from engine.methods.datasets import rollup
+from engine.methods.datasets.ascending import ascending
+from engine.methods.datasets.full_domain import Lattice, search
+from engine.methods.datasets.losses import Loss
+from engine.methods.datasets.recoding import Ladder, Members, combinations
 from engine.table.hierarchies import Hierarchy
 
 TREE = Hierarchy.from_json(
@@ -29,71 +35,136 @@ def drawn(seed):
 def prepared(table, person):
     ladders, codes = [], []
     for column, hierarchy in zip(table, FORMS, strict=True):
-        values, places = np.unique(column, return_inverse=True)
-        ladders.append(Ladder.of([str(value) for value in values], hierarchy))
-        codes.append(places)
+        ladders.append(Ladder.of(sorted(set(column)), hierarchy))
+        codes.append(ladders[-1].place(column))
     distinct, number = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
     pairs = np.unique(np.column_stack([number.reshape(-1), person]), axis=0)
     return distinct, Members(pairs[:, 0], pairs[:, 1]), ladders, number.reshape(-1)
 
 
-def by_hand(table, person, k, most):
-    """Try every combination on the rows themselves, slowly; return the least loss."""
-    best = None
-    entries = sorted({(*row, who) for *row, who in zip(*table, person, strict=True)})
-    present = [sorted(set(column)) for column in table]
-    for steps in product(*(range(hierarchy.height + 1) for hierarchy in FORMS)):
-        reads = [
-            dict(zip(values, hierarchy.at(values, step), strict=True))
-            for values, hierarchy, step in zip(present, FORMS, steps, strict=True)
-        ]
+class ByHand:
+    """One combination of steps on the rows themselves, slowly, as the definitions say."""
+
+    def __init__(self, table, person):
+        self.entries = sorted({(*row, who) for *row, who in zip(*table, person, strict=True)})
+        self.everybody = set(person)
+        self.columns = [[row[place] for row in self.entries] for place in range(len(FORMS))]
+
+    def groups(self, steps):
+        reads = [form.at(column, step) for form, column, step in zip(FORMS, self.columns, steps, strict=True)]
         groups = {}
-        for *row, who in entries:
-            group = tuple(read[value] for read, value in zip(reads, row, strict=True))
-            groups.setdefault(group, set()).add(who)
-        lost, stays = 0.0, set()
-        for *row, who in entries:
-            group = tuple(read[value] for read, value in zip(reads, row, strict=True))
-            if len(groups[group]) < k:
-                lost += 1
-                continue
-            stays.add(who)
-            alike = [
-                sum(read[other] == read[value] for other in values) - 1
-                for read, value, values in zip(reads, row, present, strict=True)
-            ]
-            lost += sum(
-                count / max(1, len(values) - 1) for count, values in zip(alike, present, strict=True)
-            ) / len(FORMS)
-        left_out = len(set(person)) - len(stays)
-        loss = lost / len(entries)
-        if stays and left_out <= most and (best is None or loss < best - 1e-12):
-            best = loss
-    return best
+        for text, entry in zip(zip(*reads, strict=True), self.entries, strict=True):
+            groups.setdefault(text, []).append(entry)
+        return groups, reads
+
+    def losses(self, steps, k, most):
+        """Return every loss by name, None where too many are left out."""
+        groups, reads = self.groups(steps)
+        kept = {text for text, rows in groups.items() if len({row[-1] for row in rows}) >= k}
+        stays = {row[-1] for text in kept for row in groups[text]}
+        if not kept or len(self.everybody) - len(stays) > most:
+            return None
+        rows = len(self.entries)
+        left = rows - sum(len(groups[text]) for text in kept)
+        penalty = bits = 0.0
+        for form, column, read, step in zip(FORMS, self.columns, reads, steps, strict=True):
+            listed = sorted({*column, *(form.tree or ())})
+            alike, wide, narrow = Counter(form.at(listed, step)), Counter(read), Counter(column)
+            for number, (value, group) in enumerate(zip(column, read, strict=True)):
+                stay = tuple(one[number] for one in reads) in kept
+                penalty += (alike[group] - 1) / max(1, len(listed) - 1) if stay else 1
+                bits += -log2(narrow[value] / (wide[group] if stay else rows))
+        return {
+            Loss.CERTAINTY: penalty / rows / len(FORMS),
+            Loss.ENTROPY: bits,
+            Loss.DISCERNIBILITY: sum(len(groups[text]) ** 2 for text in kept) + rows * left,
+            Loss.GROUP_SIZE: rows / (len(kept) + (left > 0)),
+        }
+
+    def best(self, loss, k, most):
+        every = product(*(range(form.height + 1) for form in FORMS))
+        found = [self.losses(steps, k, most) for steps in every]
+        return min((one[loss] for one in found if one is not None), default=None)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("loss", Loss)
+@pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize(("k", "most"), [(2, 0), (3, 2), (5, 1)])
-def test_the_search_is_exact(seed, k, most):
+def test_the_search_is_exact(seed, k, most, loss):
     table, person = drawn(seed)
     distinct, members, ladders, _ = prepared(table, person)
-    found = search(distinct, members, ladders, k=k, most_left_out=most)
-    best = by_hand(table, person, k, most)
+    found = search(Lattice(distinct, members, ladders, k=k, most_left_out=most, loss=loss))
+    best = ByHand(table, person).best(loss, k, most)
     assert (found is None) == (best is None)
     if found is not None:
-        assert found.loss == pytest.approx(best, abs=1e-9)
+        assert found.loss == pytest.approx(best, abs=1e-9) == found.least
         assert found.left_out <= most and found.tried <= combinations(ladders) == found.possible
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("held", [0, rollup._MOST_HELD])
+@pytest.mark.parametrize("bits", [0, rollup._BITS])
+def test_groups_are_those_of_the_rows(seed, held, bits, monkeypatch):
+    """With a store for everything or for nothing, with short numbers or back to the rows each time."""
+    monkeypatch.setattr(rollup, "_MOST_HELD", held)
+    monkeypatch.setattr(rollup, "_BITS", bits)
+    table, person = drawn(seed)
+    distinct, members, ladders, _ = prepared(table, person)
+    lattice, hand = Lattice(distinct, members, ladders, k=2), ByHand(table, person)
+    every = list(product(*(range(form.height + 1) for form in FORMS)))
+    np.random.default_rng(seed).shuffle(every)
+    for steps in map(tuple, every):
+        groups = hand.groups(steps)[0].values()
+        assert sorted(lattice.rows.sizes(steps)) == sorted(map(len, groups))
+        assert sorted(lattice.people.sizes(steps)) == sorted(
+            len({row[-1] for row in rows}) for rows in groups
+        )
+        cells = lattice.people.cells(steps)
+        assert cells.sizes().tolist() == lattice.people.sizes(steps).tolist()
+        assert len({tuple(column) for column in cells.digits.T.tolist()}) == len(groups)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("k", [2, 4])
+def test_every_group_is_large_and_nobody_is_left_out(seed, k):
+    table, person = drawn(seed)
+    distinct, members, ladders, number = prepared(table, person)
+    found = ascending(distinct, members, ladders, k=k)
+    if members.people < k:
+        assert found is None
+        return
+    group = found.group[number]
+    assert (group >= 0).all()
+    assert min(len(set(person[group == one])) for one in set(group)) >= k
+    for place, (form, column) in enumerate(zip(FORMS, table, strict=True)):
+        for one in set(group):
+            rows = [value for value, own in zip(column, group, strict=True) if own == one]
+            step = found.steps[place, one]
+            assert len(set(form.at(rows, step))) == 1
+            assert step == 0 or len(set(form.at(rows, step - 1))) > 1, "coarser than it needs to be"
 
 
 def test_people_are_counted_and_not_rows():
     # One person with three rows is no group of three.
     members = Members(np.array([0, 1, 2]), np.array([0, 0, 0]))
     ladder = Ladder.of(["1", "2", "3"], Hierarchy())
-    assert search(np.array([[0], [1], [2]]), members, [ladder], k=2) is None
+    codes = np.array([[0], [1], [2]])
+    assert search(Lattice(codes, members, [ladder], k=2)) is None
+    assert ascending(codes, members, [ladder], k=2) is None
     assert members.sizes(np.array([0, 0, 0])).tolist() == [1]
 
 
 def test_nothing_is_changed_where_everybody_agrees():
     ladder = Ladder.of(["x"], Hierarchy())
-    found = search(np.array([[0]]), Members(np.zeros(9, int), np.arange(9)), [ladder], k=9)
-    assert found.steps == (0,) and found.loss == 0 and found.tried == 1
+    members = Members(np.zeros(9, int), np.arange(9))
+    found = search(Lattice(np.array([[0]]), members, [ladder], k=9))
+    assert found.steps == (0,) and found.loss == 0
+    assert ascending(np.array([[0]]), members, [ladder], k=9).steps.tolist() == [[0]]
+
+
+def test_a_search_that_runs_out_of_time_says_what_is_proven():
+    table, person = drawn(3)
+    distinct, members, ladders, _ = prepared(table, person)
+    found = search(Lattice(distinct, members, ladders, k=2), seconds=0)
+    best = ByHand(table, person).best(Loss.CERTAINTY, 2, 0)
+    assert found.least <= best <= found.loss

@@ -1,0 +1,297 @@
+"""The exact search for the coarseness of whole columns: of all that holds, what loses least.
+
+The combinations form a lattice. Every one that is looked at closes others: what fails closes all finer ones
+where the condition says so, what holds closes all that cannot lose less. Nothing open is a proof.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.methods.datasets.conditions import Condition
+from engine.methods.datasets.losses import ColumnLoss, GroupLoss, Loss, loss_of
+from engine.methods.datasets.recoding import Codes, Ladder, Members, combinations
+from engine.methods.datasets.rollup import Rollup, Steps
+from engine.progress import SILENT, Progress
+
+MIDDLE = 0.6  # of the open combinations, from fine to coarse: measured, .5 and .7 take as many
+SWEEP_AFTER = 0.25  # share of combinations looked at, from which on taking them in order is cheaper
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best combination of steps.
+
+    Parameters
+    ----------
+    steps
+        One per column, 0 for the values as they are.
+    loss
+        What is lost, people left out included.
+    left_out
+        People in groups that do not hold.
+    tried
+        How many combinations were looked at, of ``possible``.
+    least
+        No combination loses less than this: the loss itself where the search came to its end.
+    """
+
+    steps: Steps
+    loss: float
+    left_out: int
+    tried: int
+    possible: int
+    least: float
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What one combination of steps gives.
+
+    Parameters
+    ----------
+    kept
+        For every group, whether it holds, in the order of `Rollup.cells`.
+    left_out
+        People without a group that holds.
+    holds
+        Whether somebody stays and no more are left out than allowed.
+    closes_finer
+        Whether no finer combination can hold.
+    loss, bound
+        Its loss, infinite where it does not hold, and what every coarser combination loses at least.
+    """
+
+    kept: npt.NDArray[np.bool_]
+    left_out: int
+    holds: bool
+    closes_finer: bool
+    loss: float
+    bound: float
+
+
+class Lattice:
+    """All combinations of steps over one table.
+
+    Parameters
+    ----------
+    codes
+        Shape (combinations of values, columns): places in `Ladder.values`.
+    members
+        Who has which of them.
+    ladders
+        One per column.
+    k
+        Least size of a group, in people.
+    most_left_out
+        How many people may be left out.
+    loss
+        What is to be least.
+    conditions
+        What every group has to fulfil beside its size.
+    """
+
+    def __init__(
+        self,
+        codes: Codes,
+        members: Members,
+        ladders: Sequence[Ladder],
+        *,
+        k: int,
+        most_left_out: int = 0,
+        loss: Loss = Loss.CERTAINTY,
+        conditions: Sequence[Condition] = (),
+    ) -> None:
+        self.members, self.ladders, self.k = members, tuple(ladders), k
+        self.most_left_out, self.conditions = most_left_out, tuple(conditions)
+        self.codes = codes
+        rows = np.bincount(members.combination, minlength=len(codes)).astype(np.int64)
+        self.of_combination = rows
+        self.loss = loss_of(loss, ladders, codes, rows)
+        self.rows = Rollup(codes, ladders, count=rows)
+        self.people = self.rows
+        if not members.each_once:
+            self.people = Rollup(
+                codes[members.combination],
+                ladders,
+                further=members.person,
+                values=members.people,
+                distinct=True,
+            )
+        self.spreads = [
+            Rollup(codes[one.combination], ladders, further=one.value, values=one.values, count=one.count)
+            for one in self.conditions
+        ]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many steps each column has."""
+        return tuple(len(ladder.groups) for ladder in self.ladders)
+
+    def look(self, steps: Steps) -> Looked:
+        """Say what a combination of steps gives."""
+        sizes = self.people.sizes(steps)
+        large = kept = sizes >= self.k
+        for condition, spread in zip(self.conditions, self.spreads, strict=True):
+            if kept.any():
+                kept = kept & condition.holds(spread.cells(steps))
+        left_out = self._left_out(steps, kept, sizes)
+        holds = bool(kept.any()) and left_out <= self.most_left_out
+        small = left_out if kept is large else self._left_out(steps, large, sizes)
+        inferred = all(
+            one.monotone or (one.monotone_alone and not self.most_left_out) for one in self.conditions
+        )
+        closes = not holds and (inferred or small > self.most_left_out or not large.any())
+        rows = sizes if self.rows is self.people else self.rows.sizes(steps)
+        return Looked(kept, left_out, holds, closes, *self._losses(steps, kept if holds else None, rows))
+
+    def _losses(self, steps: Steps, kept: npt.NDArray[np.bool_] | None, sizes: Codes) -> tuple[float, float]:
+        """Return the loss, infinite where the steps do not hold, and the bound."""
+        if not isinstance(self.loss, ColumnLoss):
+            return np.inf if kept is None else self.loss.charged(sizes, kept), self.loss.bound(sizes)
+        bound = float(sum(total[step] for total, step in zip(self.loss.totals, steps, strict=True)))
+        if kept is None:
+            return np.inf, bound
+        if kept.all():
+            return bound, bound
+        digits = self.rows.digits(steps, ~kept)
+        return bound + self.loss.charged(steps, digits, sizes[~kept]), bound
+
+    def _left_out(self, steps: Steps, kept: npt.NDArray[np.bool_], sizes: Codes) -> int:
+        if kept.all():
+            return 0
+        if self.members.each_once:
+            return int(sizes[~kept].sum())
+        cells = self.people.cells(steps)
+        stays = np.zeros(self.members.people, dtype=bool)
+        stays[cells.further[kept[cells.group]]] = True
+        return int((~stays).sum())
+
+
+def search(lattice: Lattice, *, seconds: float | None = None, progress: Progress = SILENT) -> Found | None:
+    """Find the combination of steps with the least loss among those that hold.
+
+    Parameters
+    ----------
+    lattice
+        The table, its ladders and what has to hold.
+    seconds
+        End after so long with the best one so far; `Found.least` then says what is proven.
+
+    Returns
+    -------
+    Found or None
+        None where no combination holds.
+
+    Notes
+    -----
+    Of the open combinations the one with the largest bound below the best loss is looked at next: what fails
+    there closes most. For losses of group sizes, whose bounds are learnt on the way, the middle one is taken.
+    A condition that is not monotone where people may be left out closes nothing but by the sizes of groups.
+
+    Examples
+    --------
+    >>> from engine.table.hierarchies import Hierarchy
+    >>> age = Ladder.of(["41", "43", "57"], Hierarchy(bands=(10,)))
+    >>> members = Members(np.array([0, 1, 2, 2]), np.arange(4))
+    >>> search(Lattice(np.array([[0], [1], [2]]), members, [age], k=2)).steps
+    (1,)
+    """
+    shape, possible = lattice.shape, combinations(lattice.ladders)
+    bounds = (
+        lattice.loss.bounds() if isinstance(lattice.loss, ColumnLoss) else np.zeros(shape, dtype=np.float64)
+    )
+    walk = _Walk(lattice, bounds)
+    last = None if seconds is None else time.monotonic() + seconds
+    walk.down_from_the_top()
+    while (steps := walk.next()) is not None:
+        progress.step(1 - walk.left / possible, "datasets.search")
+        if last is not None and time.monotonic() > last:
+            break
+        walk.look(steps)
+    if walk.best is None:
+        return None
+    return replace(walk.best, tried=walk.tried, possible=possible, least=walk.least())
+
+
+class _Walk:
+    """What is known while the search is under way."""
+
+    def __init__(self, lattice: Lattice, bounds: npt.NDArray[np.float64]) -> None:
+        self.lattice, self.bounds = lattice, bounds
+        self.closed = np.zeros(bounds.shape, dtype=bool)
+        self.tried = 0
+        self.best: Found | None = None
+        self.known: dict[Steps, Looked] = {}
+        self._order = None if isinstance(lattice.loss, ColumnLoss) else self._by_estimate(lattice.loss)
+
+    @property
+    def left(self) -> int:
+        """How many combinations are open."""
+        return int((~self.closed).sum())
+
+    def least(self) -> float:
+        """Return what every combination loses at least."""
+        assert self.best is not None
+        return min(self.best.loss, float(self.bounds[~self.closed].min(initial=np.inf)))
+
+    def look(self, steps: Steps) -> Looked:
+        """Look at a combination and close what it decides."""
+        if steps in self.known:
+            return self.known[steps]
+        self.tried += 1
+        found = self.known[steps] = self.lattice.look(steps)
+        self.closed[steps] = True
+        if found.closes_finer:
+            self.closed[tuple(slice(0, step + 1) for step in steps)] = True
+        if self._order is not None:
+            coarser = tuple(slice(step, None) for step in steps)
+            np.maximum(self.bounds[coarser], found.bound, out=self.bounds[coarser])
+        if found.holds and (self.best is None or (found.loss, steps) < (self.best.loss, self.best.steps)):
+            self.best = Found(steps, found.loss, found.left_out, 0, 0, 0.0)
+        if self.best is not None:
+            self.closed |= self.bounds >= self.best.loss
+        return found
+
+    def down_from_the_top(self) -> None:
+        """Walk to finer combinations along the cheapest step that holds, for a first bound from above."""
+        steps = tuple(size - 1 for size in self.lattice.shape)
+        found = self.look(steps)
+        while found.holds:
+            finer = [
+                (*steps[:place], step - 1, *steps[place + 1 :]) for place, step in enumerate(steps) if step
+            ]
+            looked = sorted(((self.look(one), one) for one in finer), key=lambda pair: pair[0].loss)
+            better = [pair for pair in looked if pair[0].holds]
+            if not better:
+                return
+            found, steps = better[0]
+
+    def next(self) -> Steps | None:
+        """Return the next combination to look at, None when nothing is open."""
+        if self._order is None:
+            place = int(np.where(self.closed, -np.inf, self.bounds).argmax())
+            return None if self.closed.flat[place] else self._steps(place)
+        still = self._order[~self.closed.reshape(-1)[self._order]]
+        if not len(still):
+            return None
+        if self.tried > SWEEP_AFTER * self.closed.size:
+            return self._steps(int(still.min()))
+        return self._steps(int(still[int(len(still) * MIDDLE)]))
+
+    def _steps(self, place: int) -> Steps:
+        return tuple(int(step) for step in np.unravel_index(place, self.closed.shape))
+
+    def _by_estimate(self, loss: GroupLoss) -> npt.NDArray[np.intp]:
+        """Order combinations from fine to coarse, as if columns had nothing to do with each other."""
+        rows, estimate = self.lattice.of_combination, np.zeros(())
+        for place, ladder in enumerate(self.lattice.ladders):
+            of_value = np.bincount(self.lattice.codes[:, place], rows, ladder.groups.shape[1]) / rows.sum()
+            cuts = [loss.cut(np.bincount(groups, of_value).astype(np.float64)) for groups in ladder.groups]
+            estimate = np.asarray(estimate[..., None] + np.array(cuts))
+        return np.argsort(-estimate.reshape(-1), kind="stable")
