@@ -203,6 +203,16 @@ def resolve(entry: str, reason: str, *, ledger_path: Path | None = None) -> dict
     return listing(ledger_path)
 
 
+def change_budget(
+    holding: str, amounts: Mapping[str, Any], reason: str, *, ledger_path: Path | None = None
+) -> dict[str, Any]:
+    """Change the budget of a register, journalled with its reason, and return the listing."""
+    from engine.release.charge import composer
+
+    Ledger(ledger_path).change_budget(holding, reason, accountant=composer, **amounts)
+    return listing(ledger_path)
+
+
 def plan_of(folder: Path) -> Plan:
     """Return the plan of a bundle, for another release from a new export: without its file.
 

@@ -22,12 +22,14 @@ from app.flow import spends
 from app.holdings import NEW_HOLDING, OTHER_KEY, Holdings, look_up, said
 from app.pages.base import Page
 from app.purposes import remembered
+from app.releasing import change_budget
 from app.theme import text_font
 from app.widgets.cards import Card
 from app.widgets.exact_field import shown
 from app.widgets.panel import Explanation, Part, three_parts
 from app.widgets.prose import Prose
 from app.widgets.purpose_form import PurposeForm
+from app.widgets.register_card import BudgetChange, sure_after
 from engine import texts
 from engine.methods.protocol import Budget
 from engine.numbers import exact
@@ -89,6 +91,10 @@ class PurposePage(Page):
         card.body.addWidget(self.holding)
         card.body.addWidget(self._build_question())
         card.body.addWidget(self.left)
+        self.change = BudgetChange()
+        self.change.wanted.connect(self._change_budget)
+        self.topic(self.change.line, "change")
+        card.body.addWidget(self.change)
         self.new = QWidget()
         grid = QGridLayout(self.new)
         grid.setContentsMargins(0, 4, 0, 0)
@@ -113,6 +119,10 @@ class PurposePage(Page):
         self._place(grid, "holding_epsilon", self.epsilon, 1)
         self._place(grid, "neighbours", self.neighbours, 2)
         self._place(grid, "holding_delta", self.delta, 3)
+        self.sure = Prose(tone="quiet")
+        self.sure.setObjectName("budget-sure")
+        self.sure.hide()
+        grid.addWidget(self.sure, 6, 0, 1, 2)
         card.body.addWidget(self.new)
         self.other_reason = self._reason_field("other_reason", NEW_HOLDING)
         self.key_words = Prose(tone="care")
@@ -207,8 +217,11 @@ class PurposePage(Page):
         self.holding.setVisible(bool(self.study.registers.statuses))
         self.new.setVisible(status is None)
         self.left.setVisible(status is not None)
+        self.change.setVisible(status is not None)
         if status is not None:
             self.left.say(left_words(status))
+        else:
+            self._show_sure()
         self._show_match()
         needed = spends(self.study.method) and self.study.method is not None
         label = words.say("app.purpose.field.holding_epsilon.label")
@@ -224,6 +237,14 @@ class PurposePage(Page):
                 self.delta.setText(shown(budget.delta if budget is not None else self._delta))
             relation = budget.neighbours if budget is not None else Neighbours.ADD_REMOVE
             self.neighbours.setCurrentIndex(self.neighbours.findData(relation.value))
+
+    def _show_sure(self) -> None:
+        """Say what a budget allows in the end, beside its number."""
+        budget = self.study.plan.holding_budget
+        self.sure.setVisible(budget is not None)
+        if budget is not None:
+            sure = sure_after(budget.epsilon, budget.neighbours.value)
+            self.sure.say(words.say("app.releases.register_sure", sure=sure))
 
     def _show_match(self) -> None:
         """Ask whether these are people of a known register, and for a reason where they are not."""
@@ -305,6 +326,29 @@ class PurposePage(Page):
             self._delta = delta
         said = not wrong and epsilon is not None and delta is not None
         self.study.decide(holding_budget=Budget(epsilon, delta, relation) if said else None)
+
+    def _change_budget(self, amounts: dict[str, Fraction], reason: str) -> None:
+        """Have the ledger change the budget of the register that pays, and ask it again."""
+        status = self._status()
+        if status is None:
+            return
+        currency = {"currency": self.study.plan.price.currency} if "money" in amounts else {}
+        self.work(
+            change_budget,
+            status.holding.id,
+            amounts | currency,
+            reason,
+            ledger_path=self.study.ledger_path,
+            done=lambda listed: self._changed(),
+            doing=words.say("app.releases.writing"),
+            stoppable=False,
+        )
+
+    def _changed(self) -> None:
+        self.change.forget()
+        self.study.forget("ledger")
+        self.opened()
+        self.notify(words.say("app.releases.written"), tone="accent")
 
     def _reason(self) -> str:
         return said(self.study.plan, NEW_HOLDING)

@@ -12,12 +12,13 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, 
 from app import words
 from app.money import level, written_day
 from app.pages.base import Page
-from app.releasing import check_bundle, listing, plan_of, resolve, withdraw
+from app.releasing import change_budget, check_bundle, listing, plan_of, resolve, withdraw
 from app.visiting import resume
 from app.widgets.bar_list import Bar, BarList
 from app.widgets.cards import Card
 from app.widgets.panel import Explanation, Part, three_parts
 from app.widgets.prose import Heading, Prose
+from app.widgets.register_card import RegisterCard
 from app.widgets.releases_table import ReleasesTable
 from app.widgets.verify_card import VerifyCard
 
@@ -41,6 +42,11 @@ class ReleasesPage(Page):
         self.topic(self.left, "left")
         self.left_card.body.addWidget(self.left)
         self.body.addWidget(self.left_card)
+        self.register = RegisterCard()
+        self.register.change.wanted.connect(self._change_budget)
+        for widget in (self.register.choice, self.register.change.line, self.register.change.button):
+            self.topic(widget, "register")
+        self.body.addWidget(self.register)
         self.table = ReleasesTable(words.say("app.releases.title"))
         self.table.setObjectName("releases-table")
         self.table.chosen.connect(self._select)
@@ -124,6 +130,11 @@ class ReleasesPage(Page):
         self.nothing.setVisible(not holdings)
         self.left_card.setVisible(bool(holdings))
         self.left.show_bars([_bar(one) for one in holdings if one["budget"]["epsilon"] is not None])
+        self.register.show_registers(holdings)
+        paying = self.study.plan.holding.casefold()
+        self.register.show_register(
+            next((one["id"] for one in holdings if one["name"].casefold() == paying), "")
+        )
         self.table.setVisible(bool(self.entries))
         self._fill()
         self.chosen.hide()
@@ -142,6 +153,7 @@ class ReleasesPage(Page):
         if not 0 <= place < len(self.entries):
             return
         holding, entry = self.entries[place]
+        self.register.show_register(holding["id"])
         self.chosen.show()
         self.chosen_title.setText(entry["title"] or words.say("app.releases.untitled"))
         self.chosen_words.say(_sentence(holding, entry))
@@ -169,6 +181,22 @@ class ReleasesPage(Page):
         return explanation
 
     # --- deciding ----------------------------------------------------------------------------------
+
+    def _change_budget(self, amounts: dict[str, Fraction], reason: str) -> None:
+        holding = self.register.holding
+        if holding is None:
+            return
+        currency = {"currency": self.study.plan.price.currency} if "money" in amounts else {}
+        self.work(
+            change_budget,
+            holding["id"],
+            amounts | currency,
+            reason,
+            ledger_path=self.study.ledger_path,
+            done=self._acted,
+            doing=words.say("app.releases.writing"),
+            stoppable=False,
+        )
 
     def _act(self, function: Any) -> None:
         entry = self._entry()

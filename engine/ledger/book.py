@@ -13,7 +13,7 @@ from typing import Any
 from engine.errors import InputRefused
 from engine.ledger import entries, holdings, journal, services
 from engine.ledger.fields import day, hexadecimal, words, written
-from engine.ledger.listing import holding_to_json
+from engine.ledger.listing import budget_changes, holding_to_json
 from engine.ledger.process import this_process
 from engine.ledger.recognition import Recognition
 from engine.ledger.register import default_path
@@ -343,11 +343,13 @@ class Ledger(Recognition):
         accountants = compose or {}
         with self._transaction() as db:
             head = journal.head(db)
+            changes = budget_changes(journal.events(db))
             listed = [
                 holding_to_json(
                     entries.status(db, holding, accountants.get(holding.id)),
                     entries.of_holding(db, holding.id),
                     holdings.tables(db, holding.id),
+                    changes.get(holding.id, []),
                 )
                 for holding in holdings.every(db)
             ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
@@ -9,8 +10,16 @@ from engine.ledger.fields import written
 from engine.ledger.values import Entry, Status
 
 
-def holding_to_json(status: Status, entries: list[Entry], tables: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a holding with what was spent, what is left, and every release. Neither keys nor digests."""
+def holding_to_json(
+    status: Status,
+    entries: list[Entry],
+    tables: list[dict[str, Any]],
+    changes: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """Return a holding with what was spent, what is left, and every release. Neither keys nor digests.
+
+    ``changes`` are those of its budget, see `budget_changes`.
+    """
     holding = status.holding
     return {
         "id": holding.id,
@@ -25,9 +34,26 @@ def holding_to_json(status: Status, entries: list[Entry], tables: list[dict[str,
         "left": {"epsilon": written(status.epsilon_left), "delta": written(status.delta_left)},
         "totals": "composed" if status.composed else "added",
         "bounds_all": status.bounds_all,
+        "budget_changes": changes,
         "tables": tables,
         "releases": [entry_to_json(entry) for entry in entries],
     }
+
+
+def budget_changes(events: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return what was changed in the budget of each holding, by its id: when, what before and after, why."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for event in events:
+        if event["kind"] == "budget_changed":
+            details = event.get("details", {})
+            entry = {
+                "time": event["time"],
+                "before": details.get("before", {}),
+                "after": event["changes"],
+                "reason": details.get("reason", ""),
+            }
+            found.setdefault(event["row"], []).append(entry)
+    return found
 
 
 def entry_to_json(entry: Entry) -> dict[str, Any]:

@@ -610,6 +610,30 @@ def test_a_known_register_is_a_question_and_no_decision(window: Window, qtbot: A
     assert not page.question.isVisible() and why_not_yet(window) == ""
 
 
+def test_the_budget_of_the_register_that_pays_is_changed_where_it_is_chosen(
+    window: Window, qtbot: Any, people: Path
+) -> None:
+    known_register(window, PATIENTS)
+    page = at_purpose(window, qtbot, people)
+    qtbot.mouseClick(page.same, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.change.line, Qt.MouseButton.LeftButton)
+    page.change.fields["epsilon"].setText("5")
+    page.change.reason.setText("Decision 7 of the board")
+    qtbot.mouseClick(page.change.button, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert Ledger(window.study.ledger_path).holding("Patients").epsilon == 5
+    assert "of 5 is left" in page.left.plain() and not page.change.form.isVisible()
+
+
+def test_what_a_new_budget_allows_stands_beside_it(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "purpose")
+    page = window.page("purpose")
+    assert "at most 88.1\u00a0% sure" in page.sure.plain()  # e² / (1 + e²)
+    page.epsilon.setText("5")
+    page.epsilon.editingFinished.emit()
+    assert "at most 99.4\u00a0% sure" in page.sure.plain()
+
+
 def test_other_people_need_a_reason_before_purpose_is_left(window: Window, qtbot: Any, people: Path) -> None:
     known_register(window, PATIENTS)
     page = at_purpose(window, qtbot, people)

@@ -162,3 +162,46 @@ def test_the_defended_point_is_printed_in_the_report(
     assert "at ε = 1 a share of 0.1 of the liability is accepted" in report
     outside = (out / "release" / "report-external.html").read_text(encoding="utf-8")
     assert "was defended" in report and "was defended" not in outside, "money and its reasons stay inside"
+
+
+def test_the_budget_of_a_register_is_changed_with_a_reason(
+    released: Outcome, window: Window, qtbot: Any
+) -> None:
+    before = window.study.plan
+    window.go("releases")
+    settle(qtbot, window)
+    card = window.page("releases").register
+    said = card.figures.plain()
+    assert "Budget ε 2.00, spent 0.50, left 1.50; releases: 1." in said
+    assert "at most 88.1\u00a0% sure" in said, said  # e² / (1 + e²)
+    qtbot.mouseClick(card.change.line, Qt.MouseButton.LeftButton)
+    write(qtbot, card.change.fields["epsilon"], "3")
+    assert not card.change.button.isEnabled(), "a reason is asked for"
+    qtbot.keyClicks(card.change.reason, "Decision 7 of the board")
+    qtbot.mouseClick(card.change.button, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    ledger = Ledger(window.study.ledger_path)
+    assert ledger.holding("Diabetes register (sample)").epsilon == 3
+    assert ledger.journal()[-1]["details"]["reason"] == "Decision 7 of the board"
+    assert "left 2.50" in card.figures.plain()
+    assert "ε from 2 to 3" in card.changes.plain() and "Decision 7 of the board" in card.changes.plain()
+    assert not card.change.form.isVisible()
+    assert window.study.plan == before, "the ledger is no edit of the plan"
+
+
+def test_a_budget_below_what_was_spent_is_refused_in_words(
+    released: Outcome, window: Window, qtbot: Any
+) -> None:
+    window.go("releases")
+    settle(qtbot, window)
+    change = window.page("releases").register.change
+    change.line.setChecked(True)
+    write(qtbot, change.fields["epsilon"], "lots")
+    change.reason.setText("Less")
+    qtbot.mouseClick(change.button, Qt.MouseButton.LeftButton)
+    assert change.wrong.isVisible() and words.say("app.releases.new_budget.epsilon") in change.wrong.plain()
+    write(qtbot, change.fields["epsilon"], "0.25")
+    qtbot.mouseClick(change.button, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert "cannot be lowered" in window.notice.words() and "0.5" in window.notice.words()
+    assert Ledger(window.study.ledger_path).holding("Diabetes register (sample)").epsilon == 2

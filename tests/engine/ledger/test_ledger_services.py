@@ -107,6 +107,9 @@ def test_a_budget_is_raised_and_lowered_with_a_reason_that_is_journalled(ledger,
     what, _ = refused("below_spent", lambda: ledger.change_budget(holding, "Less", epsilon="74/100"))
     assert "0.75" in what
     assert ledger.status(holding).epsilon_left == 0
+    listed = ledger.to_json()["holdings"][0]["budget_changes"]
+    assert [one["reason"] for one in listed] == ["Board decision 7", "To what is spent"]
+    assert listed[1]["before"] == {"epsilon": "2/1"} and listed[1]["after"] == {"epsilon": "3/4"}
     ledger.verify_chain()
 
 
