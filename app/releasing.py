@@ -16,6 +16,7 @@ from engine.ledger import Ledger, default_path
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 
+FIRST = 7  # lines of a table that leaves
 NOTHING, RESERVED, SPENT = "", "reserved", "spent"
 
 PROGRAM = Path(__file__).resolve().parents[1]
@@ -133,7 +134,30 @@ def facts(folder: Path) -> dict[str, Any]:
     public = json.loads((folder / "release" / "evidence.json").read_text(encoding="utf-8"))
     place = folder / "internal" / "evidence.json"
     internal = json.loads(place.read_text(encoding="utf-8")).get("internal", {}) if place.is_file() else {}
-    return {"public": public, "internal": internal, "files": files(folder)}
+    return {
+        "public": public,
+        "internal": internal,
+        "files": files(folder),
+        "first": first_lines(folder, public),
+    }
+
+
+def first_lines(folder: Path, public: Mapping[str, Any]) -> tuple[tuple[str, list[list[str]], int], ...]:
+    """Return name, first lines with the headings, and number of lines of the tables that leave row by row."""
+    if public["method"]["family"] not in ("dataset", "service"):
+        return ()
+    import csv
+    from itertools import islice
+
+    found = []
+    for artefact in public["artefacts"]:
+        place = folder / "release" / artefact["file"]
+        if place.suffix == ".csv":
+            with place.open(encoding="utf-8", newline="") as lines:
+                found.append(
+                    (place.name, list(islice(csv.reader(lines), FIRST + 1)), artefact.get("rows", 0))
+                )
+    return tuple(found)
 
 
 def files(folder: Path) -> dict[str, list[tuple[str, int, str]]]:

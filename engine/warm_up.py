@@ -15,7 +15,10 @@ def warm_up() -> None:
     import scipy.optimize  # noqa: F401
 
     import engine.release.choice_curve
+    import engine.release.mock
     import engine.release.run
+    import engine.release.verdict
+    import engine.report.content.results
     import engine.report.drawing
     import engine.report.pdf
     import engine.risk.group_sizes

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QGridLayout,
@@ -18,28 +19,22 @@ from PySide6.QtWidgets import (
 )
 
 from app import flow, words
-from app.deciding import existing
-from app.money import level
+from app.money import level, size
 from app.pages.base import Page
+from app.previewing import Ahead, error_lines, look_ahead
 from app.releasing import proposed_folder
 from app.widgets.cards import Card, NumberCard
 from app.widgets.panel import Explanation, Part, three
 from app.widgets.prose import Prose
-from app.widgets.view_stack import ViewStack
-from app.widgets.views import explain
+from app.widgets.reasons import Reasons
+from app.widgets.shape_card import ShapeCard
+from app.widgets.verdict_card import VerdictCard
+from engine.methods.protocol import Expected, Rows
+from engine.pricing.beyond import ASKED
 from engine.views import Text
 
 INSIDE = ("release", "internal")
-
-
-def look_ahead(plan: Any, ledger_path: Path | None) -> tuple[Any, dict[str, Any]]:
-    """Return the preview of a plan and its statement; nothing is reserved, spent or read."""
-    from engine.pricing.statement import privacy_statement
-    from engine.release.preview import preview
-
-    found = preview(plan, existing(ledger_path))
-    guarantee = found.promise
-    return found, {} if guarantee is None else privacy_statement(guarantee, read_at=plan.price.bound)
+WIDE = 860  # pixels: from here on there is room for two columns
 
 
 class PreviewPage(Page):
@@ -48,14 +43,37 @@ class PreviewPage(Page):
     id = "preview"
 
     def build(self) -> None:
-        self.statement: dict[str, Any] = {}
+        self.ahead = Ahead(None)
         self._shown: Any = None
+        self._warned = ""
         self.wrong = Card()
         self.wrong.setProperty("card", "care")
         self.wrong_words = Prose()
         self.wrong_words.setObjectName("refusal")
         self.wrong.body.addWidget(self.wrong_words)
         self.body.addWidget(self.wrong)
+        self.verdict = VerdictCard()
+        self.verdict.chosen.connect(self._take_remedy)
+        self.verdict.jump.connect(lambda step: self.frame.go(step))
+        self.topic(self.verdict, "verdict")
+        self.body.addWidget(self.verdict)
+        self.shape = ShapeCard(self.runner)
+        self.topic(self.shape, "shape")
+        self.exact = Card(words.say("app.preview.exact.heading"))
+        self.exact.setObjectName("exact")
+        self.exact_words = Prose()
+        self.exact_words.setObjectName("exact-words")
+        self.exact.body.addWidget(self.exact_words)
+        self.topic(self.exact, "exact")
+        self.sentence = Card(words.say("app.preview.sentence"))
+        self.sentence_words = Prose()
+        self.sentence_words.setObjectName("sentence")
+        self.sentence.body.addWidget(self.sentence_words)
+        self._parts = QGridLayout()
+        self._parts.setSpacing(14)
+        self._wide: bool | None = None
+        self._lay(wide=True)
+        self.body.addLayout(self._parts)
         line = QGridLayout()
         line.setSpacing(14)
         self.numbers: dict[str, NumberCard] = {}
@@ -72,19 +90,37 @@ class PreviewPage(Page):
         self.entered_words.setObjectName("entered")
         self.entered.body.addWidget(self.entered_words)
         self.body.addWidget(self.entered)
-        self.sentence = Card(words.say("app.preview.sentence"))
-        self.sentence_words = Prose()
-        self.sentence_words.setObjectName("sentence")
-        self.sentence.body.addWidget(self.sentence_words)
-        self.body.addWidget(self.sentence)
-        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
-        self.body.addWidget(self.views)
+        self.reasons = Reasons()
+        self.reasons.given.connect(self._give_reason)
+        self.topic(self.reasons, "reasons")
+        self.body.addWidget(self.reasons)
         self._build_folder()
         self.undone = Card(words.say("app.preview.undone"), tone="care")
         self.undone_words = Prose()
         self.undone.body.addWidget(self.undone_words)
         self.body.addWidget(self.undone)
         self.body.addStretch(1)
+
+    def _lay(self, *, wide: bool) -> None:
+        """Put what is said of the table beside it, or below it where there is little room."""
+        if wide == self._wide:
+            return
+        self._wide = wide
+        self._parts.addWidget(self.shape, 0, 0, 3 if wide else 1, 1)
+        for place, card in enumerate((self.exact, self.sentence)):
+            row, column = (place, 1) if wide else (place + 1, 0)
+            self._parts.addWidget(card, row, column)
+        self._parts.setColumnStretch(0, 3)
+        self._parts.setColumnStretch(1, 2 if wide else 0)
+        self._parts.setRowStretch(2, 1 if wide else 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay(wide=self._has_room)
+
+    @property
+    def _has_room(self) -> bool:
+        return self.viewport().width() >= WIDE and not self.shape.is_drawn
 
     def _build_folder(self) -> None:
         """Where the bundle goes, and what will be in its two folders."""
@@ -112,6 +148,7 @@ class PreviewPage(Page):
             part.addWidget(Prose(f"**{words.say(f'app.preview.{name}.heading')}**"))
             self.bodies[name] = Prose(tone="quiet")
             part.addWidget(self.bodies[name])
+            part.addStretch(1)
             grid.addLayout(part, 0, place)
             grid.setColumnStretch(place, 1)
         card.body.addLayout(grid)
@@ -133,8 +170,9 @@ class PreviewPage(Page):
             self.study.target = proposed_folder(plan, date.today())
         self.enter()
 
-    def _looked(self, found: tuple[Any, dict[str, Any]], plan: Any) -> None:
-        preview, self.statement = found
+    def _looked(self, found: Ahead, plan: Any) -> None:
+        self.ahead = found
+        preview = found.preview
         if preview.forecast is not None:
             self.study.store("forecast", preview.forecast, plan)
         self.study.store("ledger", preview, plan)
@@ -161,12 +199,38 @@ class PreviewPage(Page):
         if preview.promise is not None:
             if pays:
                 self._show_numbers(preview)
-            sentence = self.statement.get("sentence")
+            sentence = self.ahead.statement.get("sentence")
             if sentence:
                 self.sentence_words.say(words.label(Text(sentence["id"], sentence["values"])))
-        if self._shown is not preview.forecast:
-            self._shown = preview.forecast
-            self.views.show_views(preview.forecast.views if preview.forecast is not None else ())
+        asked = {name: values for name, values in self.ahead.beyond.items() if name in ASKED}
+        said = {str(one.get("decision")): str(one.get("reason", "")) for one in self.study.plan.decisions}
+        self.reasons.show_decisions(asked, said, self.study.plan.price.currency)
+        if self._shown is not preview:
+            self._shown = preview
+            self._show_ahead(preview)
+
+    def _show_ahead(self, preview: Any) -> None:
+        """Show the verdict, the table that leaves, and how far its numbers will be off."""
+        found = self.ahead if self.ahead.preview is preview else Ahead(preview)
+        method = self.study.method
+        jumps = [step for step in ("columns", "method", "budget") if step in flow.path(self.study.state)]
+        self.verdict.show_verdict(found.verdict, found.remedies, jumps=jumps)
+        self.shape.show_shape(found.mock, rows=method.rows if method is not None else Rows.NONE)
+        self._lay(wide=self._has_room)
+        errors = preview.forecast.errors if preview.forecast is not None else ()
+        self.exact.setVisible(bool(errors))
+        self.exact_words.say("\n\n".join(_error_sentence(*line) for line in error_lines(errors)))
+
+    def _give_reason(self, decision: str, reason: str) -> None:
+        others = tuple(one for one in self.study.plan.decisions if one.get("decision") != decision)
+        entry = ({"decision": decision, "reason": reason},) if reason else ()
+        if (*others, *entry) != self.study.plan.decisions:
+            self.study.decide(decisions=(*others, *entry))
+
+    def _take_remedy(self, changes: dict[str, Any]) -> None:
+        """Take another plan that says more, and look at it."""
+        self.study.decide(**changes)
+        self.opened()
 
     def _show_words(self) -> None:
         """Say everything in the words that fit what is promised."""
@@ -204,18 +268,14 @@ class PreviewPage(Page):
         return budget.epsilon, spends, max(budget.epsilon - spends, Fraction(0)), budget.epsilon
 
     def first_focus(self) -> QWidget | None:
-        return self.numbers["spends"] if self.numbers["spends"].isVisible() else self.folder
+        spends = self.numbers["spends"]
+        return self.verdict if self.verdict.isVisible() else spends if spends.isVisible() else None
 
     def explain(self, topic: str) -> Explanation:
         preview = self.study.result("ledger")
-        kind, _, name = topic.partition(".")
-        if kind == "view" and int(name) < len(self.views.views):
-            found = explain(self.views.views[int(name)])
-            if found is not None:
-                return found
         if topic in self.numbers:
             return three(f"app.preview.three.{topic}", words.say(f"app.preview.{topic}.heading"))
-        explanation = super().explain("" if kind == "view" else topic)
+        explanation = super().explain(topic)
         if topic or preview is None or preview.promise is None:
             return explanation
         assumed = [Part(body=words.say(f"assumptions.{one}")) for one in preview.promise.assumptions]
@@ -230,13 +290,31 @@ class PreviewPage(Page):
         preview = self.study.result("ledger")
         if preview is None or preview.refusal is not None or preview.promise is None:
             return ""
-        loss = preview.promise.loss
+        loss, useless = preview.promise.loss, "_useless" if self._is_useless else ""
         if loss is None or not flow.spends(self.study.method):
-            return words.say("app.preview.release_button_free")
-        return words.say("app.preview.release_button", epsilon=level(loss.epsilon))
+            return words.say(f"app.preview.release_button_free{useless}")
+        return words.say(f"app.preview.release_button{useless}", epsilon=level(loss.epsilon))
+
+    @property
+    def _is_useless(self) -> bool:
+        verdict = self.ahead.verdict
+        return verdict is not None and verdict.is_useless
 
     def go_next(self) -> None:
         self._typed()
+        unsaid = self.reasons.missing() if self.next_words() else None
+        if unsaid is not None:
+            self.notify(words.say("app.preview.beyond.asked"), words.say("app.preview.beyond.asked_do"))
+            unsaid.setFocus()
+            return
+        fingerprint = self.study.plan.fingerprint
+        if self.next_words() and self._is_useless and self._warned != fingerprint:
+            self._warned = fingerprint  # asked once: the second press releases
+            said = {"below": self.ahead.verdict.below, "cells": self.ahead.verdict.cells}
+            self.notify(
+                words.say("app.preview.verdict.asked", **said), words.say("app.preview.verdict.asked_do")
+            )
+            return
         if self.next_words():
             self.study.release_asked = self.study.plan.fingerprint
         self.frame.go_next()
@@ -257,6 +335,18 @@ class PreviewPage(Page):
         name = self.study.target.name if self.study.target is not None else "release"
         self.study.target = Path(folder) / name
         self.enter()
+
+
+def _error_sentence(quantity: Text, kind: str, small: Expected, large: Expected) -> str:
+    unit = f" {small.unit}" if small.unit else ""
+    return words.say(
+        f"app.preview.exact.{kind}",
+        name=words.label(quantity),
+        limit=f"{size(small.limit)}{unit}",
+        least=f"{size(large.limit)}{unit}",
+        small=small.size or 0,
+        large=large.size or 0,
+    )
 
 
 def _level(value: Fraction | None) -> str:

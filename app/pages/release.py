@@ -9,17 +9,22 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app import flow, words
+from app.looking import points
 from app.money import level, percent, written_day
 from app.pages.base import Page
 from app.releasing import SPENT, Outcome, Watch, release
-from app.widgets.cards import Card, NumberCard
+from app.widgets.cards import Card, NumberCard, pill
+from app.widgets.figures import Figures
 from app.widgets.panel import Explanation, Part, three, three_parts
+from app.widgets.parameter_fields import empty
+from app.widgets.points import Points
 from app.widgets.prose import Heading, Prose
 from app.widgets.view_stack import ViewStack
 from app.widgets.views import explain
+from app.widgets.views.table import TableBody
 from engine import texts
 from engine.privacy.promise import Neighbours
-from engine.views import Text
+from engine.views import TableView, Text, View
 
 LOOK_EVERY = 50  # milliseconds
 SLOT = "release"  # the window asks for it before it closes
@@ -102,19 +107,28 @@ class ReleasePage(Page):
         column = QVBoxLayout(self.made)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(14)
-        line = QHBoxLayout()
-        line.setSpacing(14)
+        self.figures = Figures()
         self.numbers: dict[str, NumberCard] = {}
-        for name in ("alone", "learnt", "spent", "left"):
+        for name in ("learnt", "alone", "spent", "left"):
             card = NumberCard(words.say(f"app.release.{name}.heading"))
             card.setObjectName(f"number-{name}")
             self.topic(card, name)
-            self.numbers[name] = card
-            line.addWidget(card, 1)
-        column.addLayout(line)
-        self._line, self._terms = line, list[NumberCard]()
+            self.numbers[name] = self.figures.add(card)
+        self._terms: list[NumberCard] = []
+        column.addWidget(self.figures)
+        self.points = Points()
+        self.topic(self.points, "points")
+        column.addWidget(self.points)
+        column.addWidget(_part("leaves"))
+        self.nothing = Prose(words.say("app.release.no_numbers"))
+        self.files = Prose(tone="quiet")
+        column.addWidget(self.nothing)
+        self._first = QVBoxLayout()
+        column.addLayout(self._first)
         self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
         column.addWidget(self.views)
+        column.addWidget(self.files)
+        column.addWidget(_part("stays"))
         self.internal = Prose(tone="quiet")
         column.addWidget(self.internal)
         self.inside = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"inside.{place}"))
@@ -293,7 +307,16 @@ class ReleasePage(Page):
         self.internal.say(self.say("internal"))
         self._show_numbers(public["statement"], internal)
         self._show_terms(public)
-        self.views.show_views(outcome.bundle.views)
+        self.figures.arrange()
+        self.points.show_points(points(outcome.facts))
+        self.views.show_views(tuple(view for view in outcome.bundle.views if not _is_counted(view)))
+        first = outcome.facts.get("first", ())
+        self.nothing.setVisible(not self.views.views and not first)
+        empty(self._first)
+        for name, lines, rows in first:
+            self._show_first(name, lines, rows)
+        names = [name for name, _, _ in outcome.facts["files"].get("release", ())]
+        self.files.say(words.say("app.release.files", files=", ".join(names)))
         self.inside.show_views(outcome.bundle.internal_views)
 
     def _show_numbers(self, statement: dict[str, Any], internal: dict[str, Any]) -> None:
@@ -325,12 +348,21 @@ class ReleasePage(Page):
             words.say("app.release.left.sentence", whole=level(_fraction(holding.get("epsilon") or "0"))),
         )
 
+    def _show_first(self, name: str, lines: list[list[str]], rows: int) -> None:
+        """Show the first lines of a table that leaves row by row."""
+        card = Card(name)
+        card.setObjectName(f"first-{name}")
+        table = TableBody(TableView(name, tuple(lines[0]), tuple(map(tuple, lines[1:]))))
+        card.body.addWidget(table)
+        said = words.say("app.release.first", count=len(lines) - 1, rows=rows)
+        card.body.addWidget(Prose(said, tone="quiet", pixels=12))
+        self.topic(table, "first")
+        self._first.addWidget(card)
+
     def _show_terms(self, public: dict[str, Any]) -> None:
         """Show what was promised besides a loss, as many cards as there are terms."""
         for card in self._terms:
-            self._line.removeWidget(card)
-            card.hide()
-            card.deleteLater()
+            self.figures.remove(card)
         self._terms = []
         for name, value in public["promise"]["terms"].items():
             base = f"promises.{public['promise']['kind']}.terms.{name}"
@@ -339,8 +371,7 @@ class ReleasePage(Page):
             card.number.setWordWrap(True)
             card.show_number(str(value), words.say(f"{base}.what"))
             self.topic(card, f"term.{name}")
-            self._terms.append(card)
-            self._line.addWidget(card, 1)
+            self._terms.append(self.figures.add(card))
 
     def explain(self, topic: str) -> Explanation:
         outcome = self.study.result("bundle")
@@ -366,6 +397,23 @@ class ReleasePage(Page):
             words.say("app.release.in_one_sentence"),
             (Part(body=words.label(Text(sentence["id"], sentence["values"]))), *notes),
         )
+
+
+def _part(name: str) -> QWidget:
+    """Return the head of a part: what it is, and whether it leaves or stays."""
+    line = QWidget()
+    row = QHBoxLayout(line)
+    row.setContentsMargins(0, 10, 0, 0)
+    row.addWidget(Heading(words.say(f"app.release.part.{name}"), size="side"))
+    row.addStretch(1)
+    row.addWidget(pill(words.say(f"app.release.pill.{name}")))
+    return line
+
+
+def _is_counted(view: View) -> bool:
+    """Say whether a view is said in words among what to look at."""
+    title = view.title
+    return isinstance(title, Text) and title.id.startswith("measures.utility.small_groups.numbers.")
 
 
 def _notes(outcome: Outcome) -> list[dict[str, Any]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from app.theme import text_font
 from app.widgets.prose import Heading, Prose
 
 
@@ -62,4 +63,13 @@ def row(*widgets: QWidget, spacing: int = 10, stretch: bool = True) -> QHBoxLayo
         made.addWidget(widget)
     if stretch:
         made.addStretch(1)
+    return made
+
+
+def pill(text: str) -> QLabel:
+    """Return a short word about what stands beside it, in a frame of its own height."""
+    made = QLabel(text)
+    made.setProperty("pill", "true")
+    made.setFont(text_font(12, 600))
+    made.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
     return made

@@ -8,9 +8,11 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.jobs import JobRunner
+from app.widgets.cards import NumberCard
+from app.widgets.figures import Figures
 from app.widgets.parameter_fields import empty
 from app.widgets.views import ViewCard
-from engine.views import View
+from engine.views import BarsView, IntervalsView, TableView, View
 
 
 class ViewStack(QWidget):
@@ -35,12 +37,33 @@ class ViewStack(QWidget):
         self._waiting = list(enumerate(self.views))
         self._timer.start()
 
+    def _beside(self, number: NumberCard) -> None:
+        """Put numbers that follow one another on one surface."""
+        last = self._column.itemAt(self._column.count() - 1) if self._column.count() else None
+        figures = last.widget() if last is not None else None
+        if not isinstance(figures, Figures):
+            figures = Figures()
+            self._column.addWidget(figures)
+        number.setParent(figures)
+        figures.add(number)
+        number.show()
+        figures.arrange()
+
     def _make_one(self) -> None:
         if not self._waiting:
             self._timer.stop()
             return
         place, view = self._waiting.pop(0)
-        card = ViewCard(view, self.runner)
+        from engine.report.content.results import MOST_BARS, compact
+
+        if isinstance(view, BarsView | IntervalsView) and len(view.labels) > MOST_BARS:
+            return  # the numbers stand in the table, as in the reports
+        card = ViewCard(compact(view) if isinstance(view, TableView) else view, self.runner)
+        if isinstance(card.content, NumberCard):
+            self._beside(card.content)
+            self._named(card.content, place)
+            card.deleteLater()
+            return
         self._column.addWidget(card)
         for widget in (card, card.content, *card.content.findChildren(QWidget)):
             self._named(widget, place)

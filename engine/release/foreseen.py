@@ -43,7 +43,7 @@ def foresee(plan: Plan, checked: Checked) -> Foreseen:
     with worked_out("statement"):
         statement = privacy_statement(promise, read_at=plan.price.bound)
     with worked_out("price"):
-        price = _price(plan, promise)
+        price = priced(plan, promise)
     with worked_out("forecast"):
         forecast = method.forecast(checked.request)
     found = Foreseen(statement, price, forecast)
@@ -70,7 +70,7 @@ def worked_out(part: str) -> Iterator[None]:
         raise InputRefused("run.not_computable", part=part, reason=type(error).__name__) from error
 
 
-def _price(plan: Plan, promise: Promise) -> dict[str, Any]:
+def priced(plan: Plan, promise: Promise) -> dict[str, Any]:
     """Return the price in every form, and which levels the budget and the accuracy left to choose from."""
     found = price_statement(promise, plan.price)
     if plan.step or (plan.price.budget is None and plan.price.largest_error is None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app import words
@@ -9,6 +10,7 @@ from app.widgets.table_view import DataTable
 from engine.views import TableView
 
 MOST_SHOWN = 12
+BAR = 12
 
 
 class TableBody(DataTable):
@@ -23,11 +25,16 @@ class TableBody(DataTable):
         rows = [[cell(value, language) for value in row] for row in view.rows]
         self.show_rows([words.label(heading) for heading in view.headings], rows, numeric=numeric)
         self.setProperty("look", "plain")
-        wide = sum(self.columnWidth(column) for column in range(len(view.headings)))
-        bar = 12 if wide > 720 else 0
-        self.setFixedHeight(36 + 34 * max(min(len(rows), MOST_SHOWN), 1) + bar)
-        self.setMaximumWidth(max(wide + 12, 240))
+        self._wide = sum(self.columnWidth(column) for column in range(len(view.headings)))
+        self._high = 36 + 34 * max(min(len(rows), MOST_SHOWN), 1)
+        self.setFixedHeight(self._high)
+        self.setMaximumWidth(max(self._wide + 12, 240))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # The bar below stands under the last row, not over it.
+        self.setFixedHeight(self._high + (BAR if self._wide > event.size().width() + 1 else 0))
 
 
 class TableWidget(QWidget):

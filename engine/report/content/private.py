@@ -7,6 +7,7 @@ from typing import Any
 
 from engine import texts
 from engine.evidence import InternalEvidence
+from engine.pricing.beyond import beyond
 from engine.privacy.promise import Promise, Unit
 from engine.report.content.price import money, price_values
 from engine.report.content.results import shown
@@ -155,8 +156,10 @@ def decisions(private: InternalEvidence) -> tuple[Part, ...]:
     recorded = {str(one.get("decision", "")): one for one in private.plan.get("decisions", ())}
     rows: list[tuple[Cell, ...]] = []
     for name, found in against(private).items():
-        reason = str(recorded.pop(name, {}).get("reason", ""))
-        rows.append((found, reason or say("decisions.no_reason"), None))
+        one = recorded.pop(name, {})
+        at = str(one.get("at", ""))
+        reason = str(one.get("reason", ""))
+        rows.append((found, reason or say("decisions.no_reason"), moment(at) if at else None))
     for name, one in recorded.items():
         at = str(one.get("at", one.get("time", "")))
         rows.append((_decision(name), str(one.get("reason", "")) or None, moment(at) if at else None))
@@ -166,7 +169,7 @@ def decisions(private: InternalEvidence) -> tuple[Part, ...]:
         parts.append(KeyValues("", (Row(say("decisions.purpose"), reason),)))
     if private.price and not against(private) and private.price["constants"].get("budget") is not None:
         parts.append(say("decisions.within"))
-    if not recorded:
+    if not rows:
         parts.append(say("decisions.none"))
     if rows:
         names = ("decision", "reason", "when")
@@ -176,27 +179,12 @@ def decisions(private: InternalEvidence) -> tuple[Part, ...]:
 
 def against(private: InternalEvidence) -> dict[str, Text]:
     """Return what the release goes beyond, of what the custodian had stated: money, error, second model."""
-    price = private.price
-    if not price:
-        return {}
-    constants, epsilon = price["constants"], float(price["epsilon"])
-    found: dict[str, Text] = {}
-    stated_money = exactly(constants.get("budget"))
-    if stated_money is not None and price["budget"] > stated_money:
-        amounts = {"price": money(private, price["budget"]), "budget": money(private, stated_money)}
-        found["over_money"] = say("decisions.over_money", epsilon=epsilon, **amounts)
-    lower = exactly((price.get("window") or {}).get("lower"))
-    if lower is not None and epsilon < lower:
-        error = exactly(constants["largest_error"])
-        found["over_error"] = say(
-            "decisions.over_error", epsilon=epsilon, error=error, lower=plainly(lower, up=True)
-        )
-    second = ((price.get("posterior") or {}).get("conclusion") or {}).get("epsilon_by_posterior")
-    if second is not None and epsilon > second:
-        found["second_model"] = say(
-            "decisions.second_model", epsilon=epsilon, second=plainly(second, down=True)
-        )
-    return found
+    found = beyond(private.price)
+    for values in found.values():
+        values |= {name: money(private, values[name]) for name in ("price", "budget") if name in values}
+        values |= {"lower": plainly(values["lower"], up=True)} if "lower" in values else {}
+        values |= {"second": plainly(values["second"], down=True)} if "second" in values else {}
+    return {name: say(f"decisions.{name}", **values) for name, values in found.items()}
 
 
 def _decision(name: str) -> Text | str:

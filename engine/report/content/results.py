@@ -44,8 +44,8 @@ def compact(table: TableView) -> TableView:
     of several label columns goes across. Short tables stay as they are.
     """
     if len(table.rows) < FEWEST_ROWS:
-        return _beside(table)
-    table, same = _without_same(_beside(table))
+        return beside(table)
+    table, same = _without_same(beside(table))
     found = _across(table) or table
     return found if not same else replace(found, note=_joined(found.note, same))
 
@@ -67,7 +67,7 @@ def _margin_columns(table: TableView) -> list[int]:
     ]
 
 
-def _beside(table: TableView) -> TableView:
+def beside(table: TableView) -> TableView:
     """Put each margin that differs from row to row beside its number, both with two digits of the margin."""
     for at in reversed(_margin_columns(table)):
         if not all(is_number(row[at]) and is_number(row[at - 1]) for row in table.rows):

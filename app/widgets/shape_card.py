@@ -1,0 +1,75 @@
+"""The release as it will look, with invented numbers: a few lines of every table, and what else leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app import words
+from app.jobs import JobRunner
+from app.previewing import Lines, shapes
+from app.theme import mono_font, text_font
+from app.widgets.cards import Card, pill
+from app.widgets.parameter_fields import empty
+from app.widgets.prose import Prose
+from app.widgets.views import make_view
+from app.widgets.views.table import TableBody
+from engine.methods.protocol import DocumentArtefact, FileArtefact, ModelArtefact
+
+MOST_DRAWN = 2
+
+
+class ShapeCard(Card):
+    """Says "invented" beside everything that it shows."""
+
+    def __init__(self, runner: JobRunner, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("shape")
+        self._runner = runner
+        self.is_drawn = False  # something is drawn, which needs the whole width
+        row = QHBoxLayout()
+        title = QLabel(words.say("app.preview.shape.heading"))
+        title.setFont(text_font(13, 600))
+        row.addWidget(title)
+        row.addStretch(1)
+        self.pill = pill(words.say("app.preview.shape.invented"))
+        row.addWidget(self.pill)
+        self.body.addLayout(row)
+        self._parts = QVBoxLayout()
+        self._parts.setSpacing(8)
+        self.body.addLayout(self._parts)
+        self.hide()
+
+    def show_shape(self, mock: Any, *, rows: Any) -> None:
+        """Show what a release of invented people looks like; hide where none could be made."""
+        self.setVisible(mock is not None)
+        empty(self._parts)
+        if mock is None:
+            return
+        tables, drawn = shapes(mock, rows=rows)
+        self.is_drawn = bool(drawn)
+        for lines in tables:
+            self._table(lines)
+        for view in drawn[:MOST_DRAWN]:
+            self._parts.addWidget(Prose(f"**{words.label(view.title)}**", tone="quiet", pixels=12))
+            self._parts.addWidget(make_view(view, self._runner))
+        for artefact in mock.artefacts:
+            if isinstance(artefact, ModelArtefact | DocumentArtefact | FileArtefact):
+                meaning = words.label(artefact.meaning)
+                text = words.say("app.preview.shape.file", file=artefact.files[0], meaning=meaning)
+                self._parts.addWidget(Prose(text))
+
+    def _table(self, lines: Lines) -> None:
+        name = QLabel(lines.file)
+        name.setFont(mono_font(12))
+        name.setProperty("tone", "quiet")
+        self._parts.addWidget(name)
+        table = TableBody(lines.view)
+        table.setObjectName(f"shape-{lines.file}")
+        self._parts.addWidget(table)
+        last = lines.first + len(lines.view.rows) - 1
+        said = words.say("app.preview.shape.lines", first=lines.first, last=last, all=lines.of)
+        if lines.view.note is not None:
+            said = f"{said} {words.label(lines.view.note)}"
+        self._parts.addWidget(Prose(said, tone="quiet", pixels=12))
