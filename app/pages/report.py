@@ -1,27 +1,32 @@
-"""Report: what may be handed over and what stays, with every file's sum; open, read, verify."""
+"""Report: finished. What to hand over, what stays, what next; open, verify, every file with its sum."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.pages.base import Page
 from app.releasing import check_bundle
 from app.theme import mono_font
+from app.widgets.behind_link import BehindLink
 from app.widgets.cards import Card
 from app.widgets.panel import Explanation, Part
 from app.widgets.parameter_fields import empty
 from app.widgets.prose import Prose
 from app.widgets.verify_card import VerifyCard
 from app.widgets.views.table import TableBody
+from app.widgets.wrapping import Wrapping
 from engine import texts
+from engine.release.bundle import SUMS
+from engine.release.readme import fingerprint
 from engine.views import TableView, Text
 
+NEXT = {"withdraw": "releases", "another": "method"}
 PARTS = {"release": "report-external", "internal": "report-internal"}
 
 
@@ -32,14 +37,19 @@ class ReportPage(Page):
 
     def build(self) -> None:
         self._shown: Any = None
-        self.where = Prose(tone="quiet")
-        self.where.setObjectName("where")
-        self.body.addWidget(self.where)
         self.tables: dict[str, QVBoxLayout] = {}
         self.bodies: dict[str, Prose] = {}
+        self.folds: dict[str, BehindLink] = {}
+        self.where = Prose(tone="quiet")
+        self.where.setObjectName("where")
         for part in PARTS:
             self.body.addWidget(self._build_part(part))
-        self.cover = Card(words.say("app.report.cover"))
+        self.verify = VerifyCard()
+        self.verify.button.clicked.connect(lambda checked=False: self._verify())
+        self.topic(self.verify.button, "verify")
+        self.body.addWidget(self._build_next())
+        self.body.addWidget(self.verify)
+        self.cover = BehindLink(words.say("app.report.cover"))
         self.page = QPlainTextEdit()
         self.page.setObjectName("cover")
         self.page.setAccessibleName(words.say("app.report.cover"))
@@ -48,10 +58,6 @@ class ReportPage(Page):
         self.page.setFixedHeight(220)
         self.topic(self.page, "cover")
         self.cover.body.addWidget(self.page)
-        self.verify = VerifyCard()
-        self.verify.button.clicked.connect(lambda checked=False: self._verify())
-        self.topic(self.verify.button, "verify")
-        self.body.addWidget(self.verify)
         self.body.addWidget(self.cover)
         self.body.addStretch(1)
 
@@ -60,9 +66,10 @@ class ReportPage(Page):
         card.setObjectName(f"part-{part}")
         self.bodies[part] = Prose(tone="quiet")
         card.body.addWidget(self.bodies[part])
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        for name, path in (("open_report", self._report), ("open_folder", self._folder)):
+        if part == "release":
+            card.body.addWidget(self.where)
+        row = Wrapping()
+        for name, path in (("open_folder", self._folder), ("open_report", self._report)):
             button = QPushButton(words.say(f"app.report.{name}"))
             button.setObjectName(f"{name}-{part}")
             button.setAccessibleName(
@@ -71,10 +78,33 @@ class ReportPage(Page):
             button.clicked.connect(lambda checked=False, path=path: self._open(path(part)))
             self.topic(button, part)
             row.addWidget(button)
-        row.addStretch(1)
         card.body.addLayout(row)
-        self.tables[part] = QVBoxLayout()
-        card.body.addLayout(self.tables[part])
+        fold = self.folds[part] = BehindLink(words.say("app.report.sums"), bare=True)
+        fold.link.setObjectName(f"sums-{part}")
+        self.topic(fold.link, "sums")
+        self.tables[part] = fold.body
+        card.body.addWidget(fold)
+        return card
+
+    def _build_next(self) -> Card:
+        """What to do now that it is finished, each in one line with the place where it is done."""
+        card = Card(words.say("app.report.next.heading"), tone="")
+        card.setObjectName("what-next")
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(20)
+        grid.setVerticalSpacing(10)
+        grid.setColumnStretch(0, 1)
+        self.fingerprint = Prose()
+        self.fingerprint.setObjectName("fingerprint")
+        self.fingerprint.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        grid.addWidget(self.fingerprint, 0, 0, 1, 2)
+        for place, (name, step) in enumerate(NEXT.items(), start=1):
+            button = QPushButton(words.say(f"app.report.next.{name}.button"))
+            button.setObjectName(f"next-{name}")
+            button.clicked.connect(lambda checked=False, step=step: self.frame.go(step))
+            grid.addWidget(Prose(words.say(f"app.report.next.{name}.body")), place, 0)
+            grid.addWidget(button, place, 1, Qt.AlignmentFlag.AlignTop)
+        card.body.addLayout(grid)
         return card
 
     @property
@@ -98,7 +128,9 @@ class ReportPage(Page):
         for part, body in self.bodies.items():
             body.say(self.say(f"{part}.body"))
         self.verify.forget()
-        self.where.say(words.say("app.report.where", folder=str(outcome.bundle.folder)))
+        self.where.say(words.say("app.report.where", folder=str(outcome.bundle.folder / "release")))
+        sums = fingerprint((outcome.bundle.folder / "release" / SUMS).read_bytes())
+        self.fingerprint.say(words.say("app.report.next.hand_over", fingerprint=sums))
         for part, layout in self.tables.items():
             empty(layout)
             found = outcome.facts["files"].get(part, [])
@@ -110,10 +142,12 @@ class ReportPage(Page):
             table.setColumnWidth(2, 556)
             self.topic(table, "sums")
             layout.addWidget(table)
+        for fold in (*self.folds.values(), self.cover):
+            fold.close_up()
         self.page.setPlainText((outcome.bundle.folder / "release" / "README.txt").read_text(encoding="utf-8"))
 
     def first_focus(self) -> QWidget | None:
-        return self.findChild(QPushButton, "open_report-release")
+        return self.findChild(QPushButton, "open_folder-release")
 
     def explain(self, topic: str) -> Explanation:
         outcome = self.study.result("bundle")

@@ -1,4 +1,4 @@
-"""Why a release goes beyond what was stated: one line a decision, kept in the plan and in the inside report."""
+"""Why a release goes beyond what was stated: a line a decision, kept in the plan and the internal report."""
 
 from __future__ import annotations
 

@@ -14,11 +14,13 @@ from PySide6.QtWidgets import QAbstractButton, QApplication
 from app import words
 from app.releasing import Outcome
 from app.widgets.cards import NumberCard
+from app.widgets.views.table import TableBody
 from app.window import Window
 from engine.methods.protocol import Budget
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan
+from engine.release.readme import fingerprint
 from tests.app.walking import SAMPLE, missing_texts, settle, write
 
 FOLLOW = 0.050  # seconds until all four views have followed
@@ -210,7 +212,8 @@ def test_what_was_made_is_shown_verified_and_opened(
     qtbot.waitUntil(lambda: not page.views._waiting and not page.inside._waiting)
     assert missing_texts(page, list(page.numbers.values())) == []
     assert page.numbers["left"].number.text() == "ε\u00a01.50"
-    assert len(page.views.views) == len(released.bundle.views) > 0
+    said = [view for view in released.bundle.views if view.kind == "number"]  # among what to look at
+    assert len(page.views.views) == len(released.bundle.views) - len(said) > 0
     for place, view in enumerate(page.views.views):
         if view.kind == "table":
             headings = [part.heading for part in page.explain(f"view.{place}").parts]
@@ -223,6 +226,13 @@ def test_what_was_made_is_shown_verified_and_opened(
     page.findChild(QAbstractButton, "open_report-release").click()
     page.findChild(QAbstractButton, "open_folder-internal").click()
     assert opened == [str(tmp_path / "out/release/report-external.pdf"), str(tmp_path / "out/internal")]
+    assert page.title.text().startswith("Finished")
+    sums = (tmp_path / "out/release/SHA256SUMS").read_bytes()
+    assert fingerprint(sums) in page.fingerprint.plain(), "what the recipient is told by another way"
+    table = page.findChild(TableBody, "files-release")
+    assert not table.isVisible()
+    page.folds["release"].link.click()
+    assert table.isVisible() and table.model().rowCount() == 7
     assert "Readmission by age and gender" in page.page.toPlainText()
     page.verify.button.click()
     settle(qtbot, window)

@@ -23,7 +23,7 @@ from engine.views import View, as_table
 
 LETTERS = 13.0  # dots
 NARROWEST = 280
-FAMILIES = ("Inter", "DejaVu Sans")
+FAMILIES = ("Inter",)  # QtSvg takes a list for the name of one family
 _numbers = count(1)
 
 

@@ -1,0 +1,69 @@
+"""What to look at in a release, worst first, from its evidence."""
+
+from __future__ import annotations
+
+import copy
+
+from app import words
+from app.looking import points
+
+FACTS = {
+    "public": {"method": {"family": "statistics"}, "measures": {}},
+    "internal": {"input": {"rows": 10, "rows_used": 10}, "holding": {"name": "Register", "bounds_all": True}},
+}
+
+
+def facts(**internal):
+    """Return facts of a release with nothing to look at, and some changes inside."""
+    found = copy.deepcopy(FACTS)
+    found["internal"] |= internal
+    return found
+
+
+def names(found):
+    return [point.name for point in points(found)]
+
+
+def test_nothing_stands_out():
+    assert points(FACTS) == ()
+
+
+def test_numbers_without_information_are_worst_when_they_are_most():
+    found = facts(input={"rows": 10, "rows_used": 8})
+    found["public"]["measures"] = {"utility.small_groups": {"a": {"cells": 9, "guesses": 2}}}
+    assert [(one.tone, one.name) for one in points(found)] == [("care", "weak"), ("quiet", "left_out")]
+    found["public"]["measures"]["utility.small_groups"]["b"] = {"cells": 9, "guesses": 5}
+    first = points(found)[0]
+    assert (first.tone, first.values) == ("wrong", {"guesses": 5, "cells": 9})
+
+
+def test_rows_that_had_no_part_are_named():
+    found = facts(input={"rows": 10, "rows_used": 6, "rows_without_key": 1})
+    assert names(found) == ["without_key", "left_out"]
+    assert points(found)[1].values == {"left": 3, "rows": 10}
+
+
+def test_going_beyond_what_was_stated_stands_with_its_reason():
+    price = {"constants": {"budget": 100, "largest_error": 5}, "epsilon": "1", "budget": 200.0}
+    plan = {"decisions": [{"decision": "over_money", "reason": "agreed"}]}
+    found = points(facts(price=price | {"window": {"lower": 2}}, plan=plan))
+    assert [one.name for one in found] == ["beyond_over_money", "beyond_over_error"]
+    assert found[0].values == {"reason": "agreed"}
+
+
+def test_numbers_further_off_than_they_say():
+    measured = {"utility.released_error": {"a": {"cells": 20, "within": 10, "share_within": 0.5}}}
+    assert names(facts(measures=measured)) == ["off"]
+    measured["utility.released_error"]["a"]["share_within"] = 0.9
+    assert names(facts(measures=measured)) == []
+
+
+def test_a_register_without_a_total_is_named():
+    assert names(facts(holding={"name": "Register", "bounds_all": False})) == ["unbounded"]
+
+
+def test_every_point_has_its_words():
+    for name in ("weak", "off", "without_key", "left_out", "findings", "unbounded", "nothing"):
+        assert words.has(f"app.release.point.{name}")
+    for name in ("over_money", "over_error", "second_model"):
+        assert words.has(f"app.release.point.beyond_{name}")

@@ -1,0 +1,91 @@
+"""The preview: the table that leaves with invented numbers, and what could still prevent a waste."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QLineEdit
+
+from app.widgets.views.table import TableBody
+from app.window import Window
+from engine.methods.protocol import Budget
+from engine.release.plan import Plan
+from tests.app.walking import SAMPLE, settle
+
+THIN = Budget(Fraction(1, 200))
+
+
+def cells(table: TableBody) -> list[list[str]]:
+    """Return what a table shows."""
+    model = table.model()
+    return [
+        [str(model.index(row, column).data()) for column in range(model.columnCount())]
+        for row in range(model.rowCount())
+    ]
+
+
+def test_the_table_is_shown_with_invented_numbers(at: Any) -> None:
+    page = at("preview", parameters={"columns": ["gender", "readmitted"], "extra_cells": "left_out"})
+    assert page.shape.isVisible() and "invented" in page.shape.pill.text()
+    table = page.shape.findChild(TableBody, "shape-counts.csv")
+    shown = cells(table)
+    assert [row[:2] for row in shown] == [
+        [gender, later] for gender in ("Female", "Male") for later in ("NO", "<30", ">30")
+    ]
+    assert {row[3] for row in shown} == {"6"}, "the margins are the true ones"
+    assert "6 people" in page.exact_words.plain() and page.exact_words.plain().count("Count") == 1
+    assert page.verdict.property("card") != "care"
+
+
+def test_a_useless_release_is_said_and_asked_once(at: Any, window: Window, qtbot: Any) -> None:
+    price = replace(Plan.read(SAMPLE / "plan.json").price, largest_error=None)
+    page = at("preview", budget=THIN, price=price)
+    assert page.verdict.isVisible() and page.verdict.property("card") == "care"
+    assert "no information" in page.verdict.sentence.plain()
+    assert "as it is" in window.footer.next.text()
+    window.footer.next.click()
+    assert window.step == "preview" and "no information" in window.notice.words()
+    assert not window.study.release_asked
+    window.footer.next.click()
+    assert window.step == "release"
+    qtbot.waitUntil(lambda: not window.runner.busy("release"), timeout=60_000)
+
+
+def test_a_remedy_changes_the_plan_and_is_looked_at(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("preview", budget=THIN)
+    share = page.ahead.verdict.share
+    remedies = [one for one in page.verdict.findChildren(QAbstractButton) if "remedy" in one.objectName()]
+    without = next(one for one in remedies if "remedy-without" in one.objectName())
+    before = window.study.plan.parameters["columns"]
+    without.click()
+    settle(qtbot, window)
+    assert len(window.study.plan.parameters["columns"]) == len(before) - 1
+    assert page.ahead.verdict.share > share and window.step == "preview"
+
+
+def test_the_way_to_what_would_help_is_a_link(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("preview", budget=THIN)
+    page.verdict.findChild(QAbstractButton, "jump-budget").click()
+    settle(qtbot, window)
+    assert window.step == "budget"
+
+
+@pytest.mark.parametrize("name", ["over_money", "over_error"])
+def test_going_beyond_what_was_stated_asks_for_a_reason(
+    at: Any, window: Window, qtbot: Any, name: str
+) -> None:
+    price = Plan.read(SAMPLE / "plan.json").price
+    changed = {"over_money": {"budget": Fraction(1000)}, "over_error": {"largest_error": Fraction(1, 2)}}
+    page = at("preview", price=replace(price, **changed[name]))
+    field = page.reasons.findChild(QLineEdit, f"reason-{name}")
+    assert page.reasons.isVisible() and field is not None
+    window.footer.next.click()
+    assert window.step == "preview" and "reason" in window.notice.words()
+    qtbot.keyClicks(field, "Agreed with the board")
+    field.editingFinished.emit()
+    recorded = {one["decision"]: one["reason"] for one in window.study.plan.decisions}
+    assert recorded[name] == "Agreed with the board"
+    assert page.ahead.preview is not None and page.shape.isVisible(), "a reason changes nothing else"
