@@ -1,4 +1,4 @@
-"""Load: the file, how it was understood, its first rows, and the cells that did not fit."""
+"""Load: the table as it was read, first of all; then how it was read, and the cells that did not fit."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import words
@@ -22,6 +23,8 @@ from app.widgets.table_view import DataTable
 from engine.methods.protocol import MAIN
 from engine.release.plan import FileReference
 
+TABLE = (190, 360)  # pixels at least: the table is what somebody came to see, and what follows is in sight
+
 
 class LoadPage(Page):
     """The second screen."""
@@ -36,16 +39,16 @@ class LoadPage(Page):
         column = QVBoxLayout(self.loaded)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(16)
+        self.rows = DataTable(words.say("app.load.first_rows"))
+        self.rows.setObjectName("first_rows")
+        self.rows.setMinimumHeight(TABLE[0])
+        self.topic(self.rows, "rows")
+        column.addWidget(self.rows, 1)
         self.options = ReadingOptions()
         self.options.changed.connect(self._override)
         for name, field in self.options.fields.items():
             self.topic(field, f"option.{name}")
         column.addWidget(self.options)
-        self.rows = DataTable(words.say("app.load.first_rows"))
-        self.rows.setObjectName("first_rows")
-        self.rows.setMinimumHeight(220)
-        self.topic(self.rows, "rows")
-        column.addWidget(self.rows, 1)
         self.findings = Findings()
         self.topic(self.findings, "findings")
         column.addWidget(self.findings)
@@ -78,6 +81,10 @@ class LoadPage(Page):
         card.body.addLayout(line)
         card.body.addStretch(1)
         return card
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.rows.setMinimumHeight(max(TABLE[0], min(TABLE[1], event.size().height() // 2)))
 
     def enter(self) -> None:
         raw = self.study.result("raw")

@@ -7,11 +7,12 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from app import words
 from app.theme import text_font
 from app.widgets.cards import Card
+from app.widgets.prose import Prose
 from app.widgets.wrapping import Wrapping
 
 FOUND = "found"
@@ -50,13 +51,29 @@ class ReadingOptions(Card):
     changed = Signal(dict)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(words.say("app.load.how"), parent=parent)
+        super().__init__(parent=parent)
         self._given: dict[str, Any] = {}
-        self._grid = QGridLayout()
+        line = QHBoxLayout()
+        self.said = Prose()
+        self.said.setObjectName("read-as")
+        line.addWidget(self.said, 1)
+        self.change = QPushButton(words.say("app.load.change"))
+        self.change.setObjectName("change-reading")
+        self.change.setProperty("look", "link")
+        self.change.setCheckable(True)
+        self.change.toggled.connect(lambda shown: self._fields.setVisible(shown))
+        line.addWidget(self.change, 0, Qt.AlignmentFlag.AlignTop)
+        self.body.addLayout(line)
+        self._offers = Wrapping()
+        self.body.addLayout(self._offers)
+        self._fields = QWidget()
+        self._grid = QGridLayout(self._fields)
+        self._grid.setContentsMargins(0, 4, 0, 0)
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(4)
         self._wanted: tuple[str, ...] = ()
-        self.body.addLayout(self._grid)
+        self.body.addWidget(self._fields)
+        self._fields.hide()
         self.fields: dict[str, QWidget] = {}
         self._labels: dict[str, QLabel] = {}
         for name in CHOICES:
@@ -67,8 +84,6 @@ class ReadingOptions(Card):
         missing.setPlaceholderText(words.say("app.load.option.missing.placeholder"))
         missing.editingFinished.connect(self._missing_edited)
         self._add("missing", missing)
-        self._offers = Wrapping()
-        self.body.addLayout(self._offers)
 
     def _add(self, name: str, field: QWidget) -> None:
         label = QLabel(words.say(f"app.load.option.{name}.label"))
@@ -97,6 +112,15 @@ class ReadingOptions(Card):
         with QSignalBlocker(missing):
             missing.setText("  ".join(given.get("missing", ())))
         self._offer(getattr(detection, "missing", ()))
+        self.said.say(words.say("app.load.read_as", how=self._read_as(used)))
+
+    def _read_as(self, used: Any) -> str:
+        """Say in one line how the file is read."""
+        missing = "  ".join(self._given.get("missing", ()))
+        said = {name: _named(getattr(used, name)) for name in self._wanted if name != "missing"}
+        said |= {"missing": missing or words.say("app.load.value.none")} if "missing" in self._wanted else {}
+        labels = {name: words.say(f"app.load.option.{name}.label").lower() for name in said}
+        return " · ".join(f"{labels[name]}: {value}" for name, value in said.items())
 
     def _lay_out(self) -> None:
         """Put the fields side by side, as many as there is room for."""

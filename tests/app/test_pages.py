@@ -62,6 +62,20 @@ def test_what_was_found_out_is_shown_with_its_reason(window: Window, qtbot: Any,
     assert window.study.table.storage["stay"] == "number"
 
 
+def test_the_table_stands_first_and_how_it_was_read_is_one_line(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    open_table(qtbot, window, write_people(tmp_path / "people.csv", delimiter=";", decimal=","))
+    page = window.page("load")
+    page.options.show()
+    shown = [one.mapTo(page, one.rect().topLeft()).y() for one in (page.rows, page.options, page.findings)]
+    assert shown == sorted(shown) and page.rows.height() > page.options.height()
+    assert "semicolon" in page.options.said.plain() and "comma" in page.options.said.plain()
+    assert not page.options.fields["delimiter"].isVisible()
+    page.options.change.click()
+    assert page.options.fields["delimiter"].isVisible()
+
+
 def test_what_was_found_out_can_be_overridden(window: Window, qtbot: Any, people: Path) -> None:
     open_table(qtbot, window, people)
     page = window.page("load")
@@ -142,7 +156,7 @@ def test_sheets_of_a_workbook_can_be_chosen(window: Window, qtbot: Any, tmp_path
         pd.DataFrame({"b": [1, 2, 3]}).to_excel(book, sheet_name="second", index=False)
     open_table(qtbot, window, path)
     page = window.page("load")
-    assert not page.options.fields["delimiter"].isVisible()
+    assert page.options.fields["delimiter"].isHidden() and not page.options.fields["sheet"].isHidden()
     choose(page.options.fields["sheet"], "second")
     settle(qtbot, window)
     assert window.study.table.names == ("b",)
