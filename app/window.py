@@ -37,6 +37,7 @@ from app import draft, files, flow, log, purposes, words
 from app.deciding import promised
 from app.jobs import JobRunner
 from app.pages.base import Page
+from app.registers import RegisterWatch
 from app.settings import Settings
 from app.study import Study
 from app.theme import theme
@@ -87,6 +88,7 @@ class Window(QWidget):
         self._build()
         self._keys()
         self.study.listen(self._study_changed)
+        self._register = RegisterWatch(self.study, self.runner, self.side.show_register)
         self.go("start")
 
     # --- what pages may ask ------------------------------------------------------------------------

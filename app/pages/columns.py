@@ -15,6 +15,7 @@ from app.flow import ROWS_PER_PERSON
 from app.marking import question
 from app.pages.base import Page
 from app.widgets.cards import row
+from app.widgets.coarsening_card import CoarseningCard
 from app.widgets.column_editor import ColumnEditor
 from app.widgets.column_table import ANSWER_KEYS, ColumnsTable, Line
 from app.widgets.panel import Explanation, Part
@@ -75,6 +76,10 @@ class ColumnsPage(Page):
         self.table.answered.connect(self._set_role)
         self.table.menu_wanted.connect(self._menu)
         self.body.addWidget(self.table, 1000)
+        self.steps = CoarseningCard()
+        self.steps.decided.connect(self._set_steps)
+        self.steps.done.connect(lambda: self._show_steps(False))
+        self.body.addWidget(self.steps)
         self._build_answers()
         self.body.addStretch(1)
 
@@ -116,6 +121,7 @@ class ColumnsPage(Page):
             self.select(self.table.columns.lines[0].name)
 
     def leave(self) -> None:
+        self._show_steps(False)
         if not self.study.open_questions and self.study.plan.schema.columns:
             marking.keep_last_schema(self.study.plan.schema, folder=self.frame.data)
 
@@ -235,6 +241,7 @@ class ColumnsPage(Page):
         editor.domain_wanted.connect(self._edit_domain)
         editor.domain_declared.connect(self._declare)
         editor.missing_given.connect(self._set_missing)
+        editor.steps_wanted.connect(lambda: self._show_steps(True))
         editor.cap_given.connect(self._set_cap)
         return editor
 
@@ -416,6 +423,18 @@ class ColumnsPage(Page):
         editor = self._editor
         column = self.study.plan.schema.column(editor.names[0])
         editor.open_domain(column, self._found(column), code_lists())
+
+    def _show_steps(self, wanted: bool) -> None:
+        """Show the coarser steps of the selected column in the place of the table, or the table again."""
+        if wanted:
+            self.steps.edit(self.study.plan.schema.column(self._editor.names[0]), self.study.plan.schema)
+        self.steps.setVisible(wanted)
+        for part in (self.table, self.answers_for, *self.answers.values()):
+            part.setVisible(not wanted)
+
+    def _set_steps(self, found: Any) -> None:
+        column = self.study.plan.schema.column(self.steps.column.name)
+        self._decide(self.study.plan.schema.with_column(replace(column, hierarchy=found)))
 
     def _found(self, column: Column) -> Domain | None:
         """What was seen in the rows, as a start for what can be declared."""

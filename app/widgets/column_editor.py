@@ -10,6 +10,7 @@ from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import words
+from app.coarsening import summary
 from app.theme import text_font
 from app.widgets.domain_editor import DomainEditor
 from app.widgets.mini_bars import MiniBars
@@ -32,6 +33,7 @@ class ColumnEditor(QWidget):
     domain_wanted = Signal()
     domain_declared = Signal(object, bool)
     missing_given = Signal(tuple)
+    steps_wanted = Signal()
     cap_given = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -69,6 +71,7 @@ class ColumnEditor(QWidget):
         self._box.addSpacing(8)
         self._build_domain()
         self._build_missing()
+        self._build_steps()
 
     def _combo(self, name: str, choices: Sequence[tuple[str, Any]]) -> QComboBox:
         label = QLabel(words.say(f"app.columns.head.{name}"))
@@ -113,6 +116,18 @@ class ColumnEditor(QWidget):
         self._domain_place = QVBoxLayout()
         self._box.addLayout(self._domain_place)
 
+    def _build_steps(self) -> None:
+        self.steps_heading = Heading(words.say("app.coarsening.heading"), size="card")
+        self.steps_words = Prose()
+        self.steps = QPushButton(words.say("app.coarsening.change"))
+        self.steps.setObjectName("steps_change")
+        self.steps.setProperty("look", "link")
+        self.steps.clicked.connect(lambda checked=False: self.steps_wanted.emit())
+        self._box.addSpacing(8)
+        self._box.addWidget(self.steps_heading)
+        self._box.addWidget(self.steps_words)
+        self._box.addWidget(self.steps, 0, Qt.AlignmentFlag.AlignLeft)
+
     def _build_missing(self) -> None:
         self.missing_heading = Heading(words.say("app.columns.missing.heading"), size="card")
         self.missing = QLineEdit()
@@ -143,6 +158,9 @@ class ColumnEditor(QWidget):
         first = columns[0]
         for part in (self.domain_heading, self.domain_words, self.change, self.missing, self.missing_heading):
             part.setVisible(self.one and role not in (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER, Role.DROPPED))
+        for part in (self.steps_heading, self.steps_words, self.steps):
+            part.setVisible(not self.domain_words.isHidden())
+        self.steps_words.say(summary(first.hierarchy))
         self.missing.setVisible(self.one)
         self.missing_heading.setVisible(self.one)
         for part in (self.cap_heading, self.cap_why, self.cap):

@@ -40,7 +40,7 @@ from app.coarsening import (
 )
 from app.widgets.cards import row
 from app.widgets.prose import Prose
-from app.widgets.table_view import RowsModel
+from app.widgets.table_view import LinesDelegate, RowsModel
 from engine.errors import EngineError
 from engine.table.hierarchies import from_csv
 from engine.table.schema import Column
@@ -88,6 +88,7 @@ class HierarchyEditor(QWidget):
         self.column, self.others = column, dict(others or {})
         self.setObjectName(f"hierarchy-{column.name}")
         self.tree: Mapping[str, Any] | None = None
+        self._told: Mapping[str, Any] | None = None
         self.groups = Groups.of(shown_values(column))
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
@@ -109,7 +110,9 @@ class HierarchyEditor(QWidget):
         self.table.setObjectName("hierarchy_table")
         self.table.setAccessibleName(words.say("app.coarsening.table", column=column.name))
         self.table.setShowGrid(False)
-        self.table.setAlternatingRowColors(False)
+        self.table.setItemDelegate(LinesDelegate(self.table))
+        self.table.setProperty("look", "plain")
+        self.table.setTabKeyNavigation(False)
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(ROW)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
@@ -151,7 +154,8 @@ class HierarchyEditor(QWidget):
         edit = QLineEdit()
         edit.setObjectName(name)
         edit.setFixedWidth(150)
-        edit.textEdited.connect(lambda text: self._typed())
+        edit.textEdited.connect(lambda text: self._typed(finished=False))
+        edit.editingFinished.connect(self._typed)
         return edit
 
     def _together(self, *fields: tuple[str, QLineEdit]) -> QWidget:
@@ -199,7 +203,7 @@ class HierarchyEditor(QWidget):
         """Show a hierarchy without saying that it changed."""
         if value == self.tree and self.tree is not None:
             return
-        self.tree = value
+        self.tree = self._told = value
         form = next(iter(value), "none") if value else "none"
         if form == TREE and value is not None:
             self.groups = Groups.of(shown_values(self.column), value[TREE])
@@ -271,21 +275,33 @@ class HierarchyEditor(QWidget):
 
     def _take(self, value: Mapping[str, Any] | None, *, as_it_is: bool = False) -> None:
         if as_it_is:
-            self.tree = None
+            told, self.tree = self._told, None
             self.show_value(value)
+            self._told = told
         self.tree = value
         self._show()
-        self.changed.emit(value)
+        self._tell()
 
-    def _typed(self) -> None:
-        form = str(self.form.currentData())
-        if form == BANDS:
-            start = numbers(self.start.text())
-            self._take({BANDS: numbers(self.widths.text()), "start": start[0] if start else 0})
-        elif form == PREFIX:
-            self._take({PREFIX: numbers(self.kept.text())})
-        elif form == PERIODS:
-            self._take({PERIODS: [word for word, tick in self.periods.items() if tick.isChecked()]})
+    def _tell(self) -> None:
+        if self.tree != self._told:
+            self._told = self.tree
+            self.changed.emit(self.tree)
+
+    def _typed(self, *, finished: bool = True) -> None:
+        """Show what is written while it is written, and tell it once it is finished."""
+        form, start = str(self.form.currentData()), numbers(self.start.text())
+        made: dict[str, dict[str, Any]] = {
+            BANDS: {BANDS: numbers(self.widths.text()), "start": start[0] if start else 0},
+            PREFIX: {PREFIX: numbers(self.kept.text())},
+            PERIODS: {PERIODS: [word for word, tick in self.periods.items() if tick.isChecked()]},
+        }
+        if form not in made:
+            return
+        if made[form] != self.tree:
+            self.tree = made[form]
+            self._show()
+        if finished:
+            self._tell()
 
     def _regroup(self, groups: Groups) -> None:
         self.groups = groups

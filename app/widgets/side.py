@@ -6,8 +6,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app import flow, words
+from app.registers import Standing
 from app.theme import MODES, text_font, theme
 from app.widgets.prose import Prose
+from app.widgets.register_block import RegisterBlock
 from app.widgets.step_list import StepList
 
 WIDE, NARROW = 196, 68
@@ -23,6 +25,8 @@ class Side(QFrame):
         super().__init__(parent)
         self.setObjectName("side")
         self.setFixedWidth(WIDE)
+        self._register: Standing | None = None
+        self._narrow = False
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 26, 16, 20)
         column.setSpacing(0)
@@ -46,6 +50,9 @@ class Side(QFrame):
         self.scroll.setWidget(self.steps)
         column.addWidget(self.scroll, 1)
         column.addSpacing(8)
+        self.register = RegisterBlock()
+        self.register.clicked.connect(lambda: self.chosen.emit("releases"))
+        column.addWidget(self.register)
         beside = QHBoxLayout()
         beside.setSpacing(14)
         for step in flow.BESIDE:
@@ -87,8 +94,15 @@ class Side(QFrame):
             button.style().unpolish(button)
             button.style().polish(button)
 
+    def show_register(self, found: Standing | None) -> None:
+        """Show the register that pays, or none."""
+        self._register = found
+        self.register.show_register(None if self._narrow else found)
+
     def set_narrow(self, narrow: bool) -> None:
         """Show the circles of the steps alone."""
+        self._narrow = narrow
+        self.show_register(self._register)
         self.setFixedWidth(NARROW if narrow else WIDE)
         self.steps.set_narrow(narrow)
         for part in (self.name, self.look, self.offline, *self.links.values()):

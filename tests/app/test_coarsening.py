@@ -1,0 +1,86 @@
+"""Coarser steps of a column: decided on the columns screen, kept in the plan, shown beside the values."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QComboBox
+
+from app.coarsening import Groups, forms, read, started, steps_of, summary
+from app.window import Window
+from engine.table.hierarchies import MOST_LEVELS, Hierarchy
+from engine.table.schema import Column, Domain, Kind, Origin
+from tests.app.walking import settle, walk_to, write, write_people
+
+
+def choose(combo: QComboBox, data: str) -> None:
+    combo.setCurrentIndex(combo.findData(data))
+    combo.activated.emit(combo.currentIndex())
+
+
+def begin(window: Window, qtbot: Any, tmp_path: Path, column: str) -> Any:
+    """Open the steps of a column as a person does."""
+    page = window.page("columns")
+    page._show("all")
+    page.select(column)
+    settle(qtbot, window)
+    page._editor.findChild(QAbstractButton, "steps_change").click()
+    qtbot.wait(1)
+    assert page.steps.isVisible() and not page.table.isVisible()
+    return page.steps.editor
+
+
+def test_steps_of_a_column_are_decided_and_kept(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    walk_to(qtbot, window, write_people(tmp_path / "people.csv"), "columns")
+    page = window.page("columns")
+    editor = begin(window, qtbot, tmp_path, "stay")
+    assert editor.form.currentData() == "none" and not editor.table.isVisible()
+    choose(editor.form, "bands")
+    write(qtbot, editor.widths, "2, 4")
+    write(qtbot, editor.start, "1")
+    wanted = Hierarchy(bands=(Fraction(2), Fraction(4)), start=Fraction(1))
+    assert window.study.plan.schema.column("stay").hierarchy == wanted
+    write(qtbot, editor.widths, "2, 3")  # 3 is no multiple of 2: nothing is decided
+    assert window.study.plan.schema.column("stay").hierarchy == wanted and not editor.wrong.isHidden()
+    page.steps.findChild(QAbstractButton, "coarsening_done").click()
+    assert page.table.isVisible() and not page.steps.isVisible()
+    assert "2, 4" in page._editor.steps_words.plain()
+    editor = begin(window, qtbot, tmp_path, "ward")
+    file = tmp_path / "wards.csv"
+    file.write_text("ward 0,north,*\nward 1,north,*\nward 2,south,*\n")
+    editor.read_file(str(file))
+    tree = window.study.plan.schema.column("ward").hierarchy
+    assert tree is not None and tree.at(["ward 2"], 1) == ["south"]
+    choose(editor.form, "none")
+    assert window.study.plan.schema.column("ward").hierarchy is None
+    window.go("start")
+    window.go("columns")
+    assert page.table.isVisible()
+
+
+def test_a_group_takes_along_what_stands_above_it() -> None:
+    groups = Groups.of(["a", "b", "c", "d"]).put(["a", "b"], 0, "early").higher()
+    groups = groups.put(["a"], 1, "whole").put(["c"], 0, "early")  # joins its group with what is above it
+    assert groups.paths["c"] == ("early", "whole") and groups.without == ("d",)
+    moved = groups.put(["c"], 0, "late")
+    assert moved.paths["c"] == ("late", "whole") and moved.paths["a"] == ("early", "whole")
+    both = moved.put(["d"], 0, "late").put(["d"], 1, "rest")  # c lies in the same group, so it moves too
+    assert both.paths["c"] == both.paths["d"] == ("late", "rest")
+    Hierarchy.from_json(both.tree(), column="any")  # whatever is put where, groups stay inside groups
+    assert both.lower().height == 1 and both.lower().lower().height == 1
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("domain", [None, Domain(Fraction(0), Fraction(120)), Domain(values=("ab", "b"))])
+def test_every_form_that_is_offered_starts_with_something_that_holds(kind: Kind, domain: Any) -> None:
+    column = Column("it", kind=kind, domain=domain, domain_origin=Origin.DECLARED if domain else None)
+    for form in forms(column):
+        tree = started(form, column)
+        hierarchy, wrong = read(tree, column)
+        assert not wrong and (hierarchy is None) == (form == "tree")
+        if hierarchy is not None:
+            assert hierarchy.height <= MOST_LEVELS and summary(hierarchy)
+            assert all(len(row) == hierarchy.height for row in steps_of(hierarchy, ["1", "x", ""]))

@@ -1,0 +1,69 @@
+"""The register in view: its name, what is left and what was spent, as soon as something changes it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+
+from app.registers import Standing, standing
+from app.releasing import Watch, release
+from app.widgets.register_block import RegisterBlock
+from app.window import Window
+from engine.ledger import Ledger
+from tests.app.walking import fill_purpose, sample_plan, settle, walk_to, write_people
+
+
+def test_a_new_register_is_shown_once_it_is_named(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    block = window.side.register
+    walk_to(qtbot, window, write_people(tmp_path / "people.csv"), "risk")
+    assert block.isHidden()
+    fill_purpose(qtbot, window)
+    assert block.isVisible() and block.name.text() == "Diabetes register"
+    assert block.left.plain() == "ε 2.00 left, nothing spent"
+    window.go("start")
+    qtbot.mouseClick(block, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert window.step == "releases"
+
+
+def test_what_a_release_spends_is_taken_off_at_once(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    small = {"columns": ["gender"], "extra_cells": "left_out"}
+    window.study.open_plan(replace(sample_plan(tmp_path), parameters=small))
+    settle(qtbot, window)
+    block = window.side.register
+    assert block.left.plain() == "ε 2.00 left, nothing spent" and block.bar.share == 0
+    made = release(window.study.plan, tmp_path / "out", watch=Watch(), ledger_path=window.study.ledger_path)
+    assert made.error is None
+    window.study.forget("ledger")
+    settle(qtbot, window)
+    assert block.left.plain() == "ε 1.50 of 2.00 left" and block.bar.share == 0.25
+    assert "ε 1.50 of 2.00 left" in block.accessibleName()
+    window.resize(700, 600)  # the steps are circles now
+    assert block.isHidden()
+    window.resize(1366, 768)
+    assert not block.isHidden()
+    window.study.decide(holding="")
+    assert block.isHidden()
+
+
+def test_a_register_with_what_nothing_bounds_says_so(qtbot: Any) -> None:
+    block = RegisterBlock()
+    qtbot.addWidget(block)
+    block.show_register(Standing("Register " + "of a long name " * 9, Fraction(2), Fraction(1), False, 3))
+    assert not block.care.isHidden() and "…" in block.name.text()
+    assert "no longer bounds" in block.accessibleName()
+    block.show_register(Standing("Lists", None, releases=2))
+    assert block.bar.isHidden() and "entries: 2" in block.left.plain()
+
+
+def test_a_ledger_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    place = tmp_path / "ledger.sqlite"
+    assert standing("Diabetes", place) is None and not place.exists()
+    Ledger(place).create_holding("Diabetes", unit="person", neighbours="add_remove", epsilon="2")
+    found = standing(" diabetes ", place)
+    assert found is not None and (found.name, found.left) == ("Diabetes", 2)
+    assert standing("Others", place) is None
