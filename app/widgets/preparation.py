@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.widgets.cards import Card, Rule
-from app.widgets.preparation_forms import FORMS, StepForm
+from app.widgets.preparation_forms import StepForm
 from app.widgets.prose import Prose
 from app.widgets.wrapping import Wrapping
+from engine.table.preparation.declarations import STEPS
 
 
 class PreparationSteps(Card):
@@ -36,7 +37,7 @@ class PreparationSteps(Card):
         self.body.addLayout(self._form_place)
         self.buttons: dict[str, QPushButton] = {}
         line = Wrapping()
-        for kind in FORMS:
+        for kind in STEPS:
             button = QPushButton(words.say(f"app.preparation.{kind}.button"))
             button.setObjectName(f"add_{kind}")
             button.setProperty("look", "chip")
@@ -78,7 +79,7 @@ class PreparationSteps(Card):
     def add(self, kind: str) -> None:
         """Open the form of one kind of step."""
         self._close()
-        self.form = FORMS[kind](self._columns)
+        self.form = StepForm(kind, self._columns)
         self.form.made.connect(lambda step: self._emit((*self._steps, step)))
         self.form.dropped.connect(self._close)
         self._form_place.addWidget(self.form)
@@ -103,12 +104,12 @@ def step_words(step: Mapping[str, Any]) -> str:
     if kind == "keep_rows_where":
         values["values"] = ", ".join(map(str, step.get("values", ())))
         return words.say(f"app.preparation.keep_rows_where.is.{step['is']}", **values)
-    if kind == "drop_people":
+    if step.get("file"):
         values["file"] = Path(str(step["file"])).name
     if kind == "age_at":
         values["date"] = step.get("date") or step.get("date_column", "")
     if kind == "bands":
         values["edges"] = ", ".join(map(str, step.get("edges", ())))
-    if kind == "recode":
-        values["count"] = len(step.get("map", ()))
-    return words.say(f"app.preparation.{kind}.sentence", **values)
+    if kind == "recode" and not step.get("map"):
+        return words.say("app.preparation.recode.sentence_file", **values)
+    return words.say(f"app.preparation.{kind}.sentence", count=len(step.get("map", ())), **values)

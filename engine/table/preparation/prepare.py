@@ -38,7 +38,8 @@ from engine.progress import SILENT, Progress
 from engine.table.cells import series_of
 from engine.table.coding import dates, numbers, text_of, texts_of
 from engine.table.declared import key_column, key_texts
-from engine.table.preparation.steps import Step, band_labels, check, declared_by, made_name, mapping_of
+from engine.table.preparation.declarations import Step
+from engine.table.preparation.steps import band_labels, check, declared_by, made_name, mapping_of
 from engine.table.reading.options import Finding, ReadOptions
 from engine.table.reading.readers import read_table
 from engine.table.schema import Column, Kind, Schema

@@ -14,20 +14,9 @@ from typing import Any
 from engine.errors import InputRefused
 from engine.numbers import exact, written
 from engine.table.coding import levels, text_of
+from engine.table.preparation.declarations import MAKING, STEPS, Holds, Step
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 
-Step = Mapping[str, Any]
-MEMBERS: Mapping[str, frozenset[str]] = {
-    "keep_rows_where": frozenset(("column", "is", "values", "value", "minimum", "maximum")),
-    "drop_people": frozenset(("file", "column", "sha256")),
-    "age_at": frozenset(("column", "date", "date_column", "to", "minimum", "maximum")),
-    "bands": frozenset(("column", "edges", "labels", "to")),
-    "recode": frozenset(("column", "map", "file", "sha256", "others", "label", "to")),
-}
-STEPS = tuple(MEMBERS)
-MAKING = ("age_at", "bands", "recode")
-CONDITIONS = ("in", "not_in", "at_least", "at_most", "between", "missing", "not_missing")
-OTHERS = ("keep", "missing", "label")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -190,36 +179,26 @@ def _refusing(file: str, place: int) -> Refuse:
 
 
 def _check_form(step: Step, refuse_unless: Refuse, place: int) -> None:
-    kind = step["step"]
+    members = STEPS[step["step"]]
+    known = {"step", *(member.name for member in members)}
     for name in step:
-        refuse_unless(name == "step" or name in MEMBERS[kind], str(name))
-    for name in ("to", "sha256", "file", "date_column"):
-        refuse_unless(step.get(name) is None or _is_name(step[name]), name)
-    refuse_unless(
-        _is_name(step.get("column")) or (kind == "drop_people" and not step.get("column")), "column"
-    )
-    if kind == "keep_rows_where":
-        refuse_unless(step.get("is") in CONDITIONS, "is")
-    elif kind == "drop_people":
-        refuse_unless(_is_name(step.get("file")), "file")
-    elif kind == "age_at":
-        refuse_unless(_is_day(step.get("date")) != _is_name(step.get("date_column")), "date")
-        refuse_unless(step.get("date") is None or _is_day(step["date"]), "date")
-        _check_ends(step, _is_number, refuse_unless, empty=False)
-    elif kind == "bands":
-        _check_bands(step, refuse_unless, place)
-    else:
-        given = step.get("map")
-        whole = isinstance(given, Mapping) and bool(given) and all(map(_is_cell, (*given, *given.values())))
-        refuse_unless(whole != _is_name(step.get("file")) and (whole or given is None), "map")
-        refuse_unless(step.get("others", "keep") in OTHERS, "others")
-        refuse_unless(step.get("others") != "label" or _is_name(step.get("label")), "label")
+        refuse_unless(name in known, str(name))
+    for member in members:
+        given = step.get(member.name)
+        if member.instead:
+            refuse_unless((given is None) == (step.get(member.instead) is not None), member.name)
+        if given is not None and member.applies(step):
+            refuse_unless(_GOOD[member.holds](given) and given in (member.choices or (given,)), member.name)
+        elif member.applies(step):
+            refuse_unless(member.optional or bool(member.instead), member.name)
+    if step["step"] == "age_at":
+        _check_ends(step, refuse_unless, empty=False)
+    elif step["step"] == "bands":
+        _check_bands(step, place)
 
 
-def _check_ends(step: Step, good: Callable[[Any], bool], refuse_unless: Refuse, *, empty: bool) -> None:
-    """Check ``minimum`` and ``maximum`` where they are given; ``empty``: whether they may be the same."""
-    for name in ("minimum", "maximum"):
-        refuse_unless(step.get(name) is None or good(step[name]), name)
+def _check_ends(step: Step, refuse_unless: Refuse, *, empty: bool) -> None:
+    """Check the order of ``minimum`` and ``maximum``; ``empty``: whether they may be the same."""
     if step.get("minimum") is not None and step.get("maximum") is not None:
         low, high = (_comparable(step[name]) for name in ("minimum", "maximum"))
         refuse_unless(low < high or (empty and low == high), "maximum")
@@ -229,14 +208,7 @@ def _comparable(value: Any) -> Any:
     return date.fromisoformat(value) if _is_day(value) else exact(value)
 
 
-def _check_bands(step: Step, refuse_unless: Refuse, place: int) -> None:
-    edges, labels = step.get("edges"), step.get("labels")
-    refuse_unless(
-        isinstance(edges, list | tuple) and len(edges) >= 2 and all(map(_is_number, edges)), "edges"
-    )
-    refuse_unless(
-        labels is None or (isinstance(labels, list | tuple) and all(map(_is_cell, labels))), "labels"
-    )
+def _check_bands(step: Step, place: int) -> None:
     increasing = [exact(edge) for edge in step["edges"]]
     if any(low >= high for low, high in pairwise(increasing)):
         raise InputRefused("preparation.edges_not_increasing", place=place, column=step["column"])
@@ -271,18 +243,13 @@ def _refuse_absent(name: str, place: int, there: set[str] | None) -> None:
 
 
 def _check_condition(step: Step, kind: Kind, refuse_unless: Refuse) -> None:
-    condition = step["is"]
-    if condition in ("in", "not_in"):
-        values = step.get("values")
-        refuse_unless(isinstance(values, list | tuple) and all(map(_is_cell, values)), "values")
-        return
+    """Check what depends on the kind of the column: days for days, numbers for all others."""
     good = _is_day if kind is Kind.DATE else _is_number
-    if condition in ("at_least", "at_most"):
-        refuse_unless(good(step.get("value")), "value")
-    if condition == "between":
-        refuse_unless(good(step.get("minimum")), "minimum")
-        refuse_unless(good(step.get("maximum")), "maximum")
-        _check_ends(step, good, refuse_unless, empty=True)
+    ends = [one for one in STEPS["keep_rows_where"] if one.holds is Holds.END and one.applies(step)]
+    for member in ends:
+        refuse_unless(good(step[member.name]), member.name)
+    if step["is"] == "between":
+        _check_ends(step, refuse_unless, empty=True)
 
 
 def _is_name(value: Any) -> bool:
@@ -310,3 +277,24 @@ def _is_day(value: Any) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+_GOOD: Mapping[Holds, Callable[[Any], bool]] = {
+    Holds.COLUMN: _is_name,
+    Holds.NAME: _is_name,
+    Holds.HEADING: lambda value: value == "" or _is_name(value),
+    Holds.FILE: _is_name,
+    Holds.CHOICE: lambda value: isinstance(value, str),
+    Holds.NUMBER: _is_number,
+    Holds.DAY: _is_day,
+    Holds.END: lambda value: _is_number(value) or _is_day(value),
+    Holds.CELLS: lambda value: _is_list(value) and all(map(_is_cell, value)),
+    Holds.EDGES: lambda value: _is_list(value) and len(value) >= 2 and all(map(_is_number, value)),
+    Holds.MAP: lambda value: (
+        isinstance(value, Mapping) and bool(value) and all(map(_is_cell, (*value, *value.values())))
+    ),
+}

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from engine.errors import InputRefused
+from engine.table.preparation.declarations import CONDITIONS, STEPS
 from engine.table.preparation.prepare import filtered, mask, prepare, split
-from engine.table.preparation.steps import CONDITIONS, STEPS, check, declared_by
+from engine.table.preparation.steps import check, declared_by
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from engine.texts import explain, sentences
