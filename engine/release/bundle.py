@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -190,8 +190,14 @@ def harmless(cell: Any) -> Any:
     return f"'{cell}" if is_formula or cell[0] in "\t\r\n" else cell
 
 
-def dictionary_json(artefact: Artefact, sentence: Callable[..., str]) -> dict[str, Any]:
-    """Return the part of the data dictionary about one artefact: declared things only."""
+def dictionary_json(
+    artefact: Artefact, sentence: Callable[..., str], declared: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the part of the data dictionary about one artefact: declared things only.
+
+    ``declared`` are the columns of the plan by name, as schema JSON: what the custodian says that they mean
+    stands before what the release made of them.
+    """
     if not isinstance(artefact, TableArtefact):
         meaning = sentence(artefact.meaning.id, **artefact.meaning.values)
         return {"file": artefact.files[0], "meaning": meaning}
@@ -199,16 +205,23 @@ def dictionary_json(artefact: Artefact, sentence: Callable[..., str]) -> dict[st
     return {
         "file": artefact.files[0],
         **several,
-        "columns": [_entry_json(entry, sentence) for entry in artefact.dictionary],
+        "columns": [
+            _entry_json(entry, sentence, declared.get(entry.name, {})) for entry in artefact.dictionary
+        ],
     }
 
 
-def _entry_json(entry: DictionaryEntry, sentence: Callable[..., str]) -> dict[str, Any]:
+def _entry_json(
+    entry: DictionaryEntry, sentence: Callable[..., str], declared: Mapping[str, Any]
+) -> dict[str, Any]:
+    meaning = sentence(entry.meaning.id, **entry.meaning.values)
+    if declared.get("meaning"):
+        meaning = sentence("bundle.meaning", declared=declared["meaning"], meaning=meaning)
     tree = {
         "name": entry.name,
         "kind": entry.kind,
-        "meaning": sentence(entry.meaning.id, **entry.meaning.values),
-        "unit": entry.unit,
+        "meaning": meaning,
+        "unit": entry.unit or declared.get("unit", ""),
         "values": list(entry.values),
     }
     return {name: value for name, value in tree.items() if value}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
 
 from engine import texts
 from engine.evidence import PublicEvidence
-from engine.report.content.shared import day, moment
+from engine.report.content.shared import day, declared_meaning, moment
 from engine.report.words import word
 from engine.views import Cell, Text, to_json
 
@@ -42,11 +43,21 @@ def readme(evidence: PublicEvidence, *, language: str = "en") -> str:
         *(f"  {artefact['file']}" for artefact in evidence.artefacts),
         sentence("bundle.other_files"),
         "",
+        *_columns(evidence, sentence),
         sentence(f"promises.{evidence.promise.kind}.recipient"),
         "",
         sentence("bundle.verify"),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _columns(evidence: PublicEvidence, sentence: Callable[..., str]) -> list[str]:
+    """Return what the custodian says that the columns mean, those that have such words."""
+    said = [line for line in evidence.decided.get("columns", ()) if line.get("meaning") or line.get("unit")]
+    if not said:
+        return []
+    lines = [f"  {line['name']}: {declared_meaning(line)}" for line in said]
+    return [sentence("bundle.columns"), *lines, ""]
 
 
 def verify_page(*, language: str = "en") -> bytes:

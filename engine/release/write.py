@@ -81,7 +81,8 @@ def _write(folder: Path, written: bytes, language: str) -> None:
 def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvidence:
     plan, method, release = made.plan, made.checked.method, made.release
     head = made.ledger.head()
-    sentence = partial(texts.text, language=made.language)
+    sentence, decided = partial(texts.text, language=made.language), _decided(made)
+    declared = {str(line["name"]): line for line in decided["columns"]}
     return PublicEvidence(
         made_at=datetime.now().astimezone().isoformat(timespec="seconds"),
         title=plan.purpose.title,
@@ -93,12 +94,14 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
             "family": method.family.value,
             "published": asdict(method.published),
         },
-        decided=_decided(made),
+        decided=decided,
         purpose={name: value for name, value in asdict(plan.purpose).items() if name not in STAYS},
         promise=release.promise,
         statement=made.foreseen.statement,
         artefacts=artefacts,
-        dictionary=tuple(bundle.dictionary_json(artefact, sentence) for artefact in release.artefacts),
+        dictionary=tuple(
+            bundle.dictionary_json(artefact, sentence, declared) for artefact in release.artefacts
+        ),
         input_name=_input_name(made),
         ledger={"entry": made.entry, "head": {"sequence": head.sequence, "hash": head.hash}},
         noise=NOISE if made.draft.drawn else {},

@@ -14,6 +14,7 @@ from engine.numbers import exact, written
 from engine.table.hierarchies import Hierarchy
 
 VERSION = 1
+MOST_LETTERS = 300  # of what a column means
 
 
 class Role(StrEnum):
@@ -80,6 +81,10 @@ class Column:
     missing_origin: Origin | None = None
     """`COPIED` where the missing codes were seen in the rows: such codes never leave with a release."""
     hierarchy: Hierarchy | None = None
+    meaning: str = ""
+    """What the column says, in a few words of the custodian; public: it leaves with a release."""
+    unit: str = ""
+    """What its numbers count, ``mg/dl`` for instance; public, too."""
 
     @property
     def is_declared(self) -> bool:
@@ -210,6 +215,9 @@ def _column_to_json(column: Column) -> dict[str, Any]:
         tree["labels"] = dict(column.labels)
     if column.hierarchy is not None:
         tree["hierarchy"] = column.hierarchy.to_json()
+    for name in ("meaning", "unit"):
+        if getattr(column, name):
+            tree[name] = getattr(column, name)
     return tree
 
 
@@ -247,7 +255,14 @@ def _column_from_json(entry: Any, file: str) -> Column:
     copied = Origin.COPIED if missing and entry.get("missing_origin") == Origin.COPIED else None
     steps = entry.get("hierarchy")
     hierarchy = Hierarchy.from_json(steps, column=name, file=file) if steps is not None else None
-    return Column(name, role, kind, domain, origin, missing, labels, copied, hierarchy)
+    said = {part: _one_line(entry.get(part, ""), name, file) for part in ("meaning", "unit")}
+    return Column(name, role, kind, domain, origin, missing, labels, copied, hierarchy, **said)
+
+
+def _one_line(text: Any, column: str, file: str) -> str:
+    if not isinstance(text, str) or len(text) > MOST_LETTERS:
+        raise InputRefused("schema.long_words", file=file, column=column, most=MOST_LETTERS)
+    return " ".join(text.split())
 
 
 def _domain_from_json(tree: Mapping[str, Any], kind: Kind, column: str, file: str) -> Domain:

@@ -280,8 +280,16 @@ class Means(Method):
         shown = {name if key == VALUE else key: values for key, values in numbers.items()}
         frame = result_frame(cells, shown)
         kinds = {True: "integer", False: "number"}
+        measured = self._get(request, "value") if form.quantity.value is not None else None
+        unit = request.schema.column(measured).unit if measured is not None else ""
         entries = [
-            number_entry(self.id, column, cells, kind=kinds[np.issubdtype(kind, np.integer)])
+            number_entry(
+                self.id,
+                column,
+                cells,
+                kind=kinds[np.issubdtype(kind, np.integer)],
+                unit=unit if column == name else "",
+            )
             for column, kind in zip(shown, frame.dtypes.iloc[len(cells.names) :], strict=True)
         ]
         bounds = form.ends if form.is_clamped else None

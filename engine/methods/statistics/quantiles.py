@@ -236,6 +236,7 @@ class Quantiles(Method):
         frame[names["value"]] = values
         for name, limits in zip(LIMITS, self.limits(request, candidates), strict=True):
             frame[names[name]] = np.tile(limits, cells.size)
+        unit = request.schema.column(self._get(request, "value")).unit
         dictionary = (
             *cells.entries,
             DictionaryEntry(
@@ -244,7 +245,7 @@ class Quantiles(Method):
                 "category",
                 values=tuple(str(each) for each in wanted),
             ),
-            number_entry(self.id, "value", cells, kind="number"),
+            number_entry(self.id, "value", cells, kind="number", unit=unit),
             *(
                 number_entry(self.id, name, cells, kind="number", unit=counted_unit(request))
                 for name in LIMITS

@@ -8,7 +8,7 @@ from typing import Any
 from engine import texts
 from engine.evidence import PublicEvidence
 from engine.report.content.results import compact
-from engine.report.content.shared import exactly, method_name, of_method, say, stated
+from engine.report.content.shared import declared_meaning, exactly, method_name, of_method, say, stated
 from engine.report.document import Bullets, Heading, KeyValues, Part, Row
 from engine.views import Cell, TableView
 
@@ -84,7 +84,7 @@ def _columns(evidence: PublicEvidence) -> tuple[Part, ...]:
         return ()
     rows = tuple(
         (
-            str(column["name"]),
+            ": ".join(part for part in (str(column["name"]), declared_meaning(column)) if part),
             say(f"roles.{column['role']}"),
             say(f"kinds_of_column.{column['kind']}"),
             _domain(column.get("domain")),

@@ -76,6 +76,18 @@ def unit_of(promise: Promise) -> Text:
     return say("units.row")
 
 
+def declared_meaning(column: Mapping[str, Any]) -> str:
+    """Return what the custodian says that a column means, with its unit; nothing where nothing was said.
+
+    Examples
+    --------
+    >>> declared_meaning({"meaning": "Sugar in the blood", "unit": "mg/dl"}), declared_meaning({"unit": "kg"})
+    ('Sugar in the blood (mg/dl)', 'kg')
+    """
+    meaning, unit = str(column.get("meaning", "")), str(column.get("unit", ""))
+    return f"{meaning} ({unit})" if meaning and unit else meaning or unit
+
+
 def day(written: str) -> Cell:
     """Return an ISO date as people write it; anything else as it stands."""
     try:

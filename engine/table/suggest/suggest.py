@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from engine.progress import SILENT, Progress
-from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.schema import MOST_LETTERS, Column, Domain, Kind, Origin, Role, Schema
 from engine.table.suggest.column_words import says, stem_of_series, words
 from engine.table.suggest.profile import MOST_VALUES, Profile, looks_like_dates, profile
 from engine.table.suggest.proposals import Proposal, proposals
@@ -72,6 +72,8 @@ class Suggestion:
         Whether every filled cell has a value of its own.
     alike
         The same text for columns that look alike, empty where none does.
+    meaning
+        The longer name that the file gives the column.
     """
 
     column: str
@@ -88,6 +90,7 @@ class Suggestion:
     proposals: tuple[Proposal, ...] = ()
     differs_everywhere: bool = False
     alike: str = ""
+    meaning: str = ""
 
     @property
     def asked(self) -> bool:
@@ -105,6 +108,7 @@ class Suggestion:
             self.missing,
             dict(self.labels),
             self.missing_origin,
+            meaning=self.meaning,
         )
 
 
@@ -140,7 +144,9 @@ def suggest(table: Table, *, progress: Progress = SILENT) -> tuple[Suggestion, .
     for place, name in enumerate(table.names):
         progress.step(place / len(table.names), "table.suggest")
         looked.append(profile(table, name, frame[name]))
-    return suggest_from(looked, labels=table.labels, declared_missing=table.missing)
+    found = suggest_from(looked, labels=table.labels, declared_missing=table.missing)
+    titles = {name: " ".join(title.split())[:MOST_LETTERS] for name, title in table.titles.items()}
+    return tuple(replace(one, meaning=titles.get(one.column, "")) for one in found)
 
 
 def suggest_from(

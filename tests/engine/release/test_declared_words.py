@@ -1,0 +1,70 @@
+"""What the custodian says that a column means, and its unit, reach the recipient; from no row."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from engine.errors import InputRefused
+from engine.methods.catalogue import method as find
+from engine.methods.protocol import MAIN
+from engine.release.plan import Plan
+from engine.table.schema import Column, Schema
+from tests.engine.release.conftest import Runner
+
+MEANING, UNIT = "Ward to which the person came first", "building"
+
+
+def test_meaning_and_unit_reach_the_recipient_and_verify_agrees(run: Runner, plan: Plan) -> None:
+    ward = replace(plan.schema.column("ward"), meaning=MEANING, unit=UNIT)
+    made = run(schemas={MAIN: plan.schema.with_column(ward)})
+    release = made.folder / "release"
+    [table] = json.loads((release / "data-dictionary.json").read_text(encoding="utf-8"))
+    lines = {line["name"]: line for line in table["columns"]}
+    assert lines["ward"]["meaning"].startswith(f"{MEANING}. ") and lines["ward"]["unit"] == UNIT
+    assert "unit" not in lines["sex"] and MEANING not in lines["sex"]["meaning"]
+    assert f"  ward: {MEANING} ({UNIT})" in (release / "README.txt").read_text(encoding="utf-8")
+    assert f"ward: {MEANING} ({UNIT})" in (release / "report-external.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "number"),
+    [
+        ("statistics.means", {"statistic": "mean", "value": "stay"}, "mean"),
+        ("statistics.quantiles", {"value": "stay", "quantiles": ["0.5"]}, "value"),
+    ],
+)
+def test_a_released_number_has_the_unit_of_its_column(
+    run: Runner, plan: Plan, method: str, parameters: dict[str, object], number: str
+) -> None:
+    stay = replace(plan.schema.column("stay"), unit="days")
+    version = find(method).version
+    made = run(
+        method=method,
+        method_version=version,
+        parameters=parameters,
+        schemas={MAIN: plan.schema.with_column(stay)},
+    )
+    [table] = json.loads((made.folder / "release" / "data-dictionary.json").read_text(encoding="utf-8"))
+    assert {line["name"] for line in table["columns"] if line.get("unit") == "days"} == {number}
+
+
+def test_a_schema_keeps_the_words_and_nothing_else_where_there_are_none() -> None:
+    schema = Schema((Column("a", meaning="Sugar in the blood", unit="mg/dl"), Column("b")))
+    assert Schema.from_json(schema.to_json()) == schema
+    assert schema.column("a").without_copied() == schema.column("a")
+    assert not {"meaning", "unit"} & set(schema.to_json()["columns"][1])
+
+
+def test_words_are_one_line() -> None:
+    tree = {"columns": [{"name": "a", "meaning": "Sugar \n in\tthe blood"}]}
+    assert Schema.from_json(tree).column("a").meaning == "Sugar in the blood"
+
+
+@pytest.mark.parametrize("found", [3, None, ["x"], "x" * 301])
+def test_words_that_are_none_are_refused(found: object) -> None:
+    with pytest.raises(InputRefused) as refused:
+        Schema.from_json({"columns": [{"name": "a", "unit": found}]}, file="schema.json")
+    assert refused.value.code == "schema.long_words" and refused.value.values["column"] == "a"
