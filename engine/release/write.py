@@ -18,6 +18,7 @@ from engine.evidence import InternalEvidence, PublicEvidence, dumps, internal_js
 from engine.ledger import Holding, Ledger
 from engine.methods.protocol import MAIN, Forecast, Release
 from engine.methods.values import to_json
+from engine.privacy.promise import Unit
 from engine.release import bundle, charge
 from engine.release.checked import Checked
 from engine.release.foreseen import Foreseen
@@ -149,6 +150,10 @@ def _decided(made: Made) -> dict[str, Any]:
         decided["bounds"] = "declared"
     if request.private:
         decided["rows_per_person"] = request.rows_per_person
+        if plan.schema.protected:
+            decided["protected"] = plan.schema.protected
+        if plan.schema.one_row_each and request.unit is Unit.ROW:
+            decided["one_row_each"] = True
     if made.draft.held_out:
         decided["held_out"] = str(HELD_OUT)
     if plan.candidates:

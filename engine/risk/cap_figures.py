@@ -47,6 +47,8 @@ class CapFigures:
         Rows of the person who has the most.
     kept
         Cap → rows that it keeps.
+    losing
+        Cap → people who have more rows than it keeps.
     shifts
         What the cap does to each column that was asked for.
     """
@@ -56,6 +58,7 @@ class CapFigures:
     nameless: int
     most: int
     kept: dict[int, int]
+    losing: dict[int, int]
     shifts: tuple[Shift, ...]
 
 
@@ -105,8 +108,8 @@ def cap_figures(
     >>> from engine.table.schema import Role
     >>> table = Table(pd.DataFrame({"person": ["a", "a", "a", "b"]}))
     >>> found = cap_figures(table, Schema((Column("person", Role.PERSON_KEY),), 1), caps=(1, 2))
-    >>> found.rows, found.kept, found.most
-    (4, {1: 2, 2: 3}, 3)
+    >>> found.rows, found.kept, found.losing, found.most
+    (4, {1: 2, 2: 3}, {1: 1, 2: 1}, 3)
     """
     key = schema.person_key
     if key is None:
@@ -127,6 +130,7 @@ def cap_figures(
         nameless=int((~known).sum()),
         most=int(numbers.max(initial=0)),
         kept={cap: int(people_with[numbers] @ np.minimum(numbers, cap)) for cap in caps},
+        losing={cap: int(people_with[cap + 1 :].sum()) for cap in caps},
         shifts=tuple(shift for shift in shifts if shift is not None),
     )
 

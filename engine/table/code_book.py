@@ -112,10 +112,9 @@ def with_code_book(schema: Schema, book: Mapping[str, Entry]) -> tuple[Schema, t
         folded.setdefault(name.casefold(), []).append(name)
     used = []
     for column in schema.columns:
-        alike = folded.get(column.name.casefold(), [])
-        name = column.name if column.name in book else alike[0] if len(alike) == 1 else None
-        if name is not None:
-            schema = schema.with_column(_told(column, book[name]))
+        alike = [column.name] if column.name in book else folded.get(column.name.casefold(), [])
+        if len(alike) == 1:
+            schema = schema.with_column(_told(column, book[alike[0]]))
             used.append(column.name)
     return schema, tuple(used)
 

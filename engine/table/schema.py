@@ -15,6 +15,7 @@ from engine.table.hierarchies import Hierarchy
 
 VERSION = 1
 MOST_LETTERS = 300  # of what a column means
+MOST_LETTERS_OF_A_WORD = 40
 
 
 class Role(StrEnum):
@@ -121,6 +122,10 @@ class Schema:
 
     columns: tuple[Column, ...] = ()
     rows_per_person: int = 1
+    protected: str = ""
+    """The custodian's word for who is protected: patient, household; empty where nobody said one."""
+    one_row_each: bool = False
+    """Whether the custodian says that every row is another person; only where there is no person key."""
 
     def __contains__(self, name: str) -> bool:
         return any(column.name == name for column in self.columns)
@@ -151,9 +156,11 @@ class Schema:
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain JSON values."""
+        said = {"protected": self.protected, "one_row_each": self.one_row_each}
         return {
             "version": VERSION,
             "rows_per_person": self.rows_per_person,
+            **{name: value for name, value in said.items() if value},
             "columns": [_column_to_json(column) for column in self.columns],
         }
 
@@ -177,7 +184,12 @@ class Schema:
             raise InputRefused("schema.no_columns", file=file)
         columns = tuple(_column_from_json(entry, file) for entry in entries)
         _refuse_twice((column.name for column in columns), file)
-        return Schema(columns, rows)
+        protected, each = tree.get("protected", ""), tree.get("one_row_each", False)
+        if not isinstance(protected, str) or len(protected) > MOST_LETTERS_OF_A_WORD:
+            raise InputRefused("schema.protected", file=file, most=MOST_LETTERS_OF_A_WORD)
+        if not isinstance(each, bool):
+            raise InputRefused("schema.one_row_each", file=file)
+        return Schema(columns, rows, " ".join(protected.split()), each)
 
     @staticmethod
     def loads(written: str, *, file: str = "schema") -> Schema:

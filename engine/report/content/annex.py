@@ -35,7 +35,7 @@ def limits(evidence: PublicEvidence) -> tuple[Part, ...]:
     if which == "local":
         items.append(say("limits.formal_local"))
     elif bounded:
-        items.append(say("limits.formal", unit=unit_word(evidence.promise)))
+        items.append(say("limits.formal", unit=unit_word(evidence)))
         items += [say("limits.chosen"), say("limits.margins")]
     else:
         items.append(say("limits.no_guarantee"))

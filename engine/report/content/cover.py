@@ -98,7 +98,7 @@ def _what(evidence: PublicEvidence, kept: InternalEvidence | None) -> list[Row]:
     ]
     bounded = evidence.promise.loss is not None
     if bounded:
-        rows.append(Row(say("cover.unit"), unit_of(evidence.promise)))
+        rows.append(Row(say("cover.unit"), unit_of(evidence)))
     paid = side(evidence.promise) == "bounded"
     if kept is None and paid:
         rows.append(Row(say("cover.total"), total(evidence.register)))

@@ -44,7 +44,7 @@ def key_numbers(evidence: PublicEvidence) -> tuple[Part, ...]:
     statement, loss = evidence.statement, evidence.promise.loss
     if loss is None or "posterior" not in statement:
         return ()
-    epsilon, posterior, unit = exactly(loss.epsilon), statement["posterior"], unit_word(evidence.promise)
+    epsilon, posterior, unit = exactly(loss.epsilon), statement["posterior"], unit_word(evidence)
     local = side(evidence.promise) == "local"
     known = ("presence", "value") if loss.neighbours.value == "add_remove" else ("value",)
     known = ("answer",) if local else known
@@ -93,7 +93,7 @@ def criteria(evidence: PublicEvidence) -> tuple[Part, ...]:
     promised = evidence.promise
     posterior = evidence.statement.get("posterior", {})
     known = posterior.get("presence" if _hides_presence(promised.loss) else "value", 1.0)
-    values = {"unit": unit_word(promised), "presence": percent_up(known)}
+    values = {"unit": unit_word(evidence), "presence": percent_up(known)}
     rows = []
     for name in ("singling_out", "linking", "inferring"):
         answer = of_promise(promised, name) or say(f"criteria.{side(promised)}.{name}", **values)

@@ -60,20 +60,23 @@ def side(promise: Promise) -> str:
     return "local" if promise_kind(promise.kind).local else "bounded"
 
 
-def unit_word(promise: Promise) -> Text:
-    """Return the word for who is protected: person or row."""
-    return say(f"words.{promise.unit.value}")
+def unit_word(evidence: PublicEvidence) -> Label:
+    """Return the word for who is protected: the custodian's own, else person or row."""
+    said = str(evidence.decided.get("protected", ""))
+    is_person = evidence.promise.unit is Unit.PERSON or bool(evidence.decided.get("one_row_each"))
+    return said or say("words.person" if is_person else "words.row")
 
 
-def unit_of(promise: Promise) -> Text:
+def unit_of(evidence: PublicEvidence) -> Text:
     """Say who is protected, and up to how many rows."""
+    promise, word = evidence.promise, unit_word(evidence)
     if side(promise) == "local":
         return say("units.local")
     if promise.unit is Unit.PERSON and promise.rows_per_person == 1:
-        return say("units.person_one")
+        return say("units.person_one", word=word)
     if promise.unit is Unit.PERSON:
-        return say("units.person", count=promise.rows_per_person)
-    return say("units.row")
+        return say("units.person", word=word, count=promise.rows_per_person)
+    return say("units.row_each", word=word) if evidence.decided.get("one_row_each") else say("units.row")
 
 
 def declared_meaning(column: Mapping[str, Any]) -> str:

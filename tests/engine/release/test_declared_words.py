@@ -11,7 +11,7 @@ from engine.errors import InputRefused
 from engine.methods.catalogue import method as find
 from engine.methods.protocol import MAIN
 from engine.release.plan import Plan
-from engine.table.schema import Column, Schema
+from engine.table.schema import Column, Role, Schema
 from tests.engine.release.conftest import Runner
 
 MEANING, UNIT = "Ward to which the person came first", "building"
@@ -68,3 +68,36 @@ def test_words_that_are_none_are_refused(found: object) -> None:
     with pytest.raises(InputRefused) as refused:
         Schema.from_json({"columns": [{"name": "a", "unit": found}]}, file="schema.json")
     assert refused.value.code == "schema.long_words" and refused.value.values["column"] == "a"
+
+
+def test_the_word_for_who_is_protected_is_the_word_of_the_report(run: Runner, plan: Plan) -> None:
+    made = run(schemas={MAIN: replace(plan.schema, protected="patient")})
+    report = (made.folder / "release" / "report-external.html").read_text(encoding="utf-8")
+    assert "Every patient, with one row each" in report and "Every person" not in report
+    assert "half sure that a certain patient is in the table" in report
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (Schema(), "Every row. A person with several rows is protected less"),
+        (Schema(one_row_each=True), "Every person: each row is another one, as the custodian says"),
+        (Schema(protected="household", one_row_each=True), "Every household: each row is another one"),
+    ],
+)
+def test_that_each_row_is_another_person_is_said_by_the_custodian_only(
+    run: Runner, plan: Plan, said: Schema, sentence: str
+) -> None:
+    columns = tuple(column for column in plan.schema.columns if column.role is not Role.PERSON_KEY)
+    made = run(schemas={MAIN: replace(said, columns=columns)})
+    assert sentence in (made.folder / "release" / "report-external.html").read_text(encoding="utf-8")
+
+
+def test_who_is_protected_is_kept_and_checked() -> None:
+    schema = Schema((Column("a"),), protected="household", one_row_each=True)
+    assert Schema.from_json(schema.to_json()) == schema
+    assert not {"protected", "one_row_each"} & set(Schema((Column("a"),)).to_json())
+    for name, found in (("protected", "x" * 41), ("protected", 3), ("one_row_each", 1)):
+        with pytest.raises(InputRefused) as refused:
+            Schema.from_json({"columns": [], name: found})
+        assert refused.value.code == f"schema.{name}"

@@ -31,6 +31,7 @@ def test_by_hand():
     found = cap_figures(ROWS, SCHEMA, columns=("stay", "back", "person"), caps=(1, 2, 4))
     assert (found.people, found.rows, found.nameless, found.most) == (3, 7, 2, 4)
     assert found.kept == {1: 3, 2: 5, 4: 7}
+    assert found.losing == {1: 2, 2: 1, 4: 0}
     stay, back = found.shifts
     assert stay.uncapped == pytest.approx((8 + 8 + 10 + 2 + 4 + 6) / 6)
     # cap 1: the rows of a weigh 1/4 each, one of them without a value; those of c 1/2
