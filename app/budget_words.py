@@ -107,7 +107,8 @@ class Said:
         """Return the figures of privacy at risk."""
         found = self.choice.statement.get("at_risk") if self.choice is not None else None
         if found is None:
-            return AtRisk(words.say("app.budget.at_risk.heading_empty"), (NOTHING,) * 4)
+            empty = words.say("app.budget.at_risk.empty") if self.choice is None else ""
+            return AtRisk(words.say("app.budget.at_risk.heading_empty"), (NOTHING,) * 4, sentence=empty)
         published = found["published"]
         written = (
             words.say("app.budget.at_risk.no_source")
@@ -118,8 +119,11 @@ class Said:
             _delta(found["certified"]["delta"]),
         )
         warning = words.say("app.budget.at_risk.warning") if found["above_ln3"] else ""
-        heading = words.say("app.budget.at_risk.heading", epsilon=level(Fraction(found["epsilon"])))
-        return AtRisk(heading, written, warning)
+        heading = words.say("app.budget.at_risk.heading_empty")
+        share = percent(1 - found["exact"]["confidence"])
+        read_at = level(Fraction(found["epsilon"]))
+        sentence = words.say("app.budget.at_risk.sentence", share=share, epsilon=read_at)
+        return AtRisk(heading, written, warning, share, sentence)
 
     def window(self) -> tuple[str, str]:
         """Return what the window says, and its tone."""
@@ -249,7 +253,7 @@ class Said:
 
     def _title(self, topic: str) -> str:
         if topic == "at_risk":
-            return self.at_risk().heading
+            return words.say("app.budget.at_risk.heading_empty")
         return words.say(f"app.budget.{topic}.heading" if topic != "curve" else "choice.curve.title")
 
     def _values(self) -> dict[str, Any]:

@@ -85,6 +85,8 @@ class State:
         Why the chosen method cannot run yet.
     refused
         The ledger would refuse the release as it stands.
+    too_much
+        … because the register has less left than it would spend.
     new_holding
         The register of people is not in the ledger yet, so that it needs a budget where something is spent.
     question
@@ -99,6 +101,7 @@ class State:
     open_questions: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
     refused: bool = False
+    too_much: bool = False
     new_holding: bool = False
     question: str = ""
 
@@ -322,6 +325,14 @@ def _budget(state: State) -> Iterator[Missing]:
         yield _missing("no_budget", "exact-learnt")
     elif any(one.parameter == BUDGET for one in state.problems):
         yield _missing("budget_problems", "problem-budget")
+    elif state.too_much or _beyond_new_register(state):
+        yield _missing("too_much", "exact-learnt", holding=state.plan.holding)
+
+
+def _beyond_new_register(state: State) -> bool:
+    whole, asked = state.plan.holding_budget, state.plan.budget
+    pays = state.new_holding and spends(state.method)
+    return pays and whole is not None and asked is not None and asked.epsilon > whole.epsilon
 
 
 def _terms(state: State) -> Iterator[Missing]:

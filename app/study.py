@@ -93,6 +93,7 @@ RESULTS: Mapping[str, _JSON] = {
 }
 
 
+OVER = ("ledger.over_budget", "ledger.over_delta")  # a register has less left than is asked for
 _COMES_BACK = frozenset({"detection", "suggestions", "group_sizes", "forecast", "bundle"})
 """Small results that are kept when a decision drops them, for when that decision is undone."""
 
@@ -169,6 +170,7 @@ class Study:
             open_questions=self._open,
             problems=self.problems(),
             refused=getattr(preview, "refusal", None) is not None,
+            too_much=getattr(getattr(preview, "refusal", None), "code", "") in OVER,
             new_holding=bool(self._plan.holding)
             and self._plan.holding.casefold() not in {name.casefold() for name in self.registers.names},
             question=self.registers.question(self._plan),

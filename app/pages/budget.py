@@ -53,6 +53,10 @@ class BudgetPage(Page):
         self.problem.setObjectName("problem-budget")
         self.body.addWidget(self.problem)
         self._build_cards()
+        self.caution = Prose(tone="care")
+        self.caution.setObjectName("second-decides")
+        self.caution.hide()
+        self.body.addWidget(self.caution)
         self.money_view = MoneyView()
         self.topic(self.money_view.curve, "curve")
         self.body.addWidget(self.money_view)
@@ -115,6 +119,9 @@ class BudgetPage(Page):
             for widget in (card, card.slider, card.field):
                 self.topic(widget, name)
         self.topic(self.sure, "learnt")
+        fields = (self.owed.people, self.owed.compensation, self.sure)
+        for field in (*fields, *(getattr(self, name).field for name in LINKED)):
+            field.refused.connect(self._no_number)
         self.topic(self.at_risk, "at_risk")
 
     def _lay(self, columns: int) -> None:
@@ -243,15 +250,24 @@ class BudgetPage(Page):
         self.learnt.show_number(*said.learnt())
         self.accuracy.show_number(*said.accuracy())
         self.at_risk.show_at_risk(said.at_risk())
-        self.money.show_choice(price.budget)
+        choice = self.worked.choice if self.worked is not None else None
+        modelled = choice.price.get("budget") if choice is not None and choice.price else None
+        self.money.show_choice(price.budget, modelled)
         self.learnt.show_choice(self.study.plan.budget.epsilon if self.study.plan.budget else None)
-        self.accuracy.show_choice(price.largest_error)
+        error = choice.error.limit if choice is not None and choice.error is not None else None
+        self.accuracy.show_choice(price.largest_error, error)
         self.sure.show_number(said.sure())
-        self.further.second.show_model(*said.second())
+        second = said.second()
+        self.further.second.show_model(*second)
+        self.caution.setVisible(second[2] == "care")
+        self.caution.say(second[1])
         view = self.worked.curve if self.worked is not None else None
         self.money_view.setVisible(view is not None)
         if view is not None:
             self.money_view.show_view(view, *said.window())
+
+    def _no_number(self, name: str) -> None:
+        self.notify(words.say("app.budget.no_number", field=name), words.say("app.budget.no_number_do"))
 
     # --- deciding ----------------------------------------------------------------------------------
 
@@ -349,6 +365,7 @@ class BudgetPage(Page):
     def _stands(self, found: Standing) -> None:
         if found.plan == self.study.plan:
             self.standing = found
+            self.study.store("ledger", found.preview, found.plan)
             self._panel_timer.start()
 
     def leave(self) -> None:

@@ -202,6 +202,7 @@ class MethodPage(Page):
         if not self.offers:
             self.work(offers, done=self._found, doing=words.say("app.method.finding"), stoppable=False)
         self.enter()
+        self.frame.update_frame()
 
     def prepare(self) -> None:
         if not self.offers:

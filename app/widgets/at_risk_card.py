@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
 
 from app import words
 from app.theme import text_font
 from app.widgets.cards import Card, Rule
-from app.widgets.prose import Prose
+from app.widgets.prose import Heading, Prose
 
 NAMES = ("published", "exact", "exact_two_sided", "certified")
 
@@ -23,16 +23,31 @@ class AtRisk:
     heading: str
     numbers: Sequence[str]
     warning: str = ""
+    key: str = "–"
+    sentence: str = ""
 
 
 class AtRiskCard(Card):
-    """Four figures under their own names; never one alone."""
+    """One sentence about the exact figure; all four under their own names behind a link, never one alone."""
 
     def __init__(self) -> None:
         super().__init__(words.say("app.budget.at_risk.heading_empty"))
         self.setObjectName("card-at-risk")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        grid = QGridLayout()
+        self.key = Heading(size="key")
+        self.key.setWordWrap(False)
+        self.sentence = Prose()
+        self.sentence.setObjectName("at-risk-sentence")
+        self.body.addWidget(self.key)
+        self.body.addWidget(self.sentence)
+        self.toggle = QPushButton(words.say("app.budget.at_risk.show"))
+        self.toggle.setObjectName("at-risk-figures")
+        self.toggle.setProperty("look", "link")
+        self.toggle.setCheckable(True)
+        self.body.addWidget(self.toggle)
+        figures = QWidget()
+        grid = QGridLayout(figures)
+        grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(5)
         grid.setColumnStretch(0, 1)
@@ -49,7 +64,12 @@ class AtRiskCard(Card):
             number.setObjectName(f"at-risk-{name}")
             self.numbers[name] = number
             grid.addWidget(number, 2 * place + 2, 1, Qt.AlignmentFlag.AlignRight)
-        self.body.addLayout(grid)
+        figures.hide()
+        self.toggle.toggled.connect(figures.setVisible)
+        self.toggle.toggled.connect(
+            lambda on: self.toggle.setText(words.say(f"app.budget.at_risk.{'hide' if on else 'show'}"))
+        )
+        self.body.addWidget(figures)
         self.warning = Prose(tone="care", pixels=12)
         self.warning.hide()
         self.body.addWidget(self.warning)
@@ -58,10 +78,12 @@ class AtRiskCard(Card):
     def show_at_risk(self, said: AtRisk) -> None:
         """Show the figures."""
         self.heading.setText(said.heading)
+        self.key.setText(said.key)
+        self.sentence.say(said.sentence)
         for name, written in zip(NAMES, said.numbers, strict=True):
             self.numbers[name].setText(written)
         self.warning.setVisible(bool(said.warning))
         self.warning.say(said.warning)
         pairs = zip(NAMES, said.numbers, strict=True)
         spoken = ", ".join(f"{words.say(f'app.budget.at_risk.{name}')} {number}" for name, number in pairs)
-        self.setAccessibleName(f"{said.heading}: {spoken}. {said.warning}")
+        self.setAccessibleName(f"{said.heading}: {said.sentence} {spoken}. {said.warning}")

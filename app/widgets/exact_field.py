@@ -39,6 +39,7 @@ class ExactField(QLineEdit):
     """A line for one number; what cannot be read, or lies outside, is marked and changes nothing."""
 
     decided = Signal(object)
+    refused = Signal(str)  # its name, where what was written is no number or lies outside
 
     def __init__(
         self,
@@ -81,6 +82,8 @@ class ExactField(QLineEdit):
         value = read(text) if text else None
         wrong = bool(text) and (value is None or not self._fits(value))
         self._mark(wrong)
+        if wrong:
+            self.refused.emit(self.accessibleName())
         if not wrong and value != self._shown:
             self._shown = value
             self.decided.emit(value)

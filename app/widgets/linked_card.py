@@ -55,7 +55,10 @@ class LinkedCard(NumberCard):
         word.setWordWrap(False)
         self.row.addWidget(word)
 
-    def show_choice(self, value: Fraction | None) -> None:
-        """Show the exact value in the field and roughly on the slider, without telling."""
+    def show_choice(self, value: Fraction | None, result: float | None = None) -> None:
+        """Show the exact value in the field and roughly on the slider, without telling.
+
+        Where nothing was stated the handle stands at what follows from the level.
+        """
         self.field.show_number(value)
-        self.slider.show_value(None if value is None else float(value))
+        self.slider.show_value(result if value is None else float(value))

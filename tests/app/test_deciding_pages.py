@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
@@ -246,10 +248,82 @@ def test_what_was_made_is_shown_verified_and_opened(
 
 
 def test_the_preview_names_what_the_ledger_refuses(at: Any, window: Window, qtbot: Any) -> None:
-    page = at("preview", holding_budget=Budget(Fraction(1, 4)))
+    page = at("preview")
+    # Budget lets nobody come here with that; the register may have changed since.
+    window.study.decide(holding_budget=Budget(Fraction(1, 4)))
+    page.opened()
+    settle(qtbot, window)
     assert window.study.result("ledger").refusal.code == "ledger.over_budget"
     assert page.wrong.isVisible() and "0.25 is left" in page.wrong_words.plain()
     assert page.next_words() == "" and window.study.state.refused
     window.go_next()
     assert window.step == "preview"
     assert not window.study.ledger_path.exists(), "no register is made in vain"
+
+
+def test_the_handles_stand_at_what_follows_where_nothing_was_stated(
+    at: Any, window: Window, qtbot: Any
+) -> None:
+    page = at("budget")
+    price = replace(window.study.plan.price, budget=None, largest_error=None)
+    window.study.decide(price=price)
+    settle(qtbot, window)
+    assert page.accuracy.field.text() == "" and page.money.field.text() == ""
+    assert page.accuracy.slider.value_at(page.accuracy.slider.value()) == pytest.approx(6, rel=0.02)
+    assert page.money.slider.value_at(page.money.slider.value()) == pytest.approx(288_196, rel=0.02)
+
+
+def test_privacy_at_risk_is_one_sentence_and_its_figures_unfold(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("budget")
+    settle(qtbot, window)
+    assert page.at_risk.key.text() == "62.3\u00a0%"  # 1 − .3775
+    assert "above ε 0.25" in page.at_risk.sentence.plain()
+    assert not page.at_risk.numbers["exact"].isVisible()
+    qtbot.mouseClick(page.at_risk.toggle, Qt.MouseButton.LeftButton)
+    assert all(number.isVisible() for number in page.at_risk.numbers.values())
+
+
+def test_that_the_decision_depends_on_the_model_stands_on_the_page(
+    at: Any, window: Window, qtbot: Any
+) -> None:
+    page = at("budget")
+    settle(qtbot, window)
+    assert page.caution.isVisible() and page.caution.plain().startswith("The decision depends on the model")
+    write(qtbot, page.learnt.field, "0.15")
+    settle(qtbot, window)
+    assert not page.caution.isVisible()
+
+
+def test_what_is_no_number_is_said_in_words(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("budget")
+    before = window.study.plan.budget
+    write(qtbot, page.learnt.field, "lots")
+    assert page.learnt.field.accessibleName() in window.notice.words() and window.study.plan.budget == before
+    write(qtbot, page.learnt.field, "0.25")
+    settle(qtbot, window)
+    assert window.notice.isHidden()
+
+
+def test_more_than_the_register_has_left_is_no_complete_budget(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("budget")
+    write(qtbot, page.learnt.field, "5")
+    settle(qtbot, window)
+    assert not window.side.steps.buttons["preview"].isEnabled()
+    window.go_next()
+    assert window.step == "budget" and "not enough left" in window.notice.words()
+    write(qtbot, page.learnt.field, "0.5")
+    settle(qtbot, window)
+    assert window.notice.isHidden() and window.side.steps.buttons["preview"].isEnabled()
+
+
+def test_a_register_that_was_spent_from_is_asked_for_what_is_left(
+    released: Outcome, window: Window, qtbot: Any
+) -> None:
+    window.go("budget")
+    page = window.page("budget")
+    settle(qtbot, window)
+    write(qtbot, page.learnt.field, "1.6")  # of 2, 0.5 is spent
+    qtbot.wait(400)
+    settle(qtbot, window)
+    window.go_next()
+    assert window.step == "budget" and "not enough left" in window.notice.words()
