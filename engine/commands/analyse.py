@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine import texts
 from engine.commands.command import Answer, Commands
-from engine.commands.values import json_pair, read_schema
+from engine.commands.values import json_pair, pair, read_schema
 from engine.errors import InputRefused
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def add_commands(add: Commands) -> None:
     analyse.add_argument("file", nargs="?", metavar="FILE")
     analyse.add_argument("--schema", metavar="SCHEMA.json")
     analyse.add_argument("--set", action="append", default=[], metavar="NAME=JSON")
+    analyse.add_argument("--source", action="append", default=[], metavar="NAME=FILE")
     at_risk = add("at-risk", at_risk_command, _lines)
     _add_options(at_risk, {*_AT_RISK, *_SAMPLED, *_PAIRS, "delta"})
     at_risk.add_argument("--release", action="append", metavar="MECHANISM:LEVEL[:COUNT]")
@@ -142,6 +143,11 @@ def _asked(
     schema = getattr(options, "schema", None)
     schemas = {} if schema is None else {MAIN: read_schema(Path(schema))}
     tables = {} if file is None else {MAIN: read_table(Path(file), schema=schemas.get(MAIN))}
+    known = {source.name for source in analysis(name).sources}
+    for other, path in map(pair, getattr(options, "source", ())):
+        if other not in known:
+            raise InputRefused("analyses.no_source", analysis=name, source=other)
+        tables[other] = read_table(Path(path), schema=schemas.get(MAIN))
     return ask(analysis(name), given, tables=tables, schemas=schemas)
 
 

@@ -1,0 +1,95 @@
+"""The questions about what a table gives away: their figures, and what they refuse."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from engine.__main__ import main
+from engine.analyses.catalogue import analysis, ask
+from engine.errors import InputRefused
+from engine.methods.protocol import MAIN
+from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.table import Table
+
+SCHEMA = Schema(
+    (
+        Column("age", Role.IDENTIFYING, Kind.INTEGER),
+        Column("sex", Role.IDENTIFYING, Kind.CATEGORY),
+        Column("ill", Role.SENSITIVE, Kind.CATEGORY),
+        Column("key", Role.PERSON_KEY),
+    )
+)
+ROWS = pd.DataFrame(
+    {
+        "age": [30, 30, 30, 41, 41, 52],
+        "sex": ["f", "f", "m", "m", "m", "f"],
+        "ill": ["a", "b", "a", "b", "b", "a"],
+        "key": ["p1", "p2", "p3", "p4", "p5", "p6"],
+    }
+)
+
+
+def asked(name, values=None, **tables):
+    return ask(analysis(name), values or {}, tables={MAIN: Table(ROWS), **tables}, schemas={MAIN: SCHEMA})
+
+
+def test_disclosure_answers_as_the_command_does():
+    found = asked("disclosure").figures
+    assert (found["groups"], found["alone"], found["smallest_group"]) == (4, 2, 1)
+    people = Table(pd.concat([ROWS, ROWS], ignore_index=True).assign(key=range(12)))
+    beside = asked("disclosure", population=people).figures
+    assert beside["journalist_highest"] == 0.5
+    with pytest.raises(InputRefused, match=r"risk\.population_twice"):
+        asked("disclosure", {"population_size": 100}, population=people)
+    with pytest.raises(InputRefused, match=r"risk\.needs_table"):
+        ask(analysis("disclosure"), {})
+
+
+def test_column_sets_by_hand():
+    found = {tuple(one["columns"]): one for one in asked("column_sets").figures["sets"]}
+    assert found[("age",)]["groups"] == 3 and found[("age",)]["alone"] == 1
+    # 15 pairs; by age 3 + 1 agree, by age and sex 1 + 1
+    assert found[("age",)]["separation"] == pytest.approx(11 / 15)
+    assert found[("age", "sex")]["separation"] == pytest.approx(13 / 15)
+
+
+def test_linkage_knows_who_is_who_by_the_key():
+    other = Table(pd.DataFrame({"age": [30, 52, 41], "sex": ["m", "f", "m"], "key": ["p3", "p1", "p9"]}))
+    found = asked("linkage", {"columns": ["age", "sex"]}, intruder=other).figures["exact"]
+    # p3 is found; the second is linked to p6, which is wrong; the third has two candidates
+    assert (found["found"], found["links"], found["right"]) == (3, 2, 1)
+    unnamed = Table(other.rows().drop(columns="key"))
+    assert asked("linkage", {"columns": ["age", "sex"]}, intruder=unnamed).figures["exact"]["right"] is None
+    itself = asked("linkage", {"columns": ["age", "sex"]}).figures["exact"]
+    assert (itself["links"], itself["right"], itself["expected"]) == (2, 2, 4.0)
+
+
+def test_published_tables_by_hand():
+    found = asked("published_sums", {"tables": ["sex", "sex=m, age"], "fewest": 2}).figures
+    # Of the men one is 30: given alone by his own cell, and no women's cell is small
+    assert found["figures"] == 4 and found["people_alone"] == 1
+    with pytest.raises(InputRefused, match=r"risk\.published_table"):
+        asked("published_sums", {"tables": [" , "]})
+    with pytest.raises(InputRefused, match=r"table\.no_such_column"):
+        asked("published_sums", {"tables": ["shoe"]})
+
+
+def test_a_secret_that_every_cell_of_one_gives_away():
+    values = {"tables": ["key", "sex"], "secret": "ill=b"}
+    found = asked("published_sums", values).figures["reconstruction"]
+    assert (found["accuracy"], found["baseline"]) == (1.0, 0.5)
+    coarse = asked("published_sums", {"tables": ["sex"], "secret": "ill=b"}).figures["reconstruction"]
+    assert coarse["accuracy"] < 1.0
+
+
+def test_a_second_file_on_the_command_line(capsys, tmp_path):
+    ROWS.to_csv(tmp_path / "rows.csv", index=False)
+    ROWS.head(3).to_csv(tmp_path / "known.csv", index=False)
+    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA.to_json()))
+    given = ("linkage", str(tmp_path / "rows.csv"), "--schema", str(tmp_path / "schema.json"))
+    given += ("--set", 'columns=["age", "sex"]', "--json")
+    assert main(["analyse", *given, "--source", f"intruder={tmp_path / 'known.csv'}"]) == 0
+    assert json.loads(capsys.readouterr().out)["exact"]["records"] == 3
+    assert main(["analyse", *given, "--source", f"nobody={tmp_path / 'known.csv'}"]) == 2
+    assert "nobody" in capsys.readouterr().err
