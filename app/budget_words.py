@@ -35,6 +35,14 @@ class Said:
         """The views of the level, or None."""
         return self.worked.choice if self.worked is not None else None
 
+    def verdict(self) -> Any:
+        """Return how many cells can say something at this level, or None where nothing is counted."""
+        if self.choice is None:
+            return None
+        from engine.release.verdict import verdict
+
+        return verdict(self.plan, self.choice.forecast)
+
     def _amount(self, value: float | Fraction) -> str:
         return money(value, self.plan.price.currency)
 

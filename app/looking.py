@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import comb
 from typing import Any
+
+from engine.views import TableView, View, is_weak
 
 WRONG, CARE, QUIET = "wrong", "care", "quiet"
 _ORDER = (WRONG, CARE, QUIET)
-EXPECTED, DOUBTFUL = 0.95, 0.85
-"""Share of numbers within their margin: what the margin says, and below what somebody should ask why."""
+EXPECTED, RARE = 0.95, 0.001
+"""Share of numbers within their margin, as the margin says; how rare fewer must be to be worth a question."""
 MOST = 0.5
 
 
@@ -22,30 +25,41 @@ class Point:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def points(facts: Mapping[str, Any]) -> tuple[Point, ...]:
-    """Return what stands out, worst first; empty where nothing does."""
+def points(facts: Mapping[str, Any], views: Sequence[View] = ()) -> tuple[Point, ...]:
+    """Return what stands out, worst first; empty where nothing does. ``views`` are those that leave."""
     public, internal = facts["public"], facts["internal"]
-    found = [*_weak(public), *_off(internal), *_beyond(internal), *_rows(public, internal)]
+    found = [*_weak(views), *_off(internal), *_beyond(internal), *_rows(public, internal)]
     if internal.get("holding", {}).get("bounds_all") is False:
         found.append(Point(CARE, "unbounded", {"holding": internal["holding"]["name"]}))
     return tuple(sorted(found, key=lambda one: _ORDER.index(one.tone)))
 
 
-def _weak(public: Mapping[str, Any]) -> Iterator[Point]:
-    """Numbers without information: of the kind of number that fares worst."""
-    counted = list(public.get("measures", {}).get("utility.small_groups", {}).values())
-    worst = max(counted, key=lambda one: one["guesses"] / max(one["cells"], 1), default=None)
-    if worst is not None and worst["guesses"]:
-        tone = WRONG if worst["guesses"] > MOST * worst["cells"] else CARE
-        yield Point(tone, "weak", {"guesses": worst["guesses"], "cells": worst["cells"]})
+def _weak(views: Sequence[View]) -> Iterator[Point]:
+    """Numbers that stand in brackets: of the column that has most of them."""
+    tables = [view for view in views if isinstance(view, TableView) and view.rows]
+    columns = [column for table in tables for column in zip(*table.rows, strict=True)]
+    counted = [(sum(map(is_weak, column)), len(column)) for column in columns]
+    guesses, cells = max(counted, key=lambda one: one[0] / one[1], default=(0, 0))
+    if guesses:
+        yield Point(WRONG if guesses > MOST * cells else CARE, "weak", {"guesses": guesses, "cells": cells})
 
 
 def _off(internal: Mapping[str, Any]) -> Iterator[Point]:
-    """Fewer numbers within their margin than the margin says. Exact, and so inside only."""
+    """Fewer numbers within their margin than luck explains. Exact, and so inside only."""
     for one in internal.get("measures", {}).get("utility.released_error", {}).values():
-        share = one.get("share_within")
-        if share is not None and share < DOUBTFUL:
-            yield Point(CARE, "off", {"within": one["within"], "cells": one["cells"]})
+        cells, within = one.get("cells", 0), one.get("within")
+        if cells and within is not None and at_most(within, cells) < RARE:
+            yield Point(CARE, "off", {"within": within, "cells": cells})
+
+
+def at_most(hits: int, of: int) -> float:
+    """Return how often at most so many of all numbers lie within their margin, each 95 times of 100.
+
+    >>> round(at_most(8, 10), 3), at_most(10, 10)
+    (0.086, 1.0)
+    """
+    missed = 1 - EXPECTED
+    return sum(comb(of, out) * missed**out * EXPECTED ** (of - out) for out in range(of - hits, of + 1))
 
 
 def _beyond(internal: Mapping[str, Any]) -> Iterator[Point]:
@@ -55,7 +69,8 @@ def _beyond(internal: Mapping[str, Any]) -> Iterator[Point]:
         one.get("decision"): one.get("reason") for one in internal.get("plan", {}).get("decisions", ())
     }
     for name in beyond(internal.get("price") or {}):
-        yield Point(CARE, f"beyond_{name}", {"reason": reasons.get(name) or ""})
+        said = reasons.get(name) or ""
+        yield Point(CARE, f"beyond_{name}{'' if said else '_unsaid'}", {"reason": said} if said else {})
 
 
 def _rows(public: Mapping[str, Any], internal: Mapping[str, Any]) -> Iterator[Point]:

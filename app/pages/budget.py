@@ -21,8 +21,9 @@ from app.widgets.exact_field import ExactField
 from app.widgets.linked_card import LinkedCard
 from app.widgets.money_view import MoneyView
 from app.widgets.owed import Owed
-from app.widgets.panel import Explanation
+from app.widgets.panel import Explanation, three
 from app.widgets.prose import Prose
+from app.widgets.verdict_card import VerdictCard
 from engine.errors import EngineError
 
 LINKED = ("money", "learnt", "accuracy")
@@ -57,6 +58,10 @@ class BudgetPage(Page):
         self.caution.setObjectName("second-decides")
         self.caution.hide()
         self.body.addWidget(self.caution)
+        self.verdict = VerdictCard()
+        self.verdict.jump.connect(lambda step: self.frame.go(step))
+        self.topic(self.verdict, "verdict")
+        self.body.addWidget(self.verdict)
         self.money_view = MoneyView()
         self.topic(self.money_view.curve, "curve")
         self.body.addWidget(self.money_view)
@@ -261,6 +266,9 @@ class BudgetPage(Page):
         self.further.second.show_model(*second)
         self.caution.setVisible(second[2] == "care")
         self.caution.say(second[1])
+        judged = said.verdict()
+        useless = judged if judged is not None and judged.is_useless else None
+        self.verdict.show_verdict(useless, jumps=("columns", "method"))
         view = self.worked.curve if self.worked is not None else None
         self.money_view.setVisible(view is not None)
         if view is not None:
@@ -379,6 +387,8 @@ class BudgetPage(Page):
     # --- the right-hand side -----------------------------------------------------------------------
 
     def explain(self, topic: str) -> Explanation:
+        if topic == "verdict":
+            return three("app.preview.help.verdict", words.say("app.preview.verdict.heading"))
         said = self._said()
         if not topic:
             return said.page(lambda: self.further.unfold("calibrate")) or super().explain("")

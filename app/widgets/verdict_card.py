@@ -60,6 +60,7 @@ class VerdictCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(" ", parent=parent)
         self.setObjectName("verdict")
+        self._shown: Any = None
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.sentence = Prose()
         self.sentence.setObjectName("verdict-sentence")
@@ -80,9 +81,10 @@ class VerdictCard(Card):
     def show_verdict(self, verdict: Any, remedies: Sequence[Any] = (), *, jumps: Sequence[str] = ()) -> None:
         """Show a verdict, or hide where there is none. ``jumps`` are steps where it can be mended."""
         self.setVisible(verdict is not None)
-        empty(self._remedies)
-        if verdict is None:
+        if verdict is None or self._shown == (verdict, remedies):
             return
+        self._shown = (verdict, remedies)
+        empty(self._remedies)
         bad = verdict.is_useless
         self.setProperty("card", "care" if bad else "true")
         self.heading.setProperty("tone", "care" if bad else "quiet")

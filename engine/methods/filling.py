@@ -16,10 +16,13 @@ class Counted:
         Cells (or groups) that share the rows between them: a row is in one of them at most.
     limit
         The error that 95 of 100 counts stay within, in rows.
+    rows_per_person
+        Cap on the rows of one person.
     """
 
     cells: int
     limit: float
+    rows_per_person: int
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,8 @@ def verdict(plan: Plan, forecast: Forecast | None) -> Verdict | None:
     people = plan.parameters.get("people") or plan.price.people
     if forecast is None or forecast.counted is None or not isinstance(people, int):
         return None
-    counted, cap = forecast.counted, plan.request.rows_per_person
-    found = filling(rows=people * cap, cells=counted.cells, limit=counted.limit)
+    counted = forecast.counted
+    found = filling(rows=people * counted.rows_per_person, cells=counted.cells, limit=counted.limit)
     return Verdict(people, counted.cells, counted.limit, found.above, found.per_cell)
 
 

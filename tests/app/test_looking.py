@@ -6,6 +6,7 @@ import copy
 
 from app import words
 from app.looking import points
+from engine.views import TableView, weak
 
 FACTS = {
     "public": {"method": {"family": "statistics"}, "measures": {}},
@@ -28,13 +29,21 @@ def test_nothing_stands_out():
     assert points(FACTS) == ()
 
 
+def shown(values):
+    """Return a released table with some numbers in brackets."""
+    return TableView("t", ("group", "count", "margin"), tuple(("a", value, 4) for value in values))
+
+
 def test_numbers_without_information_are_worst_when_they_are_most():
     found = facts(input={"rows": 10, "rows_used": 8})
-    found["public"]["measures"] = {"utility.small_groups": {"a": {"cells": 9, "guesses": 2}}}
-    assert [(one.tone, one.name) for one in points(found)] == [("care", "weak"), ("quiet", "left_out")]
-    found["public"]["measures"]["utility.small_groups"]["b"] = {"cells": 9, "guesses": 5}
-    first = points(found)[0]
-    assert (first.tone, first.values) == ("wrong", {"guesses": 5, "cells": 9})
+    few, most = shown([weak(1), 9, 8, 7]), shown([weak(1), weak(2), weak(0), 7])
+    assert [(one.tone, one.name) for one in points(found, (few,))] == [
+        ("care", "weak"),
+        ("quiet", "left_out"),
+    ]
+    first = points(found, (few, most))[0]
+    assert (first.tone, first.values) == ("wrong", {"guesses": 3, "cells": 4})
+    assert names(FACTS) == []
 
 
 def test_rows_that_had_no_part_are_named():
@@ -47,14 +56,14 @@ def test_going_beyond_what_was_stated_stands_with_its_reason():
     price = {"constants": {"budget": 100, "largest_error": 5}, "epsilon": "1", "budget": 200.0}
     plan = {"decisions": [{"decision": "over_money", "reason": "agreed"}]}
     found = points(facts(price=price | {"window": {"lower": 2}}, plan=plan))
-    assert [one.name for one in found] == ["beyond_over_money", "beyond_over_error"]
+    assert [one.name for one in found] == ["beyond_over_money", "beyond_over_error_unsaid"]
     assert found[0].values == {"reason": "agreed"}
 
 
 def test_numbers_further_off_than_they_say():
-    measured = {"utility.released_error": {"a": {"cells": 20, "within": 10, "share_within": 0.5}}}
+    measured = {"utility.released_error": {"a": {"cells": 20, "within": 10}}}
     assert names(facts(measures=measured)) == ["off"]
-    measured["utility.released_error"]["a"]["share_within"] = 0.9
+    measured["utility.released_error"]["a"]["within"] = 17  # one of about sixty releases has as few
     assert names(facts(measures=measured)) == []
 
 
@@ -67,3 +76,4 @@ def test_every_point_has_its_words():
         assert words.has(f"app.release.point.{name}")
     for name in ("over_money", "over_error", "second_model"):
         assert words.has(f"app.release.point.beyond_{name}")
+        assert words.has(f"app.release.point.beyond_{name}_unsaid")

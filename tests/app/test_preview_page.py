@@ -89,3 +89,15 @@ def test_going_beyond_what_was_stated_asks_for_a_reason(
     recorded = {one["decision"]: one["reason"] for one in window.study.plan.decisions}
     assert recorded[name] == "Agreed with the board"
     assert page.ahead.preview is not None and page.shape.isVisible(), "a reason changes nothing else"
+
+
+def test_a_useless_level_is_said_on_the_budget_too(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("budget")
+    settle(qtbot, window)
+    assert not page.verdict.isVisible()
+    page = at("budget", budget=THIN)
+    settle(qtbot, window)
+    assert page.verdict.isVisible() and "no information" in page.verdict.sentence.plain()
+    page.verdict.findChild(QAbstractButton, "jump-columns").click()
+    settle(qtbot, window)
+    assert window.step == "columns"

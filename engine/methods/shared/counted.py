@@ -101,7 +101,7 @@ class CountsMethod(Method):
             errors.append(Expected(label, "whole", None, total.median, total.limit, unit))
         views = (*forecast_views(self.id, errors), view)
         notes = (*cap_notes(request), *self.people_notes(request, one.limit))
-        counted = Counted(self.cells(request).size, one.limit)
+        counted = Counted(self.cells(request).size, one.limit, request.rows_per_person)
         return Forecast(tuple(errors), views=views, notes=notes, counted=counted)
 
     def people_notes(self, request: Request, limit: float) -> tuple[Text, ...]:

@@ -153,7 +153,8 @@ class Margins(Method):
             errors.append(Expected(name, "whole", None, found.median, found.limit, counted_unit(request)))
         notes = [self._measured_note(request)]
         largest = max(self.asked(request), key=self.strategy(request).cells)
-        counted = Counted(self.strategy(request).cells(largest), self._accuracy(largest, request).limit)
+        limit = self._accuracy(largest, request).limit
+        counted = Counted(self.strategy(request).cells(largest), limit, request.rows_per_person)
         if request.values["people"] is not None:
             notes.append(
                 filling_note(

@@ -195,7 +195,7 @@ class Quantiles(Method):
             tuple(errors),
             views=forecast_views(self.id, errors),
             notes=(*cap_notes(request), *map(self._note, ("even", "rank", self._way(steps)))),
-            counted=Counted(self.cells(request).size, float(ceil(most))),
+            counted=Counted(self.cells(request).size, float(ceil(most)), request.rows_per_person),
         )
 
     def _note(self, name: str) -> Text:
