@@ -133,7 +133,7 @@ class ShareWithin:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredLosses:
-    """Realised privacy losses, sorted. Made by `direct_losses` and `direct_losses_between`.
+    """Realised privacy losses, sorted. Made by `direct_losses`.
 
     Parameters
     ----------
@@ -289,59 +289,6 @@ def direct_losses(
     ):
         losses.append(_losses(mechanism, first, second, generator))
     return _measured(losses, population.origin)
-
-
-def direct_losses_between(
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
-    mechanism: SimulatedMechanism,
-    *,
-    draws: int,
-    generator: np.random.Generator,
-    progress: Progress = SILENT,
-) -> MeasuredLosses:
-    """Return the privacy losses of a mechanism between two stated answers, for instance the worst ones.
-
-    Parameters
-    ----------
-    first, second
-        Answers f(x) and f(y), shape (k,).
-    mechanism, draws, generator, progress
-        As for `direct_losses`.
-
-    Returns
-    -------
-    MeasuredLosses
-        Sorted losses, of no origin.
-
-    Raises
-    ------
-    InputRefused
-        ``direct.draws``, ``direct.answer_shape`` or ``direct.not_a_number``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = direct_losses_between(
-    ...     np.zeros(1), np.ones(1), SimulatedLaplace(1.0), draws=20_000,
-    ...     generator=np.random.Generator(np.random.PCG64(3)))
-    >>> 0.39 < found.within(0.6).share < 0.43  # exactly ½·exp(−.2) = .4094; theorem 3 says .7138
-    True
-    """
-    if draws < 1:
-        raise InputRefused(f"{AREA}.draws", found=draws)
-    one, other = (np.asarray(answer, dtype=np.float64).reshape(1, -1) for answer in (first, second))
-    if one.shape != other.shape or not (np.isfinite(one).all() and np.isfinite(other).all()):
-        raise InputRefused(f"{AREA}.answer_shape")
-    losses = []
-    for start in range(0, draws, AT_ONCE):
-        count = min(AT_ONCE, draws - start)
-        shape = (count, one.shape[1])
-        losses.append(
-            _losses(mechanism, np.broadcast_to(one, shape), np.broadcast_to(other, shape), generator)
-        )
-        progress.step((start + count) / draws, STAGE)
-    return _measured(losses, None)
 
 
 def _losses(

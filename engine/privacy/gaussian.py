@@ -226,24 +226,6 @@ def concentrated_epsilon(*, rho: float, delta: float) -> float:
 
 
 @lru_cache(maxsize=512)
-def continuous_scale(*, epsilon: Fraction, delta: Fraction, sensitivity: Fraction) -> Fraction:
-    """Return the smallest standard deviation of continuous Gaussian noise, rounded up.
-
-    Examples
-    --------
-    >>> scale = continuous_scale(epsilon=Fraction(1), delta=Fraction(1, 10**6), sensitivity=Fraction(1))
-    >>> round(float(scale), 4)
-    4.2247
-    """
-    reach = float(sensitivity)
-    return _smallest(
-        lambda scale: continuous_delta(scale=scale, epsilon=float(epsilon), sensitivity=reach),
-        float(delta),
-        start=reach / max(float(epsilon), 1e-12),
-    )
-
-
-@lru_cache(maxsize=512)
 def discrete_scale(*, epsilon: Fraction, delta: Fraction, squared_sensitivity: int) -> Fraction:
     """Return a standard deviation of discrete Gaussian noise that gives (epsilon, delta), rounded up.
 

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from engine.privacy.at_risk import laplace, mechanisms, published
-from engine.privacy.direct import SimulatedLaplace, direct_losses_between
+from engine.privacy.direct import SimulatedLaplace
 from engine.privacy.sampled_sensitivity import (
     Origin,
     RidgeQuery,
@@ -37,6 +37,7 @@ from engine.privacy.sampled_sensitivity import (
     sampled_sensitivity,
     unit_rows,
 )
+from tests.engine.privacy.test_direct import between
 
 ADULT = Path(__file__).parents[1] / "data" / "adult.csv.gz"
 ATTRIBUTES = ("age", "education_num", "capital_gain", "capital_loss", "hours_per_week")
@@ -141,9 +142,7 @@ def test_5_3_figures(draw, part, name, curves):
 
 def test_5_4_two_million_draws():
     """At ε₀ = 1, ε = .6: .4094 and .1848 measured, .4094 and .1847 exact, .7138 published."""
-    losses = direct_losses_between(
-        np.zeros(1), np.ones(1), SimulatedLaplace(1.0), draws=2_000_000, generator=seeded(5)
-    )
+    losses = between(0.0, 1.0, SimulatedLaplace(1.0), draws=2_000_000, seed=5)
     one = losses.within(0.6, level=1 - 1e-6)
     two = losses.within(0.6, level=1 - 1e-6, two_sided=True)
     assert one.low <= mechanisms.laplace(epsilon0=1.0).confidence(0.6) <= one.high

@@ -75,19 +75,6 @@ def test_calibration_is_on_the_safe_side_and_close():
             assert smaller > float(delta)
 
 
-def test_continuous_calibration_agrees_with_dp_accounting():
-    from dp_accounting.pld import accountant, common
-
-    for epsilon in (0.05, 1.0, 4.0):
-        found = gaussian.continuous_scale(
-            epsilon=Fraction(str(epsilon)), delta=Fraction(1, 10**5), sensitivity=Fraction(1)
-        )
-        parameters = common.DifferentialPrivacyParameters(epsilon, 1e-5)
-        assert float(found) == pytest.approx(
-            accountant.get_smallest_gaussian_noise(parameters, 1, sensitivity=1), rel=2e-2
-        )
-
-
 def test_a_budget_halved_doubles_the_noise():
     assert LaplaceCounts(3, Fraction(1, 2)).scale == 2 * LaplaceCounts(3, Fraction(1)).scale
 
