@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -26,6 +28,33 @@ def instances(package: ModuleType, base: Any) -> tuple[Any, ...]:
     True
     """
     return tuple(sorted((kind() for kind in kinds(package, base)), key=lambda one: str(one.id)))
+
+
+def instance(package: ModuleType, base: Any, wanted: str) -> Any | None:
+    """Return the instance with an id from the module of that name alone: no other file is imported.
+
+    Returns
+    -------
+    object or None
+        None where no module below the package has the name, or its class another id; see `instances`.
+
+    Examples
+    --------
+    >>> import engine.methods
+    >>> from engine.methods.protocol import Method
+    >>> instance(engine.methods, Method, "statistics.counts").id
+    'statistics.counts'
+    >>> instance(engine.methods, Method, "statistics.nothing") is None
+    True
+    """
+    name = f"{package.__name__}.{wanted}"
+    try:
+        if re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", wanted) is None or find_spec(name) is None:
+            return None
+    except ModuleNotFoundError:  # no package of the first part
+        return None
+    importlib.import_module(name)
+    return next((one for kind in _kinds(base, name) if (one := kind()).id == wanted), None)
 
 
 def kinds(package: ModuleType, base: Any) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import engine.methods
-from engine.discovery import instances
+from engine.discovery import instance, instances
 from engine.errors import InputRefused
 from engine.methods.protocol import Method
 
@@ -22,6 +22,13 @@ def methods() -> tuple[Method, ...]:
     return instances(engine.methods, Method)
 
 
+@cache
+def alone(method_id: str) -> Method | None:
+    """Return a method from the file of its name: what a release needs is not held up by other files."""
+    found: Method | None = instance(engine.methods, Method, method_id)
+    return found
+
+
 def method(method_id: str) -> Method:
     """Return a method by its id.
 
@@ -30,6 +37,9 @@ def method(method_id: str) -> Method:
     InputRefused
         ``plan.unknown_method``.
     """
+    found = alone(method_id)
+    if found is not None:
+        return found
     for candidate in methods():
         if candidate.id == method_id:
             return candidate

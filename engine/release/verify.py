@@ -235,12 +235,15 @@ def _check_reports(name: str, part: Path) -> list[EngineError]:
 
 def _made_again(part: Path) -> Mapping[str, bytes] | None:
     """Return what the evidence of a folder says in words; None where this version would say it otherwise."""
-    from engine.methods.catalogue import methods
+    from engine.methods.catalogue import method
 
     tree = _evidence(part)
     made_by = tree.get("method") if tree is not None else None
     name = made_by.get("id") if isinstance(made_by, dict) else None
-    libraries = next((method.libraries for method in methods() if method.id == name), ())
+    try:
+        libraries = method(str(name)).libraries
+    except InputRefused:
+        libraries = ()
     if tree is None or tree.get("program") != program(libraries):
         return None
     try:

@@ -121,6 +121,7 @@ def test_a_level_that_follows_is_shown_before_it_is_spent(
     monkeypatch.setattr(Following, "cost", cost)
     found = tuple(Following() if one.id == Following.id else one for one in catalogue.methods())
     monkeypatch.setattr(catalogue, "methods", lambda: found)
+    monkeypatch.setattr(catalogue, "alone", lambda method_id: None)
     go_on(qtbot, window, Following.id, tmp_path, pays=Budget(Fraction(2)))
     assert "budget" not in flow.path(window.study.state)
     window.go("terms")

@@ -207,6 +207,7 @@ WAYS = (Copies, Follows, Kit, Joined, Desk)
 def ways(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     found = tuple(kind() for kind in WAYS)
     monkeypatch.setattr(catalogue, "methods", lambda: found)
+    monkeypatch.setattr(catalogue, "alone", lambda method_id: None)
     yield
 
 
