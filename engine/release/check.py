@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from engine import texts
@@ -16,6 +17,7 @@ from engine.privacy.promise import promise_kind
 from engine.release import charge, reading
 from engine.release.checked import Checked
 from engine.release.foreseen import Foreseen, foresee, worked_out
+from engine.release.levels import size_of_all
 from engine.release.plan import Plan
 from engine.table.schema import Role, Schema
 
@@ -53,6 +55,9 @@ def check(plan: Plan, *, ledger: Ledger | None = None, base: Path = Path()) -> C
         raise refusal
     plan.candidate_plans()  # candidates that are none
     request = plan.request_from(state_of(plan, base))
+    whole = size_of_all(plan)
+    if whole is not None:  # no groups: the forecast is about what is released
+        request = replace(request, sizes=(whole,))
     with worked_out("problems"):
         for problem in method.problems(request):
             raise InputRefused(problem.code, **problem.values)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from engine.methods.catalogue import method as find_method
+from engine.methods.parameters import ParameterKind
 from engine.methods.protocol import Budget
 from engine.methods.solve import epsilon_for_error
 from engine.pricing import posterior as beliefs
@@ -20,6 +21,7 @@ from engine.release.plan import Plan
 SMALLEST, LARGEST = Fraction(1, 1000), Fraction(20)
 DIGITS = 3
 TYPICAL_SIZE = 20
+GROUPS = "by"  # what every method calls the columns that it forms groups by
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,30 @@ def reference_size(plan: Plan) -> int:
     >>> reference_size(Plan(declared_sizes=(5, 20, 100, 1000)))
     20
     """
+    whole = size_of_all(plan)
+    if whole is not None:
+        return whole
     return min(plan.declared_sizes, key=lambda size: abs(math.log(size / TYPICAL_SIZE)), default=TYPICAL_SIZE)
+
+
+def size_of_all(plan: Plan) -> int | None:
+    """Return how many rows one answer about everybody rests on, by declaration.
+
+    Returns
+    -------
+    int or None
+        Declared people times the cap on rows of one person. None where a method forms groups or could not
+        form any, and where nobody declared how many people there are.
+    """
+    people = plan.parameters.get("people") or plan.price.people
+    if not plan.method or plan.parameters.get(GROUPS) or not isinstance(people, int):
+        return None
+    asked = find_method(plan.method).parameters
+    forms = any(one.name == GROUPS for one in asked)
+    if not forms or any(one.kind is ParameterKind.EDGES for one in asked):  # intervals are groups too
+        return None
+    cap = plan.schema.rows_per_person if plan.schema.person_key is not None else 1
+    return people * cap
 
 
 def with_epsilon(plan: Plan, epsilon: Fraction) -> Plan:

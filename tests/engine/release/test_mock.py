@@ -15,7 +15,9 @@ from engine.methods.catalogue import method, methods
 from engine.methods.filling import filling
 from engine.methods.protocol import TableArtefact
 from engine.release.check import check
+from engine.release.choice import choice
 from engine.release.examples import plans
+from engine.release.levels import reference_size
 from engine.release.mock import mock
 from engine.release.plan import FileReference
 from engine.release.verdict import remedies, verdict
@@ -114,6 +116,16 @@ def test_remedies_are_counted_the_same_way_and_help():
     for one in found:
         assert judged(replace(thin, **one.changes)) == one.verdict
         assert one.verdict.share > judged(thin).share
+
+
+def test_an_answer_about_everybody_is_judged_by_everybody():
+    plan = example("statistics.means")
+    alone = replace(plan, parameters={k: v for k, v in plan.parameters.items() if k != "by"})
+    assert reference_size(plan) == 20
+    assert reference_size(alone) == choice(alone).size == 4259
+    whole, group = choice(alone).error, choice(plan).error
+    assert whole.size == 4259 and whole.limit < group.limit / 50
+    assert {one.size for one in check(alone).method.forecast(check(alone).request).errors} == {4259, None}
 
 
 # --- numbers that carry no information --------------------------------------------------------------
