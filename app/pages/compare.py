@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import string
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QButtonGroup, QPushButton, QRadioButton, QVBoxLayout
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QGridLayout, QHeaderView, QPushButton
 
 from app import words
-from app.choosing import title
+from app.comparing import Figure, Settings, figures, letter, settings
 from app.deciding import compared
-from app.money import level, size
+from app.money import size
 from app.pages.base import Page
-from app.widgets.cards import Card
+from app.widgets.candidate_plot import CandidatePlot
+from app.widgets.cards import Card, row
+from app.widgets.panel import Explanation, Part
 from app.widgets.parameter_fields import empty
-from app.widgets.prose import Prose
+from app.widgets.prose import Heading, Prose
+from app.widgets.table_view import DataTable
+
+NARROW = 760  # pixels under which the picture stands below the table
+ROW = 34
 
 
 class ComparePage(Page):
@@ -25,12 +31,16 @@ class ComparePage(Page):
 
     def build(self) -> None:
         self.found: tuple[Any, ...] = ()
+        self.settings = Settings((), ())
+        self.figures: tuple[Figure, ...] = ()
+        self.place = 0
         self._made_for: Any = None
-        self.group = QButtonGroup(self)
-        self.group.idClicked.connect(self._choose)
-        self._column = QVBoxLayout()
-        self._column.setSpacing(12)
-        self.body.addLayout(self._column)
+        self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._sides.setSpacing(16)
+        self._build_picture()
+        self._build_table()
+        self.body.addLayout(self._sides)
+        self._build_chosen()
         self.tried = Prose(tone="quiet")
         self.tried.setObjectName("tried")
         self.body.addWidget(self.tried)
@@ -40,6 +50,67 @@ class ComparePage(Page):
         self.drop.clicked.connect(lambda checked=False: self._drop())
         self.body.addWidget(self.drop, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addStretch(1)
+
+    def _build_picture(self) -> None:
+        self.picture = Card()
+        self.plot = CandidatePlot()
+        self.plot.chosen.connect(self.choose)
+        self.topic(self.plot, "")
+        self.axes = {name: self._axis(name) for name in ("upwards", "across")}
+        line = row(*self.axes.values(), stretch=False)
+        line.setStretch(0, 1)
+        line.setStretch(1, 1)
+        self.picture.body.addLayout(line)
+        self.picture.body.addWidget(self.plot)
+        self.picture.body.addStretch(1)
+        self._sides.addWidget(self.picture, 5)
+
+    def _axis(self, name: str) -> QComboBox:
+        combo = QComboBox()
+        combo.setObjectName(f"axis-{name}")
+        combo.setAccessibleName(words.say(f"app.compare.axis.{name}"))
+        combo.setToolTip(words.say(f"app.compare.axis.{name}"))
+        combo.setMinimumContentsLength(10)
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.activated.connect(lambda place: self._draw())
+        return combo
+
+    def _build_table(self) -> None:
+        card = Card()
+        self.table = DataTable(words.say("app.compare.title"))
+        self.table.setObjectName("compared")
+        self.table.setProperty("look", "plain")
+        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.topic(self.table, "")
+        card.body.addWidget(self.table)
+        card.body.addStretch(1)
+        self._sides.addWidget(card, 5)
+        self.side = card
+
+    def _build_chosen(self) -> None:
+        self.card = Card()
+        self.card.setObjectName("chosen")
+        self.chosen_title = Heading(size="card")
+        self.chosen_title.setWordWrap(True)
+        self.chosen_words = Prose()
+        self.lines = QGridLayout()
+        self.lines.setHorizontalSpacing(28)
+        self.lines.setVerticalSpacing(6)
+        for place in (0, 2):
+            self.lines.setColumnStretch(place, 1)
+        self.card.body.addWidget(self.chosen_title)
+        self.card.body.addWidget(self.chosen_words)
+        self.card.body.addLayout(self.lines)
+        self.body.addWidget(self.card)
+        self.card.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = self.width() < NARROW
+        down, across = QBoxLayout.Direction.BottomToTop, QBoxLayout.Direction.LeftToRight
+        self._sides.setDirection(down if narrow else across)
+
+    # --- showing -----------------------------------------------------------------------------------
 
     def opened(self) -> None:
         plan = self.study.plan
@@ -55,82 +126,112 @@ class ComparePage(Page):
     def _show(self, found: tuple[Any, ...], plan: Any) -> None:
         if plan != self.study.plan:
             return
-        self.found, self._made_for = found, plan
-        for button in self.group.buttons():
-            self.group.removeButton(button)
-        empty(self._column)
-        for place, one in enumerate(found):
-            self._column.addWidget(self._card(place, one))
+        self.found, self._made_for, self.place = found, plan, 0
+        self.settings, self.figures = settings(found), figures(found)
+        self._offer_axes()
+        self._draw()
         self.tried.say(words.say("app.compare.tried", count=len(found)))
+        self.choose(next((place for place, one in enumerate(found) if one.problem is None), 0))
+
+    def _offer_axes(self) -> None:
+        """Offer every figure for both axes: what protects across, what is kept upwards."""
+        self.picture.setVisible(bool(self.figures))
+        for place, combo in enumerate((self.axes["across"], self.axes["upwards"])):
+            combo.clear()
+            for one in self.figures:
+                combo.addItem(one.label)
+            combo.setCurrentIndex(min(place, len(self.figures) - 1))
+            combo.setVisible(len(self.figures) > 2)
+
+    def _draw(self) -> None:
+        """Draw the two figures that were picked, and write them into the table."""
+        picked = [self.axes[name].currentIndex() for name in ("across", "upwards")]
+        shown = [self.figures[place] for place in dict.fromkeys(picked) if 0 <= place < len(self.figures)]
+        names = [self.settings.written(place) for place in range(len(self.found))]
+        self.plot.show_figures(shown[0] if shown else None, shown[1] if len(shown) > 1 else None, names)
+        rows = [
+            [letter(place), self.settings.short(place), *(one.written(place) for one in shown)]
+            for place in range(len(self.found))
+        ]
+        headings = ["", words.say("app.compare.settings"), *(one.label for one in shown)]
+        self.table.show_rows(headings, rows, numeric=frozenset(range(2, len(headings))))
+        self.table.fit_columns(narrowest=40, widest=136)
+        self.table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        self.table.setFixedHeight(36 + ROW * len(rows) + 6)
+        self.table.selectionModel().currentRowChanged.connect(lambda now, before: self.choose(now.row()))
+        self.table.selectRow(self.place)
+
+    # --- choosing ----------------------------------------------------------------------------------
+
+    def choose(self, place: int) -> None:
+        """Show a candidate as the chosen one: in the picture, the table, the card and on the right."""
+        if not 0 <= place < len(self.found):
+            return
+        self.place = place
+        self.plot.choose(place)
+        if self.table.currentIndex().row() != place:
+            self.table.selectRow(place)
+        self.card.show()
+        self.chosen_title.setText(f"{letter(place)} · {self.settings.written(place)}")
+        problem = self.found[place].problem
+        self.chosen_words.setVisible(problem is not None)
+        self.chosen_words.say("" if problem is None else " ".join(words.explain(problem)))
+        empty(self.lines)
+        for line, (label, number) in enumerate(self._lines(place)):
+            self.lines.addWidget(Prose(label, tone="quiet"), line // 2, 2 * (line % 2))
+            said = Prose(f"**{number}**")
+            said.setWordWrap(False)
+            self.lines.addWidget(said, line // 2, 2 * (line % 2) + 1, Qt.AlignmentFlag.AlignRight)
+        self.refresh_explanation()
         self.frame.update_frame()
 
-    def _card(self, place: int, one: Any) -> Card:
-        card = Card()
-        card.setObjectName(f"candidate-{place}")
-        name = f"{string.ascii_uppercase[place % 26]} · {self._differs(one.plan)}"
-        button = QRadioButton(name)
-        button.setObjectName(f"choose-{place}")
-        button.setChecked(place == 0)
-        button.setEnabled(one.problem is None)
-        self.group.addButton(button, place)
-        card.body.addWidget(button)
-        if one.problem is not None:
-            card.body.addWidget(Prose(" ".join(words.explain(one.problem)), tone="wrong"))
-            return card
-        card.body.addWidget(Prose(" · ".join(self._figures(one)), tone="quiet"))
-        return card
-
-    def _differs(self, plan: Any) -> str:
-        """Say in which settings a candidate differs from the others."""
-        from engine.methods.catalogue import method
-
-        found = method(plan.method)
-        several = len({one.plan.method for one in self.found}) > 1
-        parts = [title(found)] if several else []
-        for parameter in found.parameters:
-            values = [one.plan.parameters.get(parameter.name) for one in self.found]
-            if any(value != values[0] for value in values):
-                label = words.say(f"methods.{found.id}.parameters.{parameter.name}.label")
-                mine = plan.parameters.get(parameter.name)
-                mine = ", ".join(map(str, mine)) if isinstance(mine, list | tuple) else mine
-                parts.append(f"{label}: {'–' if mine is None else mine}")
-        return ", ".join(parts) or words.say("app.compare.same")
-
-    def _figures(self, one: Any) -> list[str]:
-        """Return what is promised and expected, and the measured figures in which the candidates differ."""
-        promise, said = one.promise, []
-        if promise.loss is not None:
-            said.append(f"ε\u00a0{level(promise.loss.epsilon)}")
-        for name, value in promise.terms.items():
-            said.append(f"{words.say(f'promises.{promise.kind}.terms.{name}.label')}: {value}")
-        for error in one.forecast.errors[:1]:
-            said.append(
-                words.say("app.compare.error", quantity=words.label(error.quantity), limit=size(error.limit))
+    def _lines(self, place: int) -> list[tuple[str, str]]:
+        """Return what is known of a candidate: the errors to expect, the worst first, then its figures."""
+        forecast = self.found[place].forecast
+        errors = sorted(
+            forecast.errors if forecast is not None else (),
+            key=lambda error: error.limit / (error.size or 1),
+            reverse=True,
+        )
+        lines = [
+            (
+                words.say(
+                    "app.compare.group" if error.size is not None else "app.compare.error",
+                    quantity=words.label(error.quantity),
+                    size=f"{error.size or 0:,}",
+                ),
+                size(error.limit),
             )
-        for measure, figures in one.measured.items():
-            for name, value in figures.items():
-                label = f"measures.{measure}.numbers.{name}.label"
-                others = [other.measured.get(measure, {}).get(name) for other in self.found]
-                if words.has(label) and isinstance(value, int | float) and len(set(map(str, others))) > 1:
-                    said.append(f"{words.say(label)}: {value:,.4g}")
-        return said
+            for error in errors
+        ]
+        return lines + [(figure.label, figure.written(place)) for figure in self.figures]
 
-    def _choose(self, place: int) -> None:
-        self.frame.update_frame()
+    def explain(self, topic: str) -> Explanation:
+        found = super().explain(topic)
+        if not self.found:
+            return found
+        tried = Part(
+            words.say("app.compare.tried_heading"), words.say("app.compare.tried", count=len(self.found))
+        )
+        title = words.say("app.compare.candidate", name=letter(self.place))
+        return Explanation(title, (Part(body=self.settings.written(self.place)), *found.parts, tried))
 
     def next_words(self) -> str:
-        place = self.group.checkedId()
-        return words.say("app.compare.go_on", name=string.ascii_uppercase[place % 26]) if place >= 0 else ""
+        if not self.found or self.found[self.place].problem is not None:
+            return ""
+        return words.say("app.compare.go_on", name=letter(self.place))
 
     def go_next(self) -> None:
         """Take the chosen one; the others stay beside it, so that the evidence says how many there were."""
-        place = self.group.checkedId()
-        if place > 0:
-            chosen = self.found[place].plan
+        if self.found and self.found[self.place].problem is not None:
+            self.refuse(self.found[self.place].problem)
+            return
+        if self.place > 0:
+            chosen = self.found[self.place].plan
             others = tuple(
                 {"method": one.plan.method, "parameters": dict(one.plan.parameters)}
                 for at, one in enumerate(self.found)
-                if at != place
+                if at != self.place
             )
             self.study.decide(
                 method=chosen.method,

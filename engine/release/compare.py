@@ -27,6 +27,7 @@ from engine.release.checked import Checked
 from engine.release.make import Split, make
 from engine.release.plan import Plan
 from engine.release.working import new_folder
+from engine.views import View
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Compared:
         What it promises, and what is expected of it; None with a problem.
     measured
         Figures of every measure by its id, of one that was made and thrown away.
+    inside
+        What the method itself said about it to the custodian.
     """
 
     plan: Plan
@@ -50,6 +53,7 @@ class Compared:
     promise: Promise | None = None
     forecast: Forecast | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
+    inside: tuple[View, ...] = ()
 
 
 def compare(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> tuple[Compared, ...]:
@@ -85,12 +89,15 @@ def _compared(plan: Plan, split: Split, base: Path, progress: Progress) -> Compa
         compared = Compared(plan, None, checked.promise, checked.method.forecast(checked.request))
         if checked.promise.loss is not None or not checked.request.private:
             return compared
-        return replace(compared, measured=_measured(plan, checked, split, base, progress))
+        measured, inside = _measured(plan, checked, split, base, progress)
+        return replace(compared, measured=measured, inside=inside)
     except EngineError as problem:
         return Compared(plan, problem)
 
 
-def _measured(plan: Plan, checked: Checked, split: Split, base: Path, progress: Progress) -> dict[str, Any]:
+def _measured(
+    plan: Plan, checked: Checked, split: Split, base: Path, progress: Progress
+) -> tuple[dict[str, Any], tuple[View, ...]]:
     """Make a candidate without a bounded loss, measure it, and throw it away."""
     held = reading.read_all(plan, checked.sources, base=base, progress=progress.part(0.0, 0.4))
     promised.refuse_other(plan, checked, held)
@@ -110,4 +117,4 @@ def _measured(plan: Plan, checked: Checked, split: Split, base: Path, progress: 
             held[main].people,
         )
         answers = evaluate(measures.chosen(plan.measures, checked.subject), context)
-    return figures(answers.public) | figures(answers.internal)
+    return figures(answers.public) | figures(answers.internal), draft.release.inside.views

@@ -225,7 +225,7 @@ def test_settings_are_kept_compared_and_one_is_chosen(at: Any, window: Window, q
     compare = window.page("compare")
     assert len(compare.found) == 2 and window.footer.next.text() == "Go on with A"
     assert "2" in compare.tried.plain() and not Ledger(window.study.ledger_path).entries()
-    compare.findChild(QAbstractButton, "choose-1").click()
+    compare.table.selectRow(1)
     assert window.footer.next.text() == "Go on with B"
     window.footer.next.click()
     settle(qtbot, window)

@@ -1,0 +1,222 @@
+"""Candidates beside one another: the figures in which they differ, and which of them nothing beats. No Qt."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app import words
+from app.money import level, size
+from engine.views import TableView
+
+MOST_FIGURES = 6  # columns of figures that can be read beside one another
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of every candidate.
+
+    Parameters
+    ----------
+    label
+        In words.
+    values
+        One for each candidate; None where it has none.
+    less_is_better
+        True or False where that is known of the number, None where it is a matter of taste.
+    write
+        How a value is written.
+    low
+        For a forecast: what half of the releases stay within, where ``values`` says what 95 of 100 do.
+    """
+
+    label: str
+    values: tuple[float | None, ...]
+    less_is_better: bool | None = None
+    write: Callable[[float], str] = size
+    low: tuple[float | None, ...] = ()
+
+    @property
+    def differs(self) -> bool:
+        """Whether it tells candidates apart."""
+        return len({value for value in self.values if value is not None}) > 1
+
+    def written(self, place: int) -> str:
+        """Return the value of a candidate as people read it."""
+        value = self.values[place]
+        return "–" if value is None else self.write(value)
+
+
+def letter(place: int) -> str:
+    """Return the name of a candidate: A, B … Z, AA …
+
+    Examples
+    --------
+    >>> letter(1), letter(27)
+    ('B', 'AB')
+    """
+    before, last = divmod(place, 26)
+    return ("" if not before else letter(before - 1)) + string.ascii_uppercase[last]
+
+
+def figures(found: Sequence[Any]) -> tuple[Figure, ...]:
+    """Return the figures that tell candidates apart: promised, expected or measured."""
+    made = [_epsilon(found), _forecast(found), *_terms(found), *_inside(found), *_measured(found)]
+    return tuple(one for one in made if one.differs)[:MOST_FIGURES]
+
+
+def _epsilon(found: Sequence[Any]) -> Figure:
+    losses = [None if one.promise is None else one.promise.loss for one in found]
+    values = tuple(None if loss is None else float(loss.epsilon) for loss in losses)
+    return Figure(words.say("app.compare.epsilon"), values, True, level)
+
+
+def _forecast(found: Sequence[Any]) -> Figure:
+    errors = [_main(one) for one in found]
+    named = {words.label(error.quantity) for error in errors if error is not None}
+    one = words.say("app.compare.error", quantity=next(iter(named), ""))
+    label = one if len(named) == 1 else words.say("app.compare.any_error")
+    return Figure(
+        label,
+        tuple(None if error is None else float(error.limit) for error in errors),
+        True,
+        size,
+        tuple(None if error is None else float(error.median) for error in errors),
+    )
+
+
+def _main(one: Any) -> Any:
+    forecast = one.forecast
+    if forecast is None:
+        return None
+    return forecast.main or next(iter(forecast.errors), None)
+
+
+def _terms(found: Sequence[Any]) -> list[Figure]:
+    made = []
+    for kind, name in _names(
+        (one.promise.kind, one.promise.terms) for one in found if one.promise is not None
+    ):
+        values = tuple(
+            None if one.promise is None or one.promise.kind != kind else _number(one.promise.terms.get(name))
+            for one in found
+        )
+        made.append(Figure(words.say(f"promises.{kind}.terms.{name}.label"), values))
+    return made
+
+
+def _measured(found: Sequence[Any]) -> list[Figure]:
+    made = []
+    for measure, name in _names(part for one in found for part in one.measured.items()):
+        label = f"measures.{measure}.numbers.{name}.label"
+        values = tuple(_number(one.measured.get(measure, {}).get(name)) for one in found)
+        if words.has(label):
+            made.append(Figure(words.say(label), values))
+    return made
+
+
+def _names(parts: Any) -> list[tuple[str, str]]:
+    """Return pairs of a group and a name in it, each once, in their order."""
+    return list(dict.fromkeys((group, name) for group, named in parts for name in named))
+
+
+def _inside(found: Sequence[Any]) -> list[Figure]:
+    """Return the numbers that a method says about what it made: lines of a name and a number."""
+    said = [_lines(one.inside) for one in found]
+    labels = dict.fromkeys(label for lines in said for label in lines)
+    return [Figure(label, tuple(lines.get(label) for lines in said)) for label in labels]
+
+
+def _lines(views: Sequence[Any]) -> dict[str, float]:
+    found = {}
+    for view in views:
+        for row in view.rows if isinstance(view, TableView) and len(view.headings) == 2 else ():
+            value = _number(row[1])
+            if value is not None:
+                found[words.label(row[0]) if row[0] is not None else ""] = value
+    return found
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def unbeaten(across: Figure, upwards: Figure) -> tuple[int, ...]:
+    """Return the candidates that no other beats in both figures, from the left; none where that is taste.
+
+    Examples
+    --------
+    >>> unbeaten(Figure("ε", (1, 2, 2), True), Figure("error", (9, 4, 5), True))
+    (0, 1)
+    """
+    if across.less_is_better is None or upwards.less_is_better is None:
+        return ()
+    signs = (1 if across.less_is_better else -1, 1 if upwards.less_is_better else -1)
+    points = {
+        place: (signs[0] * left, signs[1] * top)
+        for place, (left, top) in enumerate(zip(across.values, upwards.values, strict=True))
+        if left is not None and top is not None
+    }
+    kept = [
+        place
+        for place, (left, top) in points.items()
+        if not any((a <= left and b <= top) and (a, b) != (left, top) for a, b in points.values())
+    ]
+    return tuple(sorted(kept, key=lambda place: points[place]))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """In which settings candidates differ: the names of the settings, and the values of each candidate."""
+
+    labels: tuple[str, ...]
+    values: tuple[tuple[str, ...], ...]
+
+    def short(self, place: int) -> str:
+        """Return the values of a candidate alone."""
+        return " · ".join(value for value in self.values[place] if value) or words.say("app.compare.same")
+
+    def written(self, place: int) -> str:
+        """Return the settings of a candidate with their names."""
+        pairs = zip(self.labels, self.values[place], strict=True)
+        said = [f"{label}: {value}" if label else value for label, value in pairs if value]
+        return ", ".join(said) or words.say("app.compare.same")
+
+
+def settings(found: Sequence[Any]) -> Settings:
+    """Return in which settings candidates differ; the method comes first where it is one of them."""
+    from app.choosing import title
+    from engine.methods.catalogue import method
+
+    methods = [method(one.plan.method) for one in found]
+    several = len({one.id for one in methods}) > 1
+    columns: dict[str, list[str]] = {"": [title(one) for one in methods]} if several else {}
+    for declared in dict.fromkeys(methods):
+        for parameter in declared.parameters:
+            given = [
+                one.plan.parameters.get(parameter.name) if its is declared else None
+                for one, its in zip(found, methods, strict=True)
+            ]
+            own = [value for value, its in zip(given, methods, strict=True) if its is declared]
+            if any(value != own[0] for value in own):
+                base = f"methods.{declared.id}.parameters.{parameter.name}"
+                column = columns.setdefault(words.say(f"{base}.label"), [""] * len(found))
+                for place, (value, its) in enumerate(zip(given, methods, strict=True)):
+                    column[place] = _said(value, base) if its is declared else column[place]
+    return Settings(tuple(columns), tuple(zip(*columns.values(), strict=True)) or ((),) * len(found))
+
+
+def _said(value: Any, base: str) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    choice = f"{base}.choices.{value}"
+    if words.has(choice):
+        return words.say(choice)
+    return words.say("app.compare.not_set") if value is None else str(value)

@@ -1,0 +1,124 @@
+"""Candidates beside one another: one selection in picture, table and card, and how many were tried."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+
+from app import flow, words
+from app.comparing import Figure, letter, unbeaten
+from app.releasing import Watch, release
+from app.widgets.candidate_plot import CandidatePlot
+from app.window import Window
+from engine.ledger import Ledger
+from tests.app.walking import example_plan, sample_plan, settle
+
+
+def at_compare(window: Window, qtbot: Any, plan: Any) -> Any:
+    """Open a plan with candidates where they are compared."""
+    window.study.open_plan(plan)
+    for step in flow.path(window.study.state):
+        window.go(step)
+        settle(qtbot, window, timeout=60_000)
+        if step == "compare":
+            break
+    assert window.step == "compare", (window.step, window.notice.words())
+    return window.page("compare")
+
+
+def coarser(folder: Path, *settings: tuple[int, float]) -> Any:
+    """Return the example of k-anonymity with further settings to compare."""
+    plan = example_plan("datasets.k_anonymity", folder)
+    further = tuple(
+        {"parameters": {**plan.parameters, "k": k, "most_left_out": share}} for k, share in settings
+    )
+    return replace(plan, candidates=further)
+
+
+def click(qtbot: Any, plot: CandidatePlot, place: int) -> None:
+    point = plot.points()[place]
+    qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=QPoint(round(point.x()), round(point.y())))
+
+
+def test_made_candidates_are_points_and_a_click_opens_one(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = at_compare(window, qtbot, coarser(tmp_path, (3, 0.02), (50, 0.1)))
+    assert page.plot.across is not None and page.plot.upwards is not None and len(page.plot.points()) == 3
+    click(qtbot, page.plot, 2)
+    assert page.table.currentIndex().row() == 2 and window.footer.next.text() == "Go on with C"
+    assert page.chosen_title.text().startswith("C · ") and "50" in page.chosen_title.text()
+    assert "3" in page.tried.plain()
+    qtbot.keyClick(page.plot, Qt.Key.Key_Up)
+    assert page.place == 1 and page.table.currentIndex().row() == 1
+    page.table.selectRow(2)
+    assert page.plot.place == 2
+    before = page.plot.points()
+    axis = page.axes["upwards"]
+    axis.setCurrentIndex(2)
+    axis.activated.emit(2)
+    assert page.plot.points() != before and page.table.currentIndex().row() == 2
+    window.footer.next.click()
+    settle(qtbot, window)
+    assert window.study.plan.parameters["k"] == 50 and len(window.study.plan.candidates) == 2
+
+
+def test_how_many_were_tried_is_in_the_evidence(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = at_compare(window, qtbot, coarser(tmp_path, (5, 0.02)))
+    assert not Ledger(window.study.ledger_path).entries()  # what was tried left nothing behind
+    page.choose(1)
+    window.footer.next.click()
+    settle(qtbot, window)
+    plan = window.study.plan_as_read
+    made = release(plan, tmp_path / "out", watch=Watch(), ledger_path=window.study.ledger_path)
+    assert made.error is None, made.error
+    assert made.facts["public"]["decided"]["candidates"] == 2
+    assert made.facts["public"]["decided"]["parameters"]["k"] == 5
+
+
+def test_forecasts_of_one_level_are_bands(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    plan = sample_plan(tmp_path)
+    further = {
+        "method": "statistics.margins",
+        "parameters": {"columns": ["age", "gender", "readmitted"], "tables": "pairs"},
+    }
+    page = at_compare(window, qtbot, replace(plan, candidates=(further,)))
+    assert page.plot.upwards is None and page.plot.across.label == words.say("app.compare.any_error")
+    assert all(low < high for low, high in zip(page.plot.across.low, page.plot.across.values, strict=True))
+    click(qtbot, page.plot, 1)
+    assert page.place == 1 and "Several tables" in page.chosen_title.text()
+
+
+def test_a_candidate_that_cannot_leave_says_why_and_is_not_taken(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at_compare(window, qtbot, coarser(tmp_path, (5000, 0.02)))
+    assert 1 not in page.plot.points() or page.found[1].problem is not None
+    page.table.selectRow(1)
+    assert page.chosen_words.isVisible() and page.chosen_words.plain()
+    assert "Go on with" not in window.footer.next.text()
+    window.page("compare").go_next()
+    assert window.step == "compare" and window.study.plan.parameters["k"] == 11
+
+
+@pytest.mark.parametrize(
+    ("points", "kept"),
+    [
+        (((1, 9), (2, 4), (2, 5), (3, 3)), (0, 1, 3)),
+        (((1, 1), (1, 1)), (0, 1)),
+        (((2, 2), (1, 1)), (1,)),
+        (((None, 1), (1, None)), ()),
+    ],
+)
+def test_what_nothing_beats(points: Any, kept: tuple[int, ...]) -> None:
+    across, upwards = zip(*points, strict=True)
+    assert unbeaten(Figure("a", across, True), Figure("b", upwards, True)) == kept
+    assert unbeaten(Figure("a", across, None), Figure("b", upwards, True)) == ()
+    turned = tuple(None if one is None else -one for one in upwards)
+    assert unbeaten(Figure("a", across, True), Figure("b", turned, False)) == kept
+
+
+def test_letters_go_on_after_z() -> None:
+    assert [letter(place) for place in (0, 25, 26, 27, 52)] == ["A", "Z", "AA", "AB", "BA"]
