@@ -16,11 +16,13 @@ import numpy.typing as npt
 
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
-from engine.risk.combinations import Numbers, dense
+from engine.risk.combinations import Numbers, combined, dense
 from engine.risk.encoding import EncodedTable
 
 MOST_SETS = 20_000
 LARGEST = 4
+_MOST_COUNTED = 16  # keys are counted in a table of so many places a row, at most
+_MOST_PACKED = 1 << 40  # a key and the place of a row stand in one number of 63 bits
 _Bits = npt.NDArray[np.uint8]
 
 
@@ -86,18 +88,17 @@ def column_sets(
     total = _number_of_sets(len(names), largest)
     n = table.n_rows
     found = []
-    for done, (chosen, keys, most) in enumerate(_keys(table, names, largest)):
+    for done, (chosen, counted) in enumerate(_counted_sets(table, names, largest)):
         if done % 64 == 0:
             progress.step(done / total, "risk.column_sets")
-        sizes = _sizes(keys, most)
-        pairs = int((sizes * (sizes - 1)).sum())
+        groups, alone, squares = counted
         found.append(
             ColumnSet(
                 columns=tuple(names[place] for place in chosen),
-                groups=len(sizes),
-                alone=int((sizes == 1).sum()),
-                distinction=len(sizes) / n if n else 0.0,
-                separation=1.0 - pairs / (n * (n - 1)) if n > 1 else 0.0,
+                groups=groups,
+                alone=alone,
+                distinction=groups / n if n else 0.0,
+                separation=1.0 - (squares - n) / (n * (n - 1)) if n > 1 else 0.0,
             )
         )
     return tuple(sorted(found, key=lambda one: len(one.columns)))
@@ -209,6 +210,7 @@ def minimal_uniques(
     widths = [table.columns[name].size for name in names]
     finer: dict[tuple[int, ...], _Bits] = {(): np.zeros((n + 7) // 8, dtype=np.uint8)}
     found: dict[tuple[int, ...], Numbers] = {}
+    beginning: tuple[int, ...] | None = None
     for size in range(1, largest + 1):
         coarser, finer = finer, {}
         for chosen in combinations(range(len(names)), size):
@@ -217,9 +219,15 @@ def minimal_uniques(
             done += 1
             out = _singled_out(coarser, chosen)
             active = np.flatnonzero(~np.unpackbits(out, count=n).astype(bool))
-            keys, most = _key([codes[p][active] for p in chosen], [widths[p] for p in chosen])
+            if chosen[:-1] != beginning:
+                beginning = chosen[:-1]
+                keys, most = combined([codes[p] for p in beginning], [widths[p] for p in beginning], n)
+            last = chosen[-1]
+            if most * widths[last] > _MOST_PACKED:
+                keys, most = dense(keys, most)
+            longer = keys.take(active) * widths[last] + codes[last].take(active)
             people = None if table.people is None else table.people[active]
-            rows = active[_alone(keys, most, people)]
+            rows = active.take(_alone(longer, most * widths[last], people))
             if size < largest:
                 finer[chosen] = _with_rows(out, rows, n)
             if len(rows):
@@ -287,58 +295,53 @@ def _with_rows(out: _Bits, rows: Numbers, n: int) -> _Bits:
     return out | np.packbits(flags)
 
 
-def _keys(
+def _counted_sets(
     table: EncodedTable, names: tuple[str, ...], largest: int
-) -> Iterator[tuple[tuple[int, ...], Numbers, int]]:
-    """Yield every set with a number for each row's combination; a set continues the keys of its beginning."""
+) -> Iterator[tuple[tuple[int, ...], tuple[int, int, int]]]:
+    """Yield every set with its number of groups, of rows alone, and the sum of the squared sizes.
+
+    A set continues the keys of its beginning; rows that are alone there stay alone and are not carried along.
+    """
     codes = [table.columns[name].codes for name in names]
     widths = [table.columns[name].size for name in names]
 
     def deeper(
-        chosen: tuple[int, ...], keys: Numbers, most: int
-    ) -> Iterator[tuple[tuple[int, ...], Numbers, int]]:
+        chosen: tuple[int, ...], rows: Numbers | None, keys: Numbers, most: int
+    ) -> Iterator[tuple[tuple[int, ...], tuple[int, int, int]]]:
+        left = table.n_rows - len(keys)
         for place in range(chosen[-1] + 1 if chosen else 0, len(names)):
-            if most > 8 * table.n_rows + 1024:
-                keys, most = dense(keys, most)
-            longer, wider = keys * widths[place] + codes[place], most * widths[place]
-            yield (*chosen, place), longer, wider
-            if len(chosen) + 1 < largest:
-                yield from deeper((*chosen, place), longer, wider)
+            longer = keys * widths[place]
+            longer += codes[place] if rows is None else codes[place].take(rows)
+            wider = most * widths[place]
+            if wider > _MOST_COUNTED * len(keys) + 1024:
+                longer, wider = dense(longer, wider)
+            counts = np.bincount(longer, minlength=wider)
+            sizes = counts.take(longer)
+            alone = int(np.count_nonzero(sizes == 1))
+            yield (
+                (*chosen, place),
+                (int(np.count_nonzero(counts)) + left, alone + left, int(sizes.sum()) + left),
+            )
+            if len(chosen) + 1 < largest and place + 1 < len(names):
+                shared = np.flatnonzero(sizes > 1)
+                inside = shared if rows is None else rows.take(shared)
+                yield from deeper((*chosen, place), inside, *dense(longer.take(shared), wider))
 
-    return deeper((), np.zeros(table.n_rows, dtype=np.int64), 1)
-
-
-def _key(codes: Sequence[npt.NDArray[np.int32]], widths: Sequence[int]) -> tuple[Numbers, int]:
-    keys, most = codes[0].astype(np.int64), widths[0]
-    for each, width in zip(codes[1:], widths[1:], strict=True):
-        if most * width > 1 << 40:
-            keys, most = dense(keys, most)
-        keys = keys * width + each
-        most *= width
-    return keys, most
-
-
-def _sizes(keys: Numbers, most: int) -> Numbers:
-    if most <= 8 * len(keys) + 1024:
-        counts = np.bincount(keys, minlength=most)
-        return counts[counts > 0]
-    keys = np.sort(keys)
-    ends = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
-    return np.diff(ends, prepend=-1)
+    return deeper((), None, np.zeros(table.n_rows, dtype=np.int64), 1)
 
 
 def _alone(keys: Numbers, most: int, people: Numbers | None) -> npt.NDArray[np.int64]:
     """Return the places of the rows whose key no other person has, in their order."""
     if not len(keys):
         return keys
-    if most > 8 * len(keys) + 1024 and people is None:
+    if most > _MOST_COUNTED * len(keys) + 1024 and people is None:
         # Sort the key and the place of the row as one number: far cheaper than sorting places by keys
         shift = len(keys).bit_length()
         packed = np.sort(keys << shift | np.arange(len(keys)))
         sorted_keys = packed >> shift
         new = np.concatenate([[True], sorted_keys[1:] != sorted_keys[:-1], [True]])
         return np.sort(packed[new[:-1] & new[1:]] & ((1 << shift) - 1))
-    if most > 8 * len(keys) + 1024:
+    if most > _MOST_COUNTED * len(keys) + 1024:
         keys, most = dense(keys, most)
     if people is None:
         return np.flatnonzero(np.bincount(keys, minlength=most)[keys] == 1)

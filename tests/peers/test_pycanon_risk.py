@@ -35,7 +35,8 @@ def test_ten_random_schemas(whole, seed):
     diverse, close = diversity(counts, groups), closeness(counts)
     assert groups.smallest == expected["k"]
     assert diverse.distinct == expected["l"]
-    assert int(diverse.entropy + 1e-9) == expected["entropy_l"]  # it is cut to a whole number there
+    # There it is cut to a whole number, and 2 less the last digit of a float becomes 1
+    assert expected["entropy_l"] in (int(diverse.entropy + 1e-9), int(diverse.entropy - 1e-9))
     assert close.distance == ("ordered" if numeric else "equal")
     assert close.t == pytest.approx(expected["t"])
     assert close.beta == pytest.approx(expected["beta"])
