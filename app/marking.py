@@ -117,6 +117,23 @@ def declared(column: Column, domain: Domain | None) -> Column:
     return replace(column, domain=domain, domain_origin=origin)
 
 
+def seen(column: Column, suggestion: Any) -> Domain | None:
+    """Return what was seen in the rows, as a start for what can be declared; None where it does not fit."""
+    if suggestion is None or suggestion.domain_origin is not Origin.COPIED:
+        return None
+    domain: Domain | None = suggestion.domain
+    listed = domain is not None and domain.values is not None
+    return domain if listed == (column.kind in LISTED) else None
+
+
+def vouched(
+    decisions: Iterable[Mapping[str, Any]], column: str, reason: str
+) -> tuple[Mapping[str, Any], ...]:
+    """Return the decisions with the one that a column's values are known without its rows."""
+    entry = {"decision": "values_vouched", "column": column, "reason": reason}
+    return (*(one for one in decisions if one.get("column") != column), entry)
+
+
 def last_schema_path(folder: Path | None = None) -> Path:
     """Return where the last schema is kept: names, roles and declared values, nothing of the rows."""
     return (folder if folder is not None else data_folder()) / "last-schema.json"

@@ -19,7 +19,7 @@ from app.widgets.coarsening_card import CoarseningCard
 from app.widgets.column_editor import ColumnEditor
 from app.widgets.column_table import ANSWER_KEYS, ColumnsTable, Line
 from app.widgets.panel import Explanation, Part
-from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.schema import Column, Domain, Kind, Role, Schema
 
 ALL, OPEN, UNKNOWN = "all", "open", "unknown"
 NARROW = 780  # width of the page under which its buttons take two lines
@@ -437,13 +437,7 @@ class ColumnsPage(Page):
         self._decide(self.study.plan.schema.with_column(replace(column, hierarchy=found)))
 
     def _found(self, column: Column) -> Domain | None:
-        """What was seen in the rows, as a start for what can be declared."""
-        suggestion = self._suggestions().get(column.name)
-        if suggestion is None or suggestion.domain_origin is not Origin.COPIED:
-            return None
-        domain: Domain | None = suggestion.domain
-        listed = domain is not None and domain.values is not None
-        return domain if listed == (column.kind in marking.LISTED) else None
+        return marking.seen(column, self._suggestions().get(column.name))
 
     def _declare(self, domain: Domain, from_rows: bool) -> None:
         names = self.table.selected()
@@ -451,13 +445,8 @@ class ColumnsPage(Page):
             return
         schema = self.study.plan.schema
         if from_rows:
-            entry = {
-                "decision": "values_vouched",
-                "column": names[0],
-                "reason": words.say("app.columns.vouched"),
-            }
-            others = [one for one in self.study.plan.decisions if one.get("column") != names[0]]
-            self.study.decide(decisions=(*others, entry))
+            reason = words.say("app.columns.vouched")
+            self.study.decide(decisions=marking.vouched(self.study.plan.decisions, names[0], reason))
         self._decide(schema.with_column(marking.declared(schema.column(names[0]), domain)))
         self._editor.close_domain()
         self._show_editor()

@@ -18,20 +18,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import flow, words
+from app import flow, marking, words
 from app.choosing import QUESTIONS, Offer, matches, offers, ordered, ruled_out_by, title
 from app.flow import BUDGET
 from app.method_words import explanation, way
 from app.pages.base import Page
 from app.releasing import example
 from app.widgets.cards import Card
+from app.widgets.declare_card import DeclareCard
 from app.widgets.example_card import ExampleCard
 from app.widgets.panel import Explanation, Part
 from app.widgets.parameter_form import ParameterForm
 from app.widgets.prose import Heading, Prose
 from app.widgets.questions import Questions
 from app.widgets.ways import WayRow, Ways
-from engine.methods.protocol import Spends
+from engine.methods.parameters import ParameterKind
+from engine.methods.protocol import MAIN, Spends
+from engine.table.schema import Domain
 
 SIDE_BY_SIDE = 680  # width of the page from which parts stand beside each other
 QUESTIONS_WIDE = 240
@@ -164,7 +167,13 @@ class MethodPage(Page):
         self.card.body.setSpacing(18)
         self.form = ParameterForm()
         self.form.changed.connect(lambda name, value: self.study.decide_parameters(**{name: value}))
+        self.form.declare_wanted.connect(self._declare_here)
         self.card.body.addWidget(self.form)
+        self.declare = DeclareCard()
+        self.declare.declared.connect(self._declared)
+        self.topic(self.declare.cancel, "declare")
+        self.card.body.addWidget(self.declare)
+        self._declares_for = ""
         self.general = Prose(tone="wrong")
         self.general.setObjectName("problem-general")
         self.card.body.addWidget(self.general)
@@ -390,6 +399,7 @@ class MethodPage(Page):
 
     def leave(self) -> None:
         self._shows_example = False
+        self.declare.close_editor()
 
     # --- the form ----------------------------------------------------------------------------------
 
@@ -426,6 +436,36 @@ class MethodPage(Page):
         self.sizes_wrong.setVisible(not right)
         if right:
             self.study.decide(declared_sizes=tuple(int(part) for part in parts))
+
+    def _declare_here(self, parameter: str, name: str) -> None:
+        """Ask for the values of a column that a parameter would take, were they declared."""
+        from engine.table.code_lists import code_lists
+
+        self._declares_for = parameter
+        source = next(one.source for one in self.form.parameters() if one.name == parameter)
+        column = self.study.plan.schemas[source].column(name)
+        suggestions = self.study.result("suggestions") or ()
+        found = next((one for one in suggestions if source == MAIN and one.column == name), None)
+        self.declare.open_editor(column, marking.seen(column, found), code_lists())
+        self.ensureWidgetVisible(self.declare, 0, 24)
+        self.refresh_explanation("declare")
+
+    def _declared(self, name: str, domain: Domain, from_rows: bool) -> None:
+        """Take the declaration, and the column for the parameter that missed it, as one edit."""
+        plan, parameter = self.study.plan, self._declares_for
+        asked = next(one for one in self.form.parameters() if one.name == parameter)
+        schema = plan.schemas[asked.source]
+        schema = schema.with_column(marking.declared(schema.column(name), domain))
+        several = asked.kind is ParameterKind.COLUMNS
+        value = [*(plan.parameters.get(parameter) or ()), name] if several else name
+        reason = words.say("app.columns.vouched")
+        decisions = marking.vouched(plan.decisions, name, reason) if from_rows else plan.decisions
+        self.declare.close_editor()
+        self.study.decide(
+            schemas={**plan.schemas, asked.source: schema},
+            parameters={**plan.parameters, parameter: value},
+            decisions=decisions,
+        )
 
     def field_at(self, place: str) -> QWidget | None:
         kind, _, name = place.partition(":")

@@ -28,7 +28,7 @@ class Owed(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("owed")
-        self.body.setContentsMargins(16, 3, 8, 3)
+        self.body.setContentsMargins(16, 6, 8, 6)
         self.body.setSpacing(2)
         self.anchors: tuple[Any, ...] = ()
         line = QHBoxLayout()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
@@ -11,12 +11,23 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBox
 from app import words
 from app.theme import mono_font
 from app.widgets.parameter_fields import PLACEHOLDER, Field, empty
-from engine.methods.parameters import Parameter, ParameterKind
+from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.values import resolve
 from engine.table.schema import Schema
 
+DECLARABLE = ("domain_missing", "domain_copied")
 
-def fitting(parameter: Parameter, schema: Schema) -> tuple[list[str], list[tuple[str, str]]]:
+
+class Unfit(NamedTuple):
+    """A column that a parameter does not take: why, in short and in full; whether a declaration mends it."""
+
+    name: str
+    short: str
+    reason: str
+    declarable: bool
+
+
+def fitting(parameter: Parameter, schema: Schema) -> tuple[list[str], list[Unfit]]:
     """Return the columns that a parameter takes, and those that it does not, each with what is wrong."""
     probe = Parameter(
         parameter.name,
@@ -30,29 +41,46 @@ def fitting(parameter: Parameter, schema: Schema) -> tuple[list[str], list[tuple
     for column in schema.columns:
         _, problems = resolve((probe,), {parameter.name: column.name}, {parameter.source: schema})
         if problems:
-            others.append((column.name, " ".join(words.explain(problems[0]))))
+            others.append(_unfit(column.name, problems[0]))
         else:
             fits.append(column.name)
     return fits, others
 
 
+def _unfit(name: str, problem: Problem) -> Unfit:
+    code = problem.code.rpartition(".")[2]
+    short = f"app.method.unfit.{code}"
+    said = words.say(short) if words.has(short) else ""
+    return Unfit(name, said, " ".join(words.explain(problem)), code in DECLARABLE)
+
+
 class ColumnField(Field):
-    """One column; those that do not fit stand below, greyed, with the reason as their tip."""
+    """One column; those that do not fit stand below and say why, or can be declared where that is all."""
 
     def build(self) -> None:
+        self._others: list[Unfit] = []
         self.combo = QComboBox()
         self.combo.setObjectName(self.parameter.name)
         self.combo.setAccessibleName(self.spoken)
         self.combo.setMaximumWidth(420)
         self.combo.setFont(mono_font())
         self.combo.setPlaceholderText(words.say("app.method.choose_column"))
-        self.combo.activated.connect(lambda place: self.say())
+        self.combo.activated.connect(self._chosen)
         self.line.addWidget(self.combo)
 
     def set_schema(self, schema: Schema) -> None:
         chosen = self.value()
-        fill_columns(self.combo, *fitting(self.parameter, schema))
+        fits, self._others = fitting(self.parameter, schema)
+        fill_columns(self.combo, fits, self._others, declarable=True)
         self.show_value(chosen)
+
+    def _chosen(self, place: int) -> None:
+        name = str(self.combo.itemData(place))
+        if _is_declarable(name, self._others):
+            self.combo.setCurrentIndex(PLACEHOLDER)
+            self.declare_wanted.emit(name)
+        else:
+            self.say()
 
     def show_value(self, value: Any) -> None:
         self.combo.setCurrentIndex(PLACEHOLDER if value is None else self.combo.findData(value))
@@ -61,18 +89,25 @@ class ColumnField(Field):
         return self.combo.currentData()
 
 
-def fill_columns(combo: QComboBox, fits: list[str], others: list[tuple[str, str]]) -> None:
-    """Put columns into a list: those that fit, then the others, which cannot be chosen."""
+def _is_declarable(name: str, others: list[Unfit]) -> bool:
+    return any(one.name == name and one.declarable for one in others)
+
+
+def fill_columns(combo: QComboBox, fits: list[str], others: list[Unfit], *, declarable: bool = False) -> None:
+    """Put columns into a list: those that fit, then the others with the reason why they do not.
+
+    Those that only lack a declaration can be chosen where that leads to declaring them.
+    """
     combo.clear()
     for name in fits:
         combo.addItem(name, name)
-    for name, reason in others:
-        combo.addItem(name, name)
+    for name, short, reason, mended in sorted(others, key=lambda one: not one.declarable):
+        combo.addItem(f"{name} · {short}" if short else name, name)
         place = combo.count() - 1
         combo.setItemData(place, reason, Qt.ItemDataRole.ToolTipRole)
         combo.setItemData(place, f"{name}. {reason}", Qt.ItemDataRole.AccessibleTextRole)
         item = combo.model().item(place)  # type: ignore[attr-defined]
-        item.setEnabled(False)
+        item.setEnabled(declarable and mended)
     combo.setCurrentIndex(PLACEHOLDER)
 
 
@@ -82,7 +117,7 @@ class ColumnsField(Field):
     def build(self) -> None:
         self.chosen: list[str] = []
         self._fits: list[str] = []
-        self._others: list[tuple[str, str]] = []
+        self._others: list[Unfit] = []
         self.rows = QVBoxLayout()
         self.rows.setSpacing(4)
         self.line.addLayout(self.rows)
@@ -108,11 +143,16 @@ class ColumnsField(Field):
         return list(self.chosen) if self.chosen else None
 
     def _offer(self) -> None:
-        fill_columns(self.combo, [name for name in self._fits if name not in self.chosen], self._others)
+        left = [name for name in self._fits if name not in self.chosen]
+        others = [one for one in self._others if one.name not in self.chosen]
+        fill_columns(self.combo, left, others, declarable=True)
 
     def _add(self, place: int) -> None:
         name = self.combo.itemData(place)
-        if name and name not in self.chosen:
+        if name and _is_declarable(name, self._others):
+            self.combo.setCurrentIndex(PLACEHOLDER)
+            self.declare_wanted.emit(name)
+        elif name and name not in self.chosen:
             self._change([*self.chosen, name])
 
     def _change(self, chosen: list[str]) -> None:

@@ -37,6 +37,7 @@ class Field(QWidget):
     """What all fields share."""
 
     changed = Signal(object)
+    declare_wanted = Signal(str)  # a column that would fit, were its values declared
 
     def __init__(self, parameter: Parameter, base: str, name: str) -> None:
         super().__init__()

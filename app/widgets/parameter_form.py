@@ -38,6 +38,7 @@ class ParameterForm(QWidget):
     """All parameters of one method; the ones with a default stand below, folded away."""
 
     changed = Signal(str, object)
+    declare_wanted = Signal(str, str)  # a parameter, and the column whose values it would need declared
     focused = Signal(str)  # name of the parameter whose help is wanted
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -72,6 +73,10 @@ class ParameterForm(QWidget):
             line.field.show_value(value_of(parameters, values, name))
         self._show_which(parameters, values)
         self._show_problems(problems)
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Return the parameters that are asked for."""
+        return tuple(line.parameter for line in self.lines.values())
 
     def labels(self) -> dict[str, str]:
         """Return the words for each parameter's name."""
@@ -131,6 +136,9 @@ class ParameterForm(QWidget):
         problem.setObjectName(f"problem-{parameter.name}")
         problem.hide()
         column.addWidget(problem)
+        field.declare_wanted.connect(
+            lambda column, name=parameter.name: self.declare_wanted.emit(name, column)
+        )
         field.changed.connect(lambda value, name=parameter.name: self.changed.emit(name, value))
         self._column.addWidget(part)
         self.lines[parameter.name] = _Line(parameter, part, field, problem)

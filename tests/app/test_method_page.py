@@ -17,7 +17,7 @@ from app.window import Window
 from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
 from engine.methods.protocol import Family
-from tests.app.walking import settle, write
+from tests.app.walking import sample_plan, settle, write
 
 
 def pick(page: Any, method_id: str) -> None:
@@ -259,3 +259,59 @@ def test_an_example_is_made_and_shown_without_spending(at: Any, window: Window, 
     assert window.study.plan == plan and Path(plan.files["people"].path).exists()
     page.example.findChild(QPushButton, "example-back").click()
     assert page.choice.isVisible() and not page.example.isVisible()
+
+
+def without_race(folder: Path) -> dict[str, Any]:
+    """Return the sample with the values of one column not declared."""
+    schema = sample_plan(folder).schema
+    race = replace(schema.column("race"), domain=None, domain_origin=None)
+    return {"schemas": {"people": schema.with_column(race)}, "parameters": {"columns": ["gender"]}}
+
+
+def test_a_column_without_declared_values_is_declared_in_place(
+    at: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at("method", **without_race(tmp_path))
+    combo = page.form.lines["columns"].field.combo
+    place = combo.findData("race")
+    assert combo.itemText(place).endswith(words.say("app.method.unfit.domain_missing"))
+    assert combo.model().item(place).isEnabled()
+    combo.setCurrentIndex(place)
+    combo.activated.emit(place)
+    assert window.study.plan.parameters["columns"] == ["gender"], "not before it is declared"
+    assert page.declare.isVisible() and "race" in page.declare.heading.text()
+    editor = page.declare.editor
+    editor.values.setPlainText("Caucasian\nAfricanAmerican\nOther")
+    qtbot.mouseClick(editor.button, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    plan = window.study.plan
+    assert plan.parameters["columns"] == ["gender", "race"] and plan.schema.column("race").is_declared
+    assert not page.declare.isVisible() and page.form.lines["columns"].field.chosen == ["gender", "race"]
+    window.undoing.undo()
+    assert window.study.plan.parameters["columns"] == ["gender"], "one edit"
+    assert not window.study.plan.schema.column("race").is_declared
+
+
+def test_values_taken_from_the_rows_are_declared_only_when_vouched_for(
+    at: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at("method", **without_race(tmp_path))
+    page._declare_here("columns", "race")
+    editor = page.declare.editor
+    qtbot.mouseClick(editor.take, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(editor.button, Qt.MouseButton.LeftButton)
+    assert editor.wrong.isVisible() and not window.study.plan.schema.column("race").is_declared
+    editor.known.setChecked(True)
+    qtbot.mouseClick(editor.button, Qt.MouseButton.LeftButton)
+    assert window.study.plan.schema.column("race").is_declared
+    assert [one["column"] for one in window.study.plan.decisions] == ["race"]
+
+
+def test_a_column_that_nothing_mends_cannot_be_chosen_and_says_why(
+    at: Any, window: Window, qtbot: Any
+) -> None:
+    page = at("method", parameters={"columns": ["gender"]})
+    combo = page.form.lines["columns"].field.combo
+    place = combo.findData("patient_nbr")
+    assert place >= 0 and not combo.model().item(place).isEnabled()
+    assert combo.itemText(place) != "patient_nbr"
