@@ -1,9 +1,13 @@
-"""The draft: the plan as it stands, kept on this computer so that nothing is lost. No rows."""
+"""The draft: the plan as it stands, kept on this computer so that nothing is lost. No rows.
+
+One draft a table: another table puts the former draft on a shelf, from which it can be opened again.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from app.settings import data_folder, write_aside
@@ -11,10 +15,50 @@ from engine.errors import InputRefused
 from engine.release.plan import Plan
 from engine.table.schema import Origin, Schema
 
+MOST = 5  # drafts, of as many tables
 
-def path_of(folder: Path | None = None) -> Path:
-    """Return where the draft stands."""
-    return (folder if folder is not None else data_folder()) / "draft.json"
+
+@dataclass(frozen=True)
+class Draft:
+    """A draft that can be opened: its place among the drafts, the name of its table, when it was saved."""
+
+    number: int
+    table: str
+    saved_at: datetime
+
+
+def path_of(folder: Path | None = None, number: int = 1) -> Path:
+    """Return where a draft stands: the last one, or an earlier one by its number."""
+    name = "draft.json" if number == 1 else f"draft-{number}.json"
+    return (folder if folder is not None else data_folder()) / name
+
+
+def drafts(*, folder: Path | None = None) -> list[Draft]:
+    """Return the drafts that can be opened, the last one first."""
+    found = []
+    for number in range(1, MOST + 1):
+        loaded = load(folder=folder, number=number)
+        if loaded is not None:
+            at = datetime.fromtimestamp(path_of(folder, number).stat().st_mtime)
+            found.append(Draft(number, Path(_table(loaded[0])).name, at))
+    return found
+
+
+def _table(plan: Plan) -> str:
+    return next((file.path for file in plan.files.values()), "")
+
+
+def _make_room(plan: Plan, folder: Path | None) -> None:
+    """Put drafts of other tables back by one, so that the first place is free for this plan."""
+    last = load(folder=folder)
+    if last is None or _table(last[0]) == _table(plan):
+        return
+    others = (load(folder=folder, number=number) for number in range(2, MOST))
+    same = (place for place, one in enumerate(others, start=2) if one and _table(one[0]) == _table(plan))
+    for number in range(next(same, MOST), 1, -1):
+        before = path_of(folder, number - 1)
+        if before.exists():
+            before.replace(path_of(folder, number))
 
 
 def without_copies(schema: Schema) -> Schema:
@@ -38,15 +82,16 @@ def save(plan: Plan, questions: frozenset[str], *, folder: Path | None = None) -
     OSError
         The folder cannot be written: the window says so in its footer.
     """
+    _make_room(plan, folder)
     kept = replace(plan, schemas={name: without_copies(schema) for name, schema in plan.schemas.items()})
     tree = {"plan": kept.to_json(), "open_questions": sorted(questions)}
     write_aside(path_of(folder), json.dumps(tree, indent=2, ensure_ascii=False) + "\n")
 
 
-def load(*, folder: Path | None = None) -> tuple[Plan, frozenset[str]] | None:
-    """Return the draft, or None when there is none that can be read."""
+def load(*, folder: Path | None = None, number: int = 1) -> tuple[Plan, frozenset[str]] | None:
+    """Return a draft, or None when there is none that can be read."""
     try:
-        tree = json.loads(path_of(folder).read_text(encoding="utf-8"))
+        tree = json.loads(path_of(folder, number).read_text(encoding="utf-8"))
         return Plan.loads(json.dumps(tree["plan"])), frozenset(map(str, tree["open_questions"]))
     except (OSError, ValueError, KeyError, TypeError, InputRefused):
         return None

@@ -46,6 +46,7 @@ STEPS = (
 )
 """Every step that any path has."""
 BESIDE = ("explore", "releases")
+MADE = ("release", "report")  # show a release that is finished
 ROWS_PER_PERSON = "rows_per_person"
 _OF_COLUMNS = (ParameterKind.COLUMN, ParameterKind.COLUMNS)  # what is released is decided with the method
 BUDGET = "budget"  # problems that name it belong to the budget step
@@ -87,6 +88,8 @@ class State:
         The ledger would refuse the release as it stands.
     too_much
         … because the register has less left than it would spend.
+    finished
+        A release was made of this very plan.
     new_holding
         The register of people is not in the ledger yet, so that it needs a budget where something is spent.
     question
@@ -102,6 +105,7 @@ class State:
     problems: tuple[Problem, ...] = ()
     refused: bool = False
     too_much: bool = False
+    finished: bool = False
     new_holding: bool = False
     question: str = ""
 
@@ -231,6 +235,8 @@ def reachable(step: str, state: State) -> bool:
     if step in BESIDE:
         return True
     steps = path(state)
+    if step in MADE and step in steps and state.finished:
+        return True  # made for this very plan: what it was made from is complete
     return step in steps and all(complete(earlier, state) for earlier in steps[: steps.index(step)])
 
 

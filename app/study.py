@@ -130,6 +130,7 @@ class Study:
         self.resumed: Any = None  # a service that was opened some other day, see app.visiting.Opened
         self.without_table = False  # begun with the purpose, for what reads no table
         self.release_asked = ""  # fingerprint of the plan whose release was asked for, until it begins
+        self.finished: list[tuple[Plan, Any]] = []  # releases of this session, with the plans that made them
         self.history = History(self._moment(frozenset()))
 
     @property
@@ -171,6 +172,7 @@ class Study:
             problems=self.problems(),
             refused=getattr(preview, "refusal", None) is not None,
             too_much=getattr(getattr(preview, "refusal", None), "code", "") in OVER,
+            finished=self.result("bundle") is not None,
             new_holding=bool(self._plan.holding)
             and self._plan.holding.casefold() not in {name.casefold() for name in self.registers.names},
             question=self.registers.question(self._plan),
@@ -291,8 +293,20 @@ class Study:
         if plan is not self._plan and fingerprint(name, plan) != self._current(name):
             return False
         self._results[(name, key)] = (self._current(name), value)
+        if name == "bundle" and all(value is not made for _, made in self.finished):
+            self.finished.append((self._plan, value))
         self._tell({name})
         return True
+
+    def show_finished(self, place: int) -> None:
+        """Go back to the plan of a release that was finished, which undoing leads away from again."""
+        plan, outcome = self.finished[place]
+        self.history.end_edit()
+        self.decide(**{part.name: getattr(plan, part.name) for part in fields(Plan)})
+        self.history.end_edit()
+        self._tell(self._bring_back())
+        if self.result("bundle") is None:
+            self.store("bundle", outcome, self._plan)
 
     @property
     def plan_as_read(self) -> Plan:

@@ -110,6 +110,12 @@ class ReleasesPage(Page):
         self.visit.clicked.connect(lambda checked=False: self._go_on())
         self.topic(self.visit, "visit")
         self.chosen.body.addWidget(self.visit, 0, Qt.AlignmentFlag.AlignLeft)
+        self.report = QPushButton(words.say("app.releases.show_report"))
+        self.report.setObjectName("show-report")
+        self.report.setProperty("look", "link")
+        self.report.clicked.connect(lambda checked=False: self._show_report())
+        self.topic(self.report, "report")
+        self.chosen.body.addWidget(self.report, 0, Qt.AlignmentFlag.AlignLeft)
         self.chosen.hide()
         self.body.addWidget(self.chosen)
 
@@ -161,9 +167,22 @@ class ReleasesPage(Page):
         possible = entry["state"] == "complete" or entry["abandoned"]
         self.act.setVisible(possible)
         self.withdraw.setVisible(entry["state"] == "complete")
+        self.report.setVisible(self._finished(entry) is not None)
         self.resolve.setVisible(entry["abandoned"])
         self.visit.setVisible(entry["state"] == "complete" and bool(entry["state_hash"]))
         self._enable()
+
+    def _finished(self, entry: dict[str, Any] | None) -> int | None:
+        """Return which release of this session an entry is, or None."""
+        made = [getattr(outcome, "bundle", None) for _, outcome in self.study.finished]
+        known = (place for place, one in enumerate(made) if one and entry and one.entry == entry["id"])
+        return next(known, None)
+
+    def _show_report(self) -> None:
+        place = self._finished(self._entry())
+        if place is not None:
+            self.study.show_finished(place)
+            self.frame.go("report")
 
     def _enable(self) -> None:
         said = bool(self.reason.text().strip())

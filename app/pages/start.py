@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app import draft, flow, words
+from app.money import written_day
 from app.pages.base import Page
 from app.widgets.cards import Card, row
 from app.widgets.panel import Explanation, Part
@@ -44,7 +45,11 @@ class StartPage(Page):
         self.explore = self._button("explore", lambda: self.frame.go("explore"))
         grid.addWidget(self._card("table", self.table, self.without), 0, 0)
         grid.addWidget(self._card("sample", self.sample), 0, 1)
-        grid.addWidget(self._card("plan", self.draft, self.plan, self.save), 1, 0)
+        plans = self._card("plan", self.draft, self.plan, self.save)
+        self.earlier = QVBoxLayout()
+        self.earlier.setSpacing(0)
+        plans.body.addLayout(self.earlier)
+        grid.addWidget(plans, 1, 0)
         grid.addWidget(self._card("releases", self.releases, self.explore), 1, 1)
         self.body.addLayout(grid)
         self.body.addSpacing(4)
@@ -101,8 +106,23 @@ class StartPage(Page):
 
     def enter(self) -> None:
         has_plan = bool(self.study.plan.files)
-        self.draft.setVisible(not has_plan and draft.load(folder=self.frame.data) is not None)
+        self._show_drafts([] if has_plan else draft.drafts(folder=self.frame.data))
         self.save.setVisible(has_plan)
+
+    def _show_drafts(self, found: list[draft.Draft]) -> None:
+        """Offer the last draft, and earlier ones of other tables, each by its table and time."""
+        self.draft.setVisible(bool(found))
+        if found:
+            self.draft.setText(_named(found[0]))
+        while (item := self.earlier.takeAt(0)) is not None:
+            item.widget().hide()
+            item.widget().deleteLater()
+        for one in found[1:]:
+            link = QPushButton(_named(one))
+            link.setObjectName(f"draft-{one.number}")
+            link.setProperty("look", "link")
+            link.clicked.connect(lambda checked=False, number=one.number: self._open_draft(number))
+            self.earlier.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
 
     def take_file(self) -> Callable[[str], None]:
         return self.frame.open_file
@@ -147,8 +167,8 @@ class StartPage(Page):
         self.study.open_plan(Plan(), without_table=True)
         self.frame.go(flow.following(flow.START, self.study.state) or flow.START)
 
-    def _open_draft(self) -> None:
-        found = draft.load(folder=self.frame.data)
+    def _open_draft(self, number: int = 1) -> None:
+        found = draft.load(folder=self.frame.data, number=number)
         if found is not None:
             self.study.open_plan(*found)
             self.frame.go(flow.furthest(self.study.state))
@@ -172,6 +192,11 @@ class StartPage(Page):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(act)
         dialog.open()
+
+
+def _named(one: draft.Draft) -> str:
+    table = one.table or words.say("app.start.draft_without")
+    return words.say("app.start.draft_of", table=table, time=written_day(one.saved_at.isoformat()))
 
 
 PAGE = StartPage

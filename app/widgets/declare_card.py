@@ -15,7 +15,7 @@ from engine.table.schema import Column, Domain
 
 
 class DeclareCard(QWidget):
-    """Hidden until a column is to be declared. ``declared``: its name, the domain, whether the rows helped."""
+    """Hidden until it is needed. ``declared`` tells the column, the domain, and whether the rows helped."""
 
     declared = Signal(str, object, bool)
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 
-from app import words
+from app import draft, words
 from app.history import MOST
 from app.releasing import Outcome
 from app.study import Study
 from app.window import Window
 from engine.ledger import Ledger
 from engine.methods.protocol import Budget
-from engine.release.plan import Plan
+from engine.release.plan import FileReference, Plan
 from engine.table.schema import Role
 from tests.app.test_study import EDITS, START
 from tests.app.walking import open_table, settle, walk_to, write, write_people
@@ -198,3 +199,54 @@ def test_a_release_stays_paid_and_comes_back(
     assert window.study.result("bundle") is released
     assert window.side.steps.buttons["report"].isEnabled()
     assert Ledger(tmp_path / "ledger.sqlite", read_only=True).journal() == spent
+
+
+def test_a_finished_release_is_opened_again_after_other_work(
+    released: Outcome, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    made_by = window.study.plan
+    open_table(qtbot, window, write_people(tmp_path / "others.csv"))
+    other = window.study.plan
+    window.go("releases")
+    settle(qtbot, window)
+    page = window.page("releases")
+    page.table.selectRow(0)
+    assert page.report.isVisible()
+    qtbot.mouseClick(page.report, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert window.step == "report" and window.study.plan == made_by
+    assert window.study.result("bundle") is released
+    window.undoing.undo()
+    settle(qtbot, window)
+    assert window.study.plan == other
+
+
+def test_another_table_leaves_the_draft_of_the_first(
+    window: Window, make_window: Callable[[], Window], qtbot: Any, tmp_path: Path
+) -> None:
+    open_table(qtbot, window, write_people(tmp_path / "first.csv"))
+    window.study.decide_part("purpose", title="The first")
+    window.save_draft()
+    open_table(qtbot, window, write_people(tmp_path / "second.csv", people=30))
+    window.close()
+    again = make_window()
+    start = again.page("start")
+    assert "second.csv" in start.draft.text()
+    links = [one for one in start.findChildren(QPushButton) if one.objectName() == "draft-2"]
+    assert len(links) == 1 and "first.csv" in links[0].text()
+    qtbot.mouseClick(links[0], Qt.MouseButton.LeftButton)
+    settle(qtbot, again)
+    assert again.study.plan.purpose.title == "The first" and again.study.table.n_rows == 60
+    again.save_draft()
+    assert [one.table for one in draft.drafts(folder=tmp_path / "data")] == ["first.csv", "second.csv"]
+
+
+def test_no_more_drafts_are_kept_than_are_offered(tmp_path: Path) -> None:
+    for number in range(draft.MOST + 3):
+        draft.save(Plan(files={"people": FileReference(f"{number}.csv")}), frozenset(), folder=tmp_path)
+    found = draft.drafts(folder=tmp_path)
+    newest = range(draft.MOST + 2, 2, -1)
+    assert [one.table for one in found] == [f"{number}.csv" for number in newest]
+    draft.save(Plan(files={"people": FileReference("5.csv")}), frozenset(), folder=tmp_path)
+    assert draft.drafts(folder=tmp_path)[0].table == "5.csv"
+    assert len({one.table for one in draft.drafts(folder=tmp_path)}) == draft.MOST

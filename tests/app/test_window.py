@@ -216,6 +216,7 @@ def test_a_link_of_an_explanation_is_followed(window: Window, qtbot: Any) -> Non
     window.show_explanation(Explanation("Title", (part,)))
     from PySide6.QtWidgets import QPushButton
 
+    qtbot.wait(5)  # shown in the next turn of the event loop
     button = next(one for one in window.panel.findChildren(QPushButton) if one.text() == "Change")
     button.click()
     assert followed == [1]
