@@ -49,7 +49,7 @@ def evaluate(measures: Sequence[PublicMeasure | InternalMeasure], context: Priva
     measures
         As `engine.evaluation.catalogue.chosen` returns them.
     context
-        Everything; a public measure gets only the part without private rows.
+        Everything; each measure gets what it declares, a public one only the part without private rows.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def evaluate(measures: Sequence[PublicMeasure | InternalMeasure], context: Priva
             released = Released(context.subject, context.release, progress)
             public[one.id] = _asked(one.evaluate, released, PublicMeasured)
         else:
-            private = replace(context, progress=progress)
+            private = replace(context, progress=progress).only(one.needs)
             internal[one.id] = _asked(one.evaluate, private, InternalMeasured)
         give_back()
     return Evaluation(public, internal)

@@ -36,7 +36,7 @@ class HeldOutScore(InternalMeasure):
     """
 
     id = ID
-    needs = frozenset({Need.USED, Need.RELEASE})
+    needs = frozenset({Need.USED, Need.HELD_OUT, Need.RELEASE})
 
     def further_applies(self, subject: Subject) -> bool:
         return subject.method.held_out

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -34,10 +34,11 @@ class Audience(StrEnum):
 
 
 class Need(StrEnum):
-    """What a measure reads: the table before the release, the rows that it used, what was released."""
+    """What a measure reads: the table before the release, rows used and kept out, what was released."""
 
     TABLE = "table"
     USED = "used"
+    HELD_OUT = "held_out"
     RELEASE = "release"
 
 
@@ -88,6 +89,16 @@ class Private:
     work_folder: Path | None = None
     held_out: Table | None = None
     people: npt.NDArray[np.integer] | None = field(default=None, repr=False)
+
+    def only(self, needs: frozenset[Need]) -> Private:
+        """Return what a measure with these needs gets: whoever reads anything else fails."""
+        withheld: dict[str, Any] = {need.value: _Withheld() for need in Need if need not in needs}
+        return replace(self, **withheld, people=self.people if Need.TABLE in needs else None)
+
+
+class _Withheld:
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError("a measure read what it did not declare")
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,10 @@ from engine.table.hierarchies import Hierarchy
 VERSION = 1
 MOST_LETTERS = 300  # of what a column means
 MOST_LETTERS_OF_A_WORD = 40
+MEMBERS = frozenset(("version", "columns", "rows_per_person", "protected", "one_row_each"))
+COLUMN_MEMBERS = frozenset(
+    ("name", "role", "kind", "domain", "domain_origin", "missing", "missing_origin", "labels", "hierarchy")
+) | {"meaning", "unit"}
 
 
 class Role(StrEnum):
@@ -171,11 +175,13 @@ class Schema:
         Raises
         ------
         InputRefused
-            ``schema.*``: a newer version, an unknown role or kind, a column named twice, a bad domain.
+            ``schema.*``: a newer version, an unknown name, role or kind, a column named twice, a bad domain.
         """
         version = tree.get("version", VERSION)
         if not isinstance(version, int) or version > VERSION:
             raise InputRefused("schema.newer_version", file=file, found=version, expected=VERSION)
+        if unknown := set(tree) - MEMBERS:
+            raise InputRefused("schema.unknown", file=file, found=_some(unknown), expected=_some(MEMBERS))
         rows = tree.get("rows_per_person", 1)
         if not isinstance(rows, int) or isinstance(rows, bool) or rows < 1:
             raise InputRefused("schema.rows_per_person", file=file)
@@ -204,6 +210,10 @@ class Schema:
             return Schema.from_json(tree, file=file)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise InputRefused("schema.bad_entry", file=file) from error
+
+
+def _some(names: Iterable[str]) -> str:
+    return ", ".join(sorted(str(name)[:MOST_LETTERS_OF_A_WORD] for name in names)[:20])
 
 
 def _refuse_twice(names: Iterable[str], file: str) -> None:
@@ -250,6 +260,9 @@ def _column_from_json(entry: Any, file: str) -> Column:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not entry["name"]:
         raise InputRefused("schema.column_without_name", file=file)
     name = entry["name"]
+    if unknown := set(entry) - COLUMN_MEMBERS:
+        found, expected = _some(unknown), _some(COLUMN_MEMBERS)
+        raise InputRefused("schema.unknown_of_column", file=file, column=name, found=found, expected=expected)
     try:
         role, kind = Role(entry.get("role", "other")), Kind(entry.get("kind", "text"))
     except ValueError as error:

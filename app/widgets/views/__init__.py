@@ -1,4 +1,4 @@
-"""Views on screen: ``app/widgets/views/KIND.py`` has ``WIDGET(view, runner)``; none of them knows a method.
+"""Views on screen, none of which knows a method: numbers, tables and texts, and a drawing for all others.
 
 card = ViewCard(view, runner)         # title, drawing or table, note
 explain(view)                         # the three texts of every number in it, for the right-hand side
@@ -6,7 +6,6 @@ explain(view)                         # the three texts of every number in it, f
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from PySide6.QtWidgets import QWidget
@@ -16,14 +15,19 @@ from app.jobs import JobRunner
 from app.widgets.cards import Card
 from app.widgets.panel import Explanation, Part, three_parts
 from app.widgets.prose import Prose
-from engine.views import Label, NumberView, Text, View, as_table
+from app.widgets.views.figure import FigureView
+from app.widgets.views.number import NumberWidget
+from app.widgets.views.table import TableWidget
+from app.widgets.views.text import TextWidget
+from engine.views import Label, NumberView, TableView, Text, TextView, View, as_table
 
 LABEL = ".label"
+WIDGETS: dict[type, Any] = {NumberView: NumberWidget, TableView: TableWidget, TextView: TextWidget}
 
 
 def make_view(view: View, runner: JobRunner) -> QWidget:
     """Return the widget of a view, by its kind."""
-    widget: QWidget = importlib.import_module(f"app.widgets.views.{view.kind}").WIDGET(view, runner)
+    widget: QWidget = WIDGETS.get(type(view), FigureView)(view, runner)
     widget.setObjectName(f"view-{view.kind}")
     return widget
 

@@ -17,6 +17,3 @@ class NumberWidget(NumberCard):
         written = cell(view.value, words.language())
         self.show_number(f"{written} {view.unit}".strip())
         self.sentence.hide()
-
-
-WIDGET = NumberWidget

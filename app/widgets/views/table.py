@@ -46,6 +46,3 @@ class TableWidget(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         self.body = TableBody(view)
         column.addWidget(self.body)
-
-
-WIDGET = TableWidget

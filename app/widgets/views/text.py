@@ -12,6 +12,3 @@ class TextWidget(Prose):
 
     def __init__(self, view: TextView, runner: object = None) -> None:
         super().__init__("\n\n".join(words.label(paragraph) for paragraph in view.paragraphs))
-
-
-WIDGET = TextWidget

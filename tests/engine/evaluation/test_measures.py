@@ -280,28 +280,30 @@ def test_a_public_measure_is_given_no_table():
 
 @pytest.mark.parametrize("one", measures(), ids=lambda one: one.id)
 def test_a_measure_reads_only_what_it_declares(one, made, example):
-    """Table, used rows and release are poisoned unless the measure says that it needs them."""
     context = made()
     if not one.applies(context.subject):
         context = made(rows=PANEL, schema=CAPPED)
     if not one.applies(context.subject):
         context = next(filter(lambda found: one.applies(found.subject), map(example, ABOUT_PEOPLE)))
-    if Need.TABLE not in one.needs:
-        context = replace(context, table=_Poisoned())
-    if Need.USED not in one.needs:
-        context = replace(context, used=_Poisoned())
-    if Need.RELEASE not in one.needs:
-        context = replace(context, release=_Poisoned())
     answers = evaluation.evaluate((one,), context)
     answer = {**answers.public, **answers.internal}[one.id]
     assert answer.views and "failed" not in answer.figures
 
 
-class _Poisoned:
-    """Whoever reads anything of it fails."""
+@pytest.mark.parametrize("need", Need)
+def test_what_a_measure_does_not_declare_it_does_not_get(need, made):
+    class Curious(InternalMeasure):
+        id = "curious"
+        needs = frozenset(Need) - {need}
 
-    def __getattr__(self, name):
-        raise AssertionError(f"{name} was read")
+        def evaluate(self, context):
+            return InternalMeasured((), {"read": repr(getattr(context, need.value).artefacts_or_rows)})
+
+    answer = evaluation.evaluate((Curious(),), made()).internal["curious"]
+    assert answer.figures == {"failed": "AttributeError"}
+    private = made()
+    assert private.only(frozenset(Need)) == private
+    assert private.only(frozenset()).people is None
 
 
 @pytest.mark.parametrize("name", STATISTICS)
