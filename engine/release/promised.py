@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import pyarrow as pa
+from pandas.util import hash_array
 
 from engine.errors import InputRefused
 from engine.release.checked import Checked
@@ -19,6 +21,8 @@ from engine.table.cells import cells_of
 from engine.table.encoded import Encoded
 from engine.table.schema import Schema
 from engine.table.table import TEXT, Table
+
+_PIECE = 1 << 17  # keys at a time: what Python holds of them stays small
 
 
 def refuse_other(plan: Plan, checked: Checked, held: Mapping[str, Held]) -> None:
@@ -66,9 +70,28 @@ def refuse_uncapped(schema: Schema, used: Table) -> None:
     key = schema.person_key
     if key is None:
         return
-    people = Encoded.of(cells_of(used.rows()[key.name])).places
-    most = int(np.bincount(people + 1, minlength=1).max())
-    _refuse_unless({"rows_per_person": most <= schema.rows_per_person and not (people < 0).any()})
+    keys = cells_of(used.rows()[key.name])
+    fits = keys.null_count == 0 and _fits(keys, schema.rows_per_person)
+    _refuse_unless({"rows_per_person": fits})
+
+
+def _fits(keys: pa.ChunkedArray, cap: int) -> bool:
+    """Whether no key occurs more often than the cap.
+
+    Notes
+    -----
+    Equal keys have equal hashes: where no hash occurs too often, no key does, and hashes are quick to sort.
+    Only where one does the keys themselves are counted, because two of them could share it by accident.
+    """
+    pieces = [
+        hash_array(chunk.slice(start, _PIECE).to_numpy(zero_copy_only=False), categorize=False)
+        for chunk in keys.chunks
+        for start in range(0, len(chunk), _PIECE)
+    ]
+    hashes = np.sort(np.concatenate([np.zeros(0, np.uint64), *pieces]))
+    if not (hashes[cap:] == hashes[:-cap]).any():
+        return True
+    return int(np.bincount(Encoded.of(keys).places).max()) <= cap
 
 
 def _refuse_unless(same: dict[str, bool]) -> None:

@@ -144,6 +144,7 @@ def _read_file(
     path, declared, steps = base / reference.path, plan.schemas.get(source, Schema()), plan.steps_of(source)
     digest = file_hash(path)
     raw = _as_written(path, said(reference), declared, progress)
+    give_back()
     if file_hash(path) != digest:
         raise InputRefused("reading.changed", file=path.name)
     for name in _needed(steps, declared):

@@ -153,10 +153,23 @@ def _each_somebody(person: Codes | None) -> Codes | None:
 
 
 def _sizes(coded: Sequence[Codes], person: Codes | None, n_rows: int) -> Numbers:
-    """Return the number of people of every group."""
+    """Return the number of people of every group.
+
+    One sort puts the different combinations of each person side by side and in order.
+    """
+    joined = _combined(coded, n_rows)
     if person is None:
-        return _repeats(_combined(coded, n_rows))
-    return _sizes_of_sets(*_sets(_combined(coded, n_rows), person))
+        return _repeats(joined)
+    bits = int(joined.max(initial=0)).bit_length()
+    shifted = person.astype(np.int64)
+    shifted <<= bits
+    joined |= shifted
+    del shifted
+    joined.sort()
+    joined = joined[_begins(joined)]
+    first = np.flatnonzero(_begins(joined >> bits))
+    joined &= (1 << bits) - 1
+    return _sizes_of_sets(joined, first, bits)
 
 
 def _combined(coded: Sequence[Codes], n_rows: int) -> Numbers:
@@ -177,26 +190,12 @@ def _dense(numbers: Numbers) -> Numbers:
     return np.asarray(pd.factorize(numbers)[0], dtype=np.int64)
 
 
-def _sets(combination: Numbers, person: Codes) -> tuple[Numbers, Numbers]:
-    """Return the different combinations of each person in order, and where those of the next person begin."""
-    bits = int(combination.max(initial=0)).bit_length()
-    joined = person.astype(np.int64)
-    joined <<= bits
-    joined |= combination
-    joined.sort()
-    joined = joined[_begins(joined)]
-    first = np.flatnonzero(_begins(joined >> bits))
-    joined &= (1 << bits) - 1
-    return joined, first
-
-
-def _sizes_of_sets(combination: Numbers, first: Numbers) -> Numbers:
-    """Return how many people have each set of combinations.
+def _sizes_of_sets(combination: Numbers, first: Numbers, bits: int) -> Numbers:
+    """Return how many people have each set of combinations, of which ``first`` are the first ones.
 
     Sets are equal where their lists in order are. Only people with as many combinations are compared, short
     lists packed into single numbers.
     """
-    bits = int(combination.max(initial=0)).bit_length()
     count = np.diff(first, append=len(combination))
     sizes = []
     for length in range(1, _LONGEST_PACKED + 1):
