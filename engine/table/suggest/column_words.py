@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -19,6 +20,9 @@ DRUG = re.compile(
 _OF = ("the", "of", "de", "du", "del", "da", "do", "di", "der", "des", "van", "le", "la")
 _TELL_ALONE = frozenset(("email", "national_number", "address", "phone", "record_number", "contact"))
 """Direct identifiers whose word is enough; an account or a picture may also be counted or priced."""
+
+_SHORTEST = 4
+"""Letters of a word that may be part of a longer one, and of an abbreviation."""
 
 _LETTERS = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "đ": "d"})
 
@@ -52,13 +56,53 @@ def stem_of_series(name: str) -> str:
 
 
 @dataclass(frozen=True)
+class _Ends:
+    """Beginnings or ends of words with their meanings, found by looking up those of a word one by one.
+
+    A table may have tens of thousands of columns: comparing each name with each word takes minutes.
+    """
+
+    meanings: Mapping[str, tuple[tuple[int, str], ...]]
+    cut: Callable[[str, int], str]
+    longest: int
+
+    @staticmethod
+    def of(pairs: list[tuple[str, str]], cut: Callable[[str, int], str]) -> _Ends:
+        """Return pairs of a beginning or end and its meaning by the former, with their places in the list."""
+        meanings: dict[str, tuple[tuple[int, str], ...]] = {}
+        for place, (word, meaning) in enumerate(pairs):
+            meanings[word] = (*meanings.get(word, ()), (place, meaning))
+        return _Ends(meanings, cut, max(map(len, meanings), default=0))
+
+    def of_word(self, word: str) -> list[tuple[int, str]]:
+        """Return place and meaning of every one that the word has."""
+        sizes = range(1, min(len(word), self.longest) + 1)
+        return [pair for size in sizes for pair in self.meanings.get(self.cut(word, size), ())]
+
+
+def _beginning(word: str, size: int) -> str:
+    return word[:size]
+
+
+def _end(word: str, size: int) -> str:
+    return word[-size:]
+
+
+@dataclass(frozen=True)
 class _Group:
-    """Words of one group: whole words, beginnings, ends, and those that count only alone."""
+    """Words of one group: whole words, beginnings, ends, and those that count only alone.
+
+    ``order`` is the place of every whole word, ``longest`` the size of the longest; ``sorted_`` has the words
+    and beginnings with their meanings by the alphabet.
+    """
 
     exact: Mapping[str, str]
-    begins: tuple[tuple[str, str], ...]
-    ends: tuple[tuple[str, str], ...]
+    begins: _Ends
+    ends: _Ends
     alone: Mapping[str, str]
+    order: Mapping[str, int]
+    longest: int
+    sorted_: list[tuple[str, str]]
 
     def whole(self, name: str) -> tuple[str, str] | None:
         """Return meaning and word of a name that says nothing else."""
@@ -75,13 +119,27 @@ class _Group:
     def stem(self, name: str) -> tuple[str, str] | None:
         """Return meaning and word of the first part of a name that begins or ends as words of the group."""
         for part in _parts(name):
-            for stem, meaning in self.begins:
-                if part.startswith(stem):
-                    return meaning, part
-            for end, meaning in self.ends:
-                if part.endswith(end):
-                    return meaning, part
+            found = min(self.begins.of_word(part), default=None) or min(self.ends.of_word(part), default=None)
+            if found is not None:
+                return found[1], part
         return None
+
+    def longest_inside(self, part: str) -> tuple[int, str] | None:
+        """Return size and meaning of the longest word, the first of these, that begins or ends a part."""
+        for size in range(min(len(part), self.longest), _SHORTEST - 1, -1):
+            found = [word for word in (part[:size], part[-size:]) if word in self.order]
+            if found:
+                return size, self.exact[min(found, key=self.order.__getitem__)]
+        return None
+
+    def shortened_to(self, part: str) -> set[str]:
+        """Return the meanings of the words and beginnings that begin with a part of a name."""
+        found = set()
+        for word, meaning in self.sorted_[bisect_left(self.sorted_, (part, "")) :]:
+            if not word.startswith(part):
+                break
+            found.add(meaning)
+        return found
 
 
 def _wholes(name: str) -> tuple[str, ...]:
@@ -107,11 +165,16 @@ def _groups() -> Mapping[str, _Group]:
 
 def _group(meanings: Mapping[str, str]) -> _Group:
     pairs = [(word, meaning) for meaning, listed in meanings.items() for word in listed.split()]
+    exact = {word: meaning for word, meaning in pairs if word[0] not in "=*" and word[-1] != "*"}
+    begins = [(word[:-1], meaning) for word, meaning in pairs if word[-1] == "*"]
     return _Group(
-        {word: meaning for word, meaning in pairs if word[0] not in "=*" and word[-1] != "*"},
-        tuple((word[:-1], meaning) for word, meaning in pairs if word[-1] == "*"),
-        tuple((word[1:], meaning) for word, meaning in pairs if word[0] == "*"),
+        exact,
+        _Ends.of(begins, _beginning),
+        _Ends.of([(word[1:], meaning) for word, meaning in pairs if word[0] == "*"], _end),
         {word[1:]: meaning for word, meaning in pairs if word[0] == "="},
+        {word: place for place, word in enumerate(exact)},
+        max(map(len, exact), default=0),
+        sorted([*exact.items(), *begins]),
     )
 
 
@@ -195,18 +258,14 @@ def short_or_compound(name: str, groups: tuple[str, ...]) -> tuple[str, str, str
     best: tuple[int, str, str, str] | None = None
     short: set[tuple[str, str, str]] = set()
     for part in _parts(name):
-        if len(part) < 4 or says(part, "number"):
+        if len(part) < _SHORTEST or says(part, "number"):
             continue
         for group in groups:
             known = _groups()[group]
-            for word, meaning in known.exact.items():
-                size = len(word)
-                inside = (size >= 4 and part.startswith(word)) or (size >= 4 and part.endswith(word))
-                if inside and (best is None or size > best[0]):
-                    best = size, group, meaning, part
-                if word.startswith(part):
-                    short.add((group, meaning, part))
-            short.update((group, meaning, part) for stem, meaning in known.begins if stem.startswith(part))
+            inside = known.longest_inside(part)
+            if inside is not None and (best is None or inside[0] > best[0]):
+                best = inside[0], group, inside[1], part
+            short.update((group, meaning, part) for meaning in known.shortened_to(part))
     if best is not None:
         return best[1:]
     return min(short) if len({group for group, _, _ in short}) == 1 else None
@@ -217,6 +276,4 @@ def says(word: str, meaning: str) -> bool:
     single = _groups()["single"]
     if single.exact.get(word) == meaning:
         return True
-    return any(word.startswith(stem) for stem, said in single.begins if said == meaning) or any(
-        word.endswith(end) for end, said in single.ends if said == meaning
-    )
+    return any(said == meaning for ends in (single.begins, single.ends) for _, said in ends.of_word(word))
