@@ -13,6 +13,7 @@ from typing import Any
 from engine.errors import InputRefused
 from engine.table.patterns import LONGEST, MISSING_CODES, date_order_of, is_grouped, is_number
 from engine.table.reading.header import header_of
+from engine.table.reading.names import refuse_wide
 from engine.table.reading.options import ReadOptions
 
 SAMPLE_BYTES = 1 << 20
@@ -116,6 +117,7 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
     if not rows:
         raise InputRefused("table.empty_file", file=file)
     width = given.width or max(_width(rows), 1)
+    refuse_wide(width, file)
     header, why = (given.header, "given") if given.header is not None else header_of(rows, width)
     reasons["header"] = (why, {})
     body = rows[1:] if header else rows

@@ -16,7 +16,7 @@ from engine.progress import SILENT, Progress
 from engine.table.reading.detect import SAMPLE_ROWS, Detection
 from engine.table.reading.frames import store_values
 from engine.table.reading.header import header_of
-from engine.table.reading.names import clean_names
+from engine.table.reading.names import MOST_COLUMNS, clean_names, refuse_wide
 from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
 from engine.table.table import Table
 
@@ -54,6 +54,10 @@ def detect_excel(path: Path, *, given: ReadOptions) -> Detection:
     width = max(len(row) for row in first)
     written = [["" if cell is None else str(cell) for cell in row] for row in first]
     header, why = (given.header, "given") if given.header is not None else header_of(written, width)
+    if header and width > MOST_COLUMNS:  # a stray cell far to the right makes no columns
+        width = len(written[0])
+        written = [row[:width] for row in written]
+    refuse_wide(width, path.name)
     found = ReadOptions(format="excel", header=header, sheet=sheet.title)
     return Detection(
         options=given.over(found),
@@ -91,7 +95,13 @@ def read_excel(
     if not rows:
         raise InputRefused("table.no_rows", file=path.name)
     width = max(found.width, max(len(row) for row in rows))
+    beyond: list[Finding] = []
+    if found.options.header and width > MOST_COLUMNS:
+        width = found.width
+        rows, beyond = _within(rows, width, path.name)
+    refuse_wide(width, path.name)
     names, findings = clean_names(found.names, width, path.name)
+    findings.extend(beyond)
     absent = set(options.missing)
     columns: dict[str, pd.Series] = {}
     for place, name in enumerate(names):
@@ -108,6 +118,18 @@ def read_excel(
     return Table(
         pd.DataFrame(columns, copy=False), source=path.name, options=found.options, findings=findings
     )
+
+
+def _within(
+    rows: list[tuple[Any, ...]], width: int, file: str
+) -> tuple[list[tuple[Any, ...]], list[Finding]]:
+    """Return rows without what stands right of the columns, and say where something stood there."""
+    far = [place + 1 for place, row in enumerate(rows) if len(row) > width]
+    cut = [row[:width] for row in rows]
+    kept = [row for row in cut if any(cell is not None and cell != "" for cell in row)]
+    if not kept:
+        raise InputRefused("table.no_rows", file=file)
+    return kept, [Finding("table.cells_beyond_columns", file, "", len(far), tuple(far[:ROWS_NAMED]))]
 
 
 def _open(path: Path, *, values: bool = True) -> Any:

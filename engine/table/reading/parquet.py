@@ -16,7 +16,7 @@ from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.table.reading.frames import store_series, written
 from engine.table.reading.moments import DAY, from_ticks
-from engine.table.reading.names import clean_names
+from engine.table.reading.names import clean_names, refuse_wide
 from engine.table.reading.options import Finding, ReadOptions
 from engine.table.reading.storage import Stored
 from engine.table.table import Table
@@ -49,6 +49,7 @@ def read_parquet(path: Path, *, options: ReadOptions, progress: Progress = SILEN
 
     progress.step(0.1, "table.read")
     try:
+        refuse_wide(len(parquet.read_schema(path).names), path.name)
         read = parquet.read_table(path)
         names, found = clean_names([str(name) for name in read.column_names], read.num_columns, path.name)
         if read.num_columns == 0:

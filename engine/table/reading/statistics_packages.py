@@ -13,7 +13,7 @@ from engine.progress import SILENT, Progress
 from engine.table.coding import text_of
 from engine.table.reading.frames import store_frame
 from engine.table.reading.moments import clock, from_numbers, is_time_of_day, package_moment
-from engine.table.reading.names import clean_names
+from engine.table.reading.names import clean_names, refuse_wide
 from engine.table.reading.options import Finding, ReadOptions
 from engine.table.table import Table
 
@@ -56,6 +56,7 @@ def read_statistics_package(path: Path, *, options: ReadOptions, progress: Progr
         raise InputRefused("table.empty_file", file=path.name)
     if len(frame) == 0:
         raise InputRefused("table.no_rows", file=path.name)
+    refuse_wide(frame.shape[1], path.name)
     names, found = clean_names([str(name) for name in frame.columns], frame.shape[1], path.name)
     new = dict(zip((str(name) for name in frame.columns), names, strict=True))
     frame.columns = list(names)

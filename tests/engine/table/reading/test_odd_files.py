@@ -7,10 +7,14 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from engine.errors import Cancelled, InputRefused
 from engine.progress import Progress
+from engine.table.reading.names import clean_names
 from engine.table.reading.options import ReadOptions
 from engine.table.reading.readers import detect, read_table
 from engine.table.reading.text import Watched
@@ -73,6 +77,43 @@ def test_two_thousand_columns(tmp_path):
     table = read_table(written(tmp_path, f"{names}\n{rows}\n"))
     assert len(table.names) == 2000 and set(table.storage.values()) == {"integer"}
     assert table.rows()["c1999"].tolist() == list(range(1999, 2029))
+
+
+def test_more_columns_than_somebody_could_decide_about(tmp_path):
+    wide = ",".join(f"c{place}" for place in range(20_000))
+    path = written(tmp_path, f"{wide}\n{',1' * 19_999}\n")
+    start = time.process_time()
+    assert refused(path)[0] == "table.too_many_columns" and "20,000" in refused(path)[1]
+    pq.write_table(pa.table({f"c{place}": [1] for place in range(5001)}), tmp_path / "wide.parquet")
+    assert refused(tmp_path / "wide.parquet")[0] == "table.too_many_columns"
+    assert time.process_time() - start < 10  # it took minutes to look at all of them
+
+
+def test_as_many_columns_as_are_read_are_named_quickly():
+    names, found = clean_names([*map(str, range(2500)), *map(str, range(2500))], 5000, "wide.csv")
+    assert len(set(names)) == 5000 and len(found) == 2500
+
+
+def test_a_stray_cell_far_away_makes_no_columns(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (["age", "sex"], [41, "f"], [39, None], [None, "m"]):
+        book.active.append(row)
+    book.active["XFD1048576"] = SECRET
+    book.active["XFA3"] = SECRET
+    book.save(tmp_path / "stray.xlsx")
+    table = read_table(tmp_path / "stray.xlsx")
+    assert (table.names, table.n_rows) == (("age", "sex"), 3)
+    assert table.rows()["age"].tolist()[:2] == [41, 39]
+    beyond = findings(table)["table.cells_beyond_columns"][0]
+    assert (beyond.count, beyond.rows) == (2, (2, 4))
+
+
+def test_a_workbook_without_names_is_refused_where_it_is_too_wide(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append([1, 2])
+    book.active["XFD9"] = 3
+    book.save(tmp_path / "wide.xlsx")
+    assert refused(tmp_path / "wide.xlsx", header=False)[0] == "table.too_many_columns"
 
 
 def test_duplicate_and_empty_names(tmp_path):
