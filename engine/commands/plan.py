@@ -40,7 +40,29 @@ def plan_check_command(options: argparse.Namespace) -> Answer:
     plan = Plan.read(Path(options.plan))
     base = Path(options.plan).parent
     answer = preview_json(plan, existing_ledger(options), base=base, language=options.language)
+    answer["fitness"] = _fitness(plan, options.language)
     return answer, 0 if not answer["problems"] else 2
+
+
+def _fitness(plan: Any, language: str) -> list[dict[str, Any]]:
+    """Return what spoils the release, from declarations: with sentences and remedies."""
+    from engine.evaluation.fitness import fitness
+    from engine.methods.catalogue import method
+
+    asked, people = method(plan.method), plan.parameters.get("people") or plan.price.people
+    found = fitness(asked, plan.request, people=people if isinstance(people, int) else None)
+    base = "evaluation.fitness"
+    return [
+        {
+            "code": remark.code,
+            "weight": remark.weight.value,
+            "what": texts.text(f"{base}.{remark.code}", language=language, **remark.values),
+            "remedies": [
+                texts.text(f"{base}.remedies.{name}", language=language) for name in remark.remedies
+            ],
+        }
+        for remark in found.remarks
+    ]
 
 
 def run_command(options: argparse.Namespace) -> Answer:
@@ -77,3 +99,5 @@ def _check_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     for problem in answer["problems"]:
         yield f"{problem['what']} {problem['do']}"
     yield from answer["sentences"]
+    for remark in answer["fitness"]:
+        yield " ".join((remark["what"], *remark["remedies"]))
