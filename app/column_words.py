@@ -20,10 +20,12 @@ def values_words(column: Column, suggestion: Any) -> str:
     elif domain.code_list:
         parts = [words.say("app.columns.values.code_list", title=seen.get("code_list") or domain.code_list)]
     elif domain.values is not None:
-        parts = [words.say("app.columns.values.declared", count=len(domain.values))]
+        name = "declared" if column.is_declared else "copied_values"
+        parts = [words.say(f"app.columns.values.{name}", count=len(domain.values))]
     else:
+        name = "bounds" if column.is_declared else "copied_bounds"
         parts = [
-            words.say("app.columns.values.bounds", low=_plain(domain.minimum), high=_plain(domain.maximum))
+            words.say(f"app.columns.values.{name}", low=_plain(domain.minimum), high=_plain(domain.maximum))
         ]
     if rows and filled < rows:
         parts.append(words.say("app.columns.values.missing", percent=_percent(rows - filled, rows)))

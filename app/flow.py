@@ -48,6 +48,7 @@ STEPS = (
 BESIDE = ("explore", "releases")
 MADE = ("release", "report")  # show a release that is finished
 ROWS_PER_PERSON = "rows_per_person"
+UNIT = "unit"
 _OF_COLUMNS = (ParameterKind.COLUMN, ParameterKind.COLUMNS)  # what is released is decided with the method
 BUDGET = "budget"  # problems that name it belong to the budget step
 
@@ -81,7 +82,8 @@ class State:
     results
         Names of the results that hold for this very plan (see `app.study.RESULTS`).
     open_questions
-        What a suggestion may not decide: ``"column:NAME"``, and `ROWS_PER_PERSON`.
+        What a suggestion may not decide: ``"column:NAME"``, `UNIT` and
+        `ROWS_PER_PERSON`.
     problems
         Why the chosen method cannot run yet.
     refused
@@ -271,6 +273,8 @@ def _columns(state: State) -> Iterator[Missing]:
         first = next(iter(known), min(open_))
         name = "undecided_column" if len(open_) == 1 else "undecided_columns"
         yield _missing(name, f"column:{first}", count=len(open_), column=first)
+    elif UNIT in state.open_questions and key is None:
+        yield _missing("unit", "unit_each")
     elif ROWS_PER_PERSON in state.open_questions and key is not None:
         yield _missing("rows_per_person", f"column:{key.name}")
 

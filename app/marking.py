@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.draft import without_copies
-from app.flow import ROWS_PER_PERSON
+from app.flow import ROWS_PER_PERSON, UNIT
 from app.settings import data_folder, write_aside
 from engine.errors import InputRefused
 from engine.release.plan import Plan
@@ -60,7 +60,21 @@ def start(
     made = replace(schema, columns=tuple(columns))
     if made.person_key is not None and (schema.person_key is None or ROWS_PER_PERSON in questions):
         asked.add(ROWS_PER_PERSON)
+    if made.person_key is None and not made.one_row_each:
+        asked.add(UNIT)  # no table says by itself that nobody stands in it twice
     return made, frozenset(asked)
+
+
+def without_key(schema: Schema, *, one_row_each: bool) -> Schema:
+    """Return a schema in which no column says whose a row is, as the custodian says.
+
+    ``one_row_each`` where every row is another person.
+    """
+    columns = tuple(
+        replace(column, role=Role.DIRECT_IDENTIFIER) if column.role is Role.PERSON_KEY else column
+        for column in schema.columns
+    )
+    return replace(schema, columns=columns, one_row_each=one_row_each)
 
 
 def with_roles(schema: Schema, names: Iterable[str], role: Role) -> Schema:
@@ -75,7 +89,8 @@ def with_roles(schema: Schema, names: Iterable[str], role: Role) -> Schema:
         columns.append(column)
     known = {column.name for column in schema.columns}
     columns += [Column(name, role) for name in wanted if name not in known]
-    return replace(schema, columns=tuple(columns))
+    one_row_each = schema.one_row_each and role is not Role.PERSON_KEY
+    return replace(schema, columns=tuple(columns), one_row_each=one_row_each)
 
 
 def with_kind(column: Column, kind: Kind) -> Column:
@@ -165,4 +180,5 @@ def reuse(schema: Schema, last: Schema) -> tuple[Schema, frozenset[str]]:
         schema,
         columns=columns,
         rows_per_person=last.rows_per_person if has_key else schema.rows_per_person,
+        protected=schema.protected or last.protected,
     ), decided

@@ -79,6 +79,8 @@ RESULTS: Mapping[str, _JSON] = {
     "suggestions": _parts("files"),
     "table": _prepared,  # … and as it was prepared
     "bars": lambda tree: [_prepared(tree), tree["schemas"]],  # a column as bars; the key is its name
+    "caps": _grouping,  # what each cap on the rows of a person would leave out
+    "pictures": _prepared,  # how each column is spread
     "group_sizes": _grouping,
     "what_if": _grouping,  # group sizes with one column more; the key is its name
     "matches": lambda tree: [

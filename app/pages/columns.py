@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, Qt, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLabel, QLineEdit, QMenu, QPushButton, QWidget
 
 from app import column_figures, marking, words
+from app.asking_unit import UnitQuestion
 from app.column_words import values_words, what_if_words, why
-from app.flow import ROWS_PER_PERSON
+from app.declaring import Values
+from app.flow import ROWS_PER_PERSON, UNIT
 from app.marking import question
 from app.pages.base import Page
 from app.widgets.cards import row
@@ -19,7 +21,8 @@ from app.widgets.coarsening_card import CoarseningCard
 from app.widgets.column_editor import ColumnEditor
 from app.widgets.column_table import ANSWER_KEYS, ColumnsTable, Line
 from app.widgets.panel import Explanation, Part
-from engine.table.schema import Column, Domain, Kind, Role, Schema
+from app.widgets.unit_card import UnitCard
+from engine.table.schema import Column, Kind, Role, Schema
 
 ALL, OPEN, UNKNOWN = "all", "open", "unknown"
 NARROW = 780  # width of the page under which its buttons take two lines
@@ -33,8 +36,13 @@ class ColumnsPage(Page):
     def build(self) -> None:
         self._shown = OPEN
         self._sticky: frozenset[str] = frozenset()
+        self._apart: frozenset[str] = frozenset()  # columns that look alike, but are shown one by one
         self._unknown_before: frozenset[str] = frozenset()
         self._editor = self._make_editor()
+        self.values = Values(self, self._editor)
+        self.card = UnitCard()
+        self.unit = UnitQuestion(self.card, self.study, self.runner)
+        self.body.addWidget(self.card)
         self._selecting = False
         self._tried: tuple[Any, ...] = ()
         self.find = QLineEdit()
@@ -53,6 +61,8 @@ class ColumnsPage(Page):
             chip.clicked.connect(lambda checked=False, name=name: self._show(name))
             group.addButton(chip)
         self.open.setChecked(True)
+        self.book = self._chip("book")
+        self.book.clicked.connect(lambda checked=False: self.values.ask_book())
         self.last = self._chip("last")
         self.last.clicked.connect(lambda checked=False: self._reuse())
         self.mark = QPushButton(words.say("app.columns.mark"))
@@ -64,7 +74,7 @@ class ColumnsPage(Page):
         self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lines.setSpacing(10)
         self._lines.addLayout(row(self.find, self.unknown, self.open, self.every, stretch=False))
-        second = row(self.last)
+        second = row(self.book, self.last)
         second.addWidget(self.mark)
         second.addWidget(self.accept)
         self._lines.addLayout(second, 1)
@@ -75,6 +85,10 @@ class ColumnsPage(Page):
         self.table.accepted.connect(self._accept_selected)
         self.table.answered.connect(self._set_role)
         self.table.menu_wanted.connect(self._menu)
+        self.table.unfolded.connect(self._unfold)
+        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
+        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        find.activated.connect(lambda: self.find.setFocus(Qt.FocusReason.ShortcutFocusReason))
         self.body.addWidget(self.table, 1000)
         self.steps = CoarseningCard()
         self.steps.decided.connect(self._set_steps)
@@ -104,6 +118,7 @@ class ColumnsPage(Page):
         narrow = self.width() < NARROW
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._lines.setDirection(down if narrow else across)
+        self.card.lay(narrow=narrow)
 
     def _chip(self, name: str) -> QPushButton:
         chip = QPushButton(words.say(f"app.columns.{name}", count=0))
@@ -114,11 +129,28 @@ class ColumnsPage(Page):
     # --- showing -----------------------------------------------------------------------------------
 
     def opened(self) -> None:
+        self.unit.opened()
+        self._draw()
         self._sticky = frozenset(column.name for column in self._columns() if self._undecided(column))
         unknown = any(column.role is Role.NOT_RECOGNISED for column in self._columns())
         self._show(UNKNOWN if unknown else OPEN if self._sticky else ALL)
         if not self.table.selected() and self.table.columns.lines:
             self.select(self.table.columns.lines[0].name)
+
+    def _draw(self) -> None:
+        """Have the small pictures of all columns made."""
+        if self.study.table is None or self.study.result("pictures") is not None:
+            return
+        plan = self.study.plan
+        self.runner.start(
+            column_figures.pictures,
+            self.study.table,
+            self._columns(),
+            done=lambda found: self.study.store("pictures", found, plan),
+            failed=lambda error: None,  # the lines say the same in words
+            slot="columns.pictures",
+            after_drawing=True,
+        )
 
     def leave(self) -> None:
         self._show_steps(False)
@@ -146,6 +178,7 @@ class ColumnsPage(Page):
             )
         )
         self._name_accept()
+        self.unit.show()
         self._show_editor()
 
     def _columns(self) -> list[Column]:
@@ -173,17 +206,30 @@ class ColumnsPage(Page):
 
     def _fill(self) -> None:
         wanted, suggestions = self.find.text().strip().lower(), self._suggestions()
+        pictures = self.study.result("pictures") or {}
         lines = []
         columns = [column for column in self._columns() if self._is_shown(column, wanted)]
         groups = marking.alike(columns, suggestions) if self._shown == UNKNOWN and not wanted else {}
+        groups = {name: alike for name, alike in groups.items() if name not in self._apart}
         behind = {name for names in groups.values() for name in names}
         for column in columns:
             if column.name in behind:
                 continue
             suggestion = suggestions.get(column.name)
             said = values_words(column, suggestion), why(column, suggestion)
-            lines.append(Line(column, *said, self._undecided(column), groups.get(column.name, ())))
+            alike, bars = groups.get(column.name, ()), pictures.get(column.name, ())
+            lines.append(Line(column, *said, self._undecided(column), alike, bars))
         self.table.columns.show_lines(lines)
+
+    def _unfold(self, name: str, wanted: bool) -> None:
+        """Show the columns that look alike one by one, to answer single ones, or as one line again."""
+        groups = marking.alike(self._columns(), self._suggestions())
+        first = next((one for one, others in groups.items() if name in (one, *others)), None)
+        if first is not None and wanted != (first in self._apart):
+            changed = frozenset((first, *groups[first]))
+            self._apart = self._apart | changed if wanted else self._apart - changed
+            self._fill()
+            self.select(name if wanted else first)
 
     def _is_shown(self, column: Column, wanted: str) -> bool:
         if wanted:
@@ -236,11 +282,7 @@ class ColumnsPage(Page):
         editor.hide()
         editor.role_chosen.connect(self._set_role)
         editor.accepted.connect(self._accept_selected)
-        editor.list_taken.connect(self._take_list)
         editor.kind_chosen.connect(self._set_kind)
-        editor.domain_wanted.connect(self._edit_domain)
-        editor.domain_declared.connect(self._declare)
-        editor.missing_given.connect(self._set_missing)
         editor.steps_wanted.connect(lambda: self._show_steps(True))
         editor.cap_given.connect(self._set_cap)
         return editor
@@ -248,6 +290,8 @@ class ColumnsPage(Page):
     def _selected(self) -> None:
         if self._selecting:
             return
+        if self.unit.answered:
+            self.card.unfold(False)
         self._name_accept()
         self.refresh_explanation()
 
@@ -383,9 +427,14 @@ class ColumnsPage(Page):
         had_key = schema.person_key
         if role is Role.PERSON_KEY and (had_key is None or had_key.name != names[0]):
             self.study.ask(ROWS_PER_PERSON)
-        self._decide(marking.with_roles(schema, names, role), *names)
-        if self.study.plan.schema.person_key is None:
-            self.study.answer(ROWS_PER_PERSON)
+        with self.study.together():
+            self._decide(marking.with_roles(schema, names, role), *names)
+            made = self.study.plan.schema
+            if made.person_key is not None:
+                self.study.answer(UNIT)
+            elif had_key is not None:
+                self.study.answer(ROWS_PER_PERSON)
+                self.study.ask(*(() if made.one_row_each else (UNIT,)))
 
     def _set_kind(self, kind: Kind) -> None:
         schema = self.study.plan.schema
@@ -393,36 +442,11 @@ class ColumnsPage(Page):
             schema = schema.with_column(marking.with_kind(schema.column(name), kind))
         self._decide(schema)
 
-    def _take_list(self, name: str) -> None:
-        """Take a code list that was proposed, after its meanings and their counts were shown."""
-        names = self.table.selected()
-        if len(names) == 1:
-            schema = self.study.plan.schema
-            column = marking.with_kind(schema.column(names[0]), Kind.CATEGORY)
-            self._decide(schema.with_column(marking.declared(column, Domain(code_list=name))))
-
-    def _set_missing(self, codes: tuple[str, ...]) -> None:
-        names = self.table.selected()
-        if len(names) == 1:
-            schema = self.study.plan.schema
-            self._decide(
-                schema.with_column(replace(schema.column(names[0]), missing=codes, missing_origin=None))
-            )
-
     def _set_cap(self, rows: int | None) -> None:
         if rows is None:
             self.study.ask(ROWS_PER_PERSON)
             return
-        key = self.study.plan.schema.person_key
-        self._decide(replace(self.study.plan.schema, rows_per_person=rows), *([key.name] if key else []))
-        self.study.answer(ROWS_PER_PERSON)
-
-    def _edit_domain(self) -> None:
-        from engine.table.code_lists import code_lists
-
-        editor = self._editor
-        column = self.study.plan.schema.column(editor.names[0])
-        editor.open_domain(column, self._found(column), code_lists())
+        self.unit.choose_cap(rows)
 
     def _show_steps(self, wanted: bool) -> None:
         """Show the coarser steps of the selected column in the place of the table, or the table again."""
@@ -435,21 +459,6 @@ class ColumnsPage(Page):
     def _set_steps(self, found: Any) -> None:
         column = self.study.plan.schema.column(self.steps.column.name)
         self._decide(self.study.plan.schema.with_column(replace(column, hierarchy=found)))
-
-    def _found(self, column: Column) -> Domain | None:
-        return marking.seen(column, self._suggestions().get(column.name))
-
-    def _declare(self, domain: Domain, from_rows: bool) -> None:
-        names = self.table.selected()
-        if len(names) != 1:
-            return
-        schema = self.study.plan.schema
-        if from_rows:
-            reason = words.say("app.columns.vouched")
-            self.study.decide(decisions=marking.vouched(self.study.plan.decisions, names[0], reason))
-        self._decide(schema.with_column(marking.declared(schema.column(names[0]), domain)))
-        self._editor.close_domain()
-        self._show_editor()
 
     def _reuse(self) -> None:
         last = marking.last_schema(folder=self.frame.data)

@@ -16,7 +16,7 @@ from app.widgets.domain_editor import DomainEditor
 from app.widgets.mini_bars import MiniBars
 from app.widgets.prose import Heading, Prose
 from engine.numbers import written
-from engine.table.schema import Column, Domain, Kind, Role
+from engine.table.schema import MOST_LETTERS, Column, Domain, Kind, Role
 from engine.views import BarsView
 
 MOST_ROWS_PER_PERSON = 10_000
@@ -35,6 +35,7 @@ class ColumnEditor(QWidget):
     missing_given = Signal(tuple)
     steps_wanted = Signal()
     cap_given = Signal(object)
+    described = Signal(str, str)  # meaning and unit
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,6 +73,7 @@ class ColumnEditor(QWidget):
         self._build_domain()
         self._build_missing()
         self._build_steps()
+        self._build_words()
 
     def _combo(self, name: str, choices: Sequence[tuple[str, Any]]) -> QComboBox:
         label = QLabel(words.say(f"app.columns.head.{name}"))
@@ -139,13 +141,28 @@ class ColumnEditor(QWidget):
         self._box.addWidget(self.missing_heading)
         self._box.addWidget(self.missing)
 
+    def _build_words(self) -> None:
+        """What the recipient reads about the column: public words, never a cell."""
+        self.words_heading = Heading(words.say("app.columns.words.heading"), size="card")
+        self.words_why = Prose(words.say("app.columns.words.why"), tone="quiet", pixels=12)
+        self.meaning, self.unit = QLineEdit(), QLineEdit()
+        for name, field, most in (("meaning", self.meaning, MOST_LETTERS), ("unit", self.unit, 40)):
+            field.setObjectName(f"column_{name}")
+            field.setMaxLength(most)
+            field.setAccessibleName(words.say(f"app.columns.words.{name}"))
+            field.setPlaceholderText(words.say(f"app.columns.words.{name}_placeholder"))
+            field.editingFinished.connect(self._words_edited)
+        self._box.addSpacing(8)
+        for part in (self.words_heading, self.words_why, self.meaning, self.unit):
+            self._box.addWidget(part)
+
     def show_columns(self, columns: Sequence[Column]) -> None:
         """Show how the columns are marked now; fields in use are left alone while the columns stay."""
         names = tuple(column.name for column in columns)
         if names != self.names:
             self.names, self.one = names, len(columns) == 1
             self.close_domain()
-            for field in (self.cap, self.missing):
+            for field in (self.cap, self.missing, self.meaning, self.unit):
                 field.setModified(False)
         roles = {column.role for column in columns}
         kinds = {column.kind for column in columns}
@@ -161,8 +178,12 @@ class ColumnEditor(QWidget):
         for part in (self.steps_heading, self.steps_words, self.steps):
             part.setVisible(not self.domain_words.isHidden())
         self.steps_words.say(summary(first.hierarchy))
-        self.missing.setVisible(self.one)
-        self.missing_heading.setVisible(self.one)
+        for part in (self.missing, self.missing_heading, self.words_heading, self.words_why, self.meaning):
+            part.setVisible(self.one)
+        self.unit.setVisible(self.one and first.kind in (Kind.INTEGER, Kind.NUMBER))
+        for field, text in ((self.meaning, first.meaning), (self.unit, first.unit)):
+            if not (field.hasFocus() and field.isModified()):
+                field.setText(text)
         for part in (self.cap_heading, self.cap_why, self.cap):
             part.setVisible(self.one and role is Role.PERSON_KEY)
         if not (self.missing.hasFocus() and self.missing.isModified()):
@@ -245,12 +266,22 @@ class ColumnEditor(QWidget):
         text = self.cap.text().strip()
         self.cap_given.emit(int(text) if text else None)
 
+    def _words_edited(self) -> None:
+        self.described.emit(*(" ".join(field.text().split()) for field in (self.meaning, self.unit)))
+
     def _missing_edited(self) -> None:
         self.missing_given.emit(tuple(self.missing.text().split()))
 
 
 def domain_words(column: Column) -> str:
-    """Return the allowed values of a column in words."""
+    """Return the allowed values of a column in words, and whether they may be used."""
+    said = _domain_words(column)
+    if column.domain is None or column.is_declared:
+        return said
+    return said + "\n\n" + words.say("app.columns.domain.copied")
+
+
+def _domain_words(column: Column) -> str:
     domain = column.domain
     if domain is None:
         key = "text" if column.kind is Kind.TEXT else "none"

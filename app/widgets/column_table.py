@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QWidget
 
@@ -20,6 +29,8 @@ _NOWHERE = QModelIndex()
 FIELDS = ("name", "role", "kind", "values", "why")
 ROLE = Qt.ItemDataRole.UserRole + 3
 OPEN = Qt.ItemDataRole.UserRole + 4
+BARS = Qt.ItemDataRole.UserRole + 5
+PICTURE, BAR = 58, 6  # pixels of a small picture, and of a bar in it
 # Ground and text of a chip; None is no ground but an edge.
 CHIPS: dict[Role, tuple[str | None, str]] = {
     Role.PERSON_KEY: ("text", "surface"),
@@ -35,6 +46,7 @@ CHIPS: dict[Role, tuple[str | None, str]] = {
 }
 
 LEAST_HEIGHT = 200
+VALUES = 0.46  # of the room that values and reasons share
 ANSWER_KEYS = {
     Qt.Key.Key_I: Role.IDENTIFYING,
     Qt.Key.Key_S: Role.SENSITIVE,
@@ -54,6 +66,8 @@ class Line:
     undecided: bool
     alike: tuple[str, ...] = ()
     """Names of further columns that look alike and take the same answer."""
+    bars: tuple[float, ...] = ()
+    """How the values are spread, as heights up to 1; for the custodian's eyes."""
 
     @property
     def name(self) -> str:
@@ -101,6 +115,8 @@ class ColumnsModel(QAbstractTableModel):
             return line.column.role
         if role == OPEN:
             return line.undecided
+        if role == BARS:
+            return line.bars
         if role == Qt.ItemDataRole.DisplayRole:
             return self.written(line, field)
         if role == Qt.ItemDataRole.AccessibleTextRole:
@@ -142,7 +158,25 @@ class ColumnsDelegate(LinesDelegate):
             quiet = FIELDS[index.column()] == "why"
             wrap = FIELDS[index.column()] in ("why", "values")
             colour = "quiet" if quiet else "text"
-            self.paint_text(painter, option.rect, index, written, colour=colour, wrap=wrap)
+            place, bars = option.rect, index.data(BARS) if FIELDS[index.column()] == "values" else ()
+            if bars:
+                self._picture(painter, place, bars)
+                place = place.adjusted(0, 0, -PICTURE - self.padding, 0)
+            self.paint_text(painter, place, index, written, colour=colour, wrap=wrap)
+
+    def _picture(self, painter: QPainter, place: QRect, bars: Sequence[float]) -> None:
+        """Paint how the values are spread: bars on one line, at the right of the cell."""
+        step = min(BAR + 2.0, PICTURE / len(bars))
+        left, bottom = place.right() - self.padding - step * len(bars), place.center().y() + 10
+        painter.save()
+        painter.setPen(Qt.PenStyle.NoPen)
+        fill = theme.tokens().colour("accent")
+        fill.setAlphaF(0.75)
+        painter.setBrush(fill)
+        for at, share in enumerate(bars):
+            height = max(20 * share, 1.0)
+            painter.drawRect(QRectF(left + at * step, bottom - height, max(step - 2, 1.5), height))
+        painter.restore()
 
     def _chip(
         self, painter: QPainter, option: QStyleOptionViewItem, written: str, role: Role, undecided: bool
@@ -180,6 +214,7 @@ class ColumnsTable(DataTable):
     accepted = Signal()
     answered = Signal(object)
     menu_wanted = Signal()
+    unfolded = Signal(str, bool)  # the group of a column: its members one by one, or together again
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(name, parent)
@@ -215,14 +250,18 @@ class ColumnsTable(DataTable):
             for role in {line.column.role for line in self.columns.lines}
         )
         first = min(max(110, longest + 28), 214)
-        widths = [first, chips + 46, 82]
+        kinds = max(
+            QFontMetrics(text_font()).horizontalAdvance(words.say(f"app.kinds.{kind.value}"))
+            for kind in {line.column.kind for line in self.columns.lines}
+        )
+        widths = [first, chips + 46, max(82, kinds + 26)]
         narrow = width < 620
         for field in (2, 4):  # kind and reason stand on the right-hand side, too
             self.setColumnHidden(field, narrow)
         if narrow:
             widths[2] = 0
         rest = max(width - sum(widths), 120)
-        widths += [rest, 0] if narrow else [round(rest * 0.42), rest - round(rest * 0.42)]
+        widths += [rest, 0] if narrow else [round(rest * VALUES), rest - round(rest * VALUES)]
         for column, wanted in enumerate(widths):
             self.horizontalHeader().resizeSection(column, wanted)
         metrics = QFontMetrics(text_font())
@@ -230,7 +269,7 @@ class ColumnsTable(DataTable):
             height = max(
                 self._height(metrics, text, max(room - 24, 40))
                 for text, room in (
-                    (line.values, widths[3]),
+                    (line.values, widths[3] - (PICTURE + 12 if line.bars else 0)),
                     (line.why if widths[4] else "", widths[4] or 400),
                 )
             )
@@ -258,5 +297,8 @@ class ColumnsTable(DataTable):
             self.menu_wanted.emit()
         elif event.key() in ANSWER_KEYS and not event.modifiers():
             self.answered.emit(ANSWER_KEYS[Qt.Key(event.key())])
+        elif event.key() in (Qt.Key.Key_Right, Qt.Key.Key_Left) and self.currentIndex().isValid():
+            line = self.columns.lines[self.currentIndex().row()]
+            self.unfolded.emit(line.name, event.key() == Qt.Key.Key_Right)
         else:
             super().keyPressEvent(event)

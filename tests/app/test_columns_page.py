@@ -1,14 +1,23 @@
-"""The columns page: what a selection costs, what it shows."""
+"""The columns page: what a selection costs and shows, who is protected, what is declared and from where."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QPoint, Qt
 
+from app import words
+from app.column_words import values_words
+from app.flow import ROWS_PER_PERSON, UNIT
+from app.widgets.cap_table import HEAD, LINE, CapTable
+from app.widgets.column_editor import domain_words
 from app.window import Window
-from tests.app.walking import open_table, settle, write_people
+from engine.table.schema import Column, Domain, Kind, Origin, Role
+from tests.app.walking import open_table, settle, write, write_people
 
 
 @pytest.fixture
@@ -53,3 +62,199 @@ def test_a_half_written_field_is_not_taken_along_to_another_column(page: Any, wi
     page.select("age")
     assert page._editor.missing.text() == ""
     assert window.study.plan.schema.column("age").missing == ()
+
+
+# --- who is protected --------------------------------------------------------------------------------
+
+
+def click_line(qtbot: Any, table: CapTable, place: int) -> None:
+    qtbot.mouseClick(table, Qt.MouseButton.LeftButton, pos=QPoint(10, HEAD + LINE * place + LINE // 2))
+
+
+def test_the_cap_is_chosen_from_a_table_of_what_it_does(page: Any, window: Window, qtbot: Any) -> None:
+    settle(qtbot, window)
+    caps = page.card.caps
+    # 20 of 40 people have two rows; 95 of 100 draws of discrete Laplace noise of scale cap / 0.5 stay within.
+    assert [(line.cap, line.left_out, line.losing, line.error) for line in caps.lines] == [
+        (1, 20, 20, 6),
+        (2, 0, 0, 12),
+    ]
+    assert caps.cap is None and ROWS_PER_PERSON in window.study.open_questions
+    click_line(qtbot, caps, 1)
+    assert window.study.plan.schema.rows_per_person == 2 and caps.cap == 2
+    assert ROWS_PER_PERSON not in window.study.open_questions
+    caps.setFocus()
+    qtbot.keyClick(caps, Qt.Key.Key_Up)
+    assert window.study.plan.schema.rows_per_person == 2, "moving decides nothing"
+    qtbot.keyClick(caps, Qt.Key.Key_Space)
+    assert window.study.plan.schema.rows_per_person == 1
+    assert [one["decision"] for one in window.study.plan.decisions] == ["cap_by_counts"]
+    assert "20 rows left out, 20 lose some" in caps.accessibleDescription()
+
+
+def test_the_answer_folds_to_a_sentence_in_the_words_of_the_custodian(
+    page: Any, window: Window, qtbot: Any
+) -> None:
+    settle(qtbot, window)
+    page.card.word.setCurrentText("patient")
+    page.card.word.lineEdit().editingFinished.emit()
+    assert window.study.plan.schema.protected == "patient"
+    assert page.card.ways["each"].text() == "Every row is another patient"
+    page.unit.choose_cap(1)
+    assert page.card.open.isVisible(), "the figures stay while they are compared"
+    page.select("ward")
+    assert not page.card.open.isVisible()
+    assert page.card.sentence.plain() == (
+        "A patient can have several rows: “patient_nbr” tells whose. One row of each counts."
+    )
+    page.card.change.click()
+    assert page.card.open.isVisible()
+
+
+@pytest.fixture
+def keyless(window: Window, qtbot: Any, tmp_path: Path) -> Any:
+    """Return the page with a table in which no column is a key."""
+    path = tmp_path / "answers.csv"
+    lines = [f"{20 + place % 50},{'Male' if place % 2 else 'Female'}" for place in range(60)]
+    path.write_text("age,gender\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    open_table(qtbot, window, path)
+    window.go("columns")
+    settle(qtbot, window)
+    page = window.page("columns")
+    page.accept.click()
+    settle(qtbot, window)
+    return page
+
+
+def test_that_every_row_is_another_person_is_asked_and_never_assumed(
+    keyless: Any, window: Window, qtbot: Any
+) -> None:
+    window.footer.next.click()
+    assert window.step == "columns" and words.say("app.flow.unit") in window.notice.words()
+    assert not window.study.plan.schema.one_row_each
+    assert not any(button.isChecked() for button in keyless.card.ways.values())
+    keyless.card.ways["each"].click()
+    assert window.study.plan.schema.one_row_each and UNIT not in window.study.open_questions
+    window.footer.next.click()
+    settle(qtbot, window)
+    assert window.step == "risk"
+
+
+def test_where_no_column_tells_whose_a_row_is_the_row_is_protected(keyless: Any, window: Window) -> None:
+    keyless.card.ways["nobody"].click()
+    schema = window.study.plan.schema
+    assert not schema.one_row_each and schema.person_key is None and UNIT not in window.study.open_questions
+    assert "Only single rows are protected." in keyless.card.means.plain()
+
+
+def test_the_key_is_chosen_on_the_card_and_taken_away_again(page: Any, window: Window) -> None:
+    page.card.ways["each"].click()
+    schema = window.study.plan.schema
+    assert schema.person_key is None and schema.one_row_each
+    assert schema.column("patient_nbr").role is Role.DIRECT_IDENTIFIER
+    page.card.key.activated.emit(page.card.key.findText("patient_nbr"))
+    page.card.key_chosen.emit("patient_nbr")
+    schema = window.study.plan.schema
+    assert schema.person_key.name == "patient_nbr" and not schema.one_row_each
+    assert ROWS_PER_PERSON in window.study.open_questions
+
+
+def test_a_table_is_asked_again_when_its_key_is_marked_otherwise(page: Any, window: Window) -> None:
+    page.select("patient_nbr")
+    page._set_role(Role.OTHER)
+    assert UNIT in window.study.open_questions and ROWS_PER_PERSON not in window.study.open_questions
+
+
+# --- what columns mean -------------------------------------------------------------------------------
+
+
+def test_meaning_and_unit_are_declared_beside_the_column(page: Any, window: Window, qtbot: Any) -> None:
+    page.select("stay")
+    editor = page._editor
+    write(qtbot, editor.meaning, "Nights in the ward")
+    assert editor.unit.isVisible() or not editor.isVisible()
+    write(qtbot, editor.unit, "nights")
+    column = window.study.plan.schema.column("stay")
+    assert (column.meaning, column.unit) == ("Nights in the ward", "nights")
+    page.select("ward")
+    assert editor.meaning.text() == "" and editor.unit.isHidden(), "a category has no unit"
+
+
+def test_a_code_book_is_read_and_said(page: Any, window: Window, qtbot: Any, tmp_path: Path) -> None:
+    book = tmp_path / "book.csv"
+    book.write_text(
+        "variable,description,codes\nward,Ward of the stay,ward 0=North; ward 1=South; ward 2=West\n"
+        "nobody,Not here,\n",
+        encoding="utf-8",
+    )
+    before = window.study.plan.schema.column("ward").role
+    page.values.read_book(str(book))
+    settle(qtbot, window)
+    column = window.study.plan.schema.column("ward")
+    assert column.meaning == "Ward of the stay" and column.role is before
+    assert column.domain.values == ("ward 0", "ward 1", "ward 2") and column.is_declared
+    assert "Columns that book.csv speaks of: 1." in window.notice.words()
+
+
+def test_a_code_book_of_another_table_changes_nothing(
+    page: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    book = tmp_path / "other.csv"
+    book.write_text("variable,description\nnobody,Not here\n", encoding="utf-8")
+    before = window.study.plan
+    page.values.read_book(str(book))
+    settle(qtbot, window)
+    assert window.study.plan is before and "other.csv speaks of no column" in window.notice.words()
+
+
+def test_values_copied_from_the_rows_are_marked(page: Any, window: Window) -> None:
+    copied = Column("stay", Role.OTHER, Kind.NUMBER, Domain(Fraction(1), Fraction(14)), Origin.COPIED)
+    assert values_words(copied, None) == "1 to 14, copied from the rows"
+    assert "No private release may use them" in domain_words(copied)
+    assert "Copied" not in domain_words(replace(copied, domain_origin=Origin.DECLARED))
+
+
+def test_each_line_has_a_small_picture_of_its_values(page: Any, window: Window, qtbot: Any) -> None:
+    settle(qtbot, window)
+    bars = {line.name: line.bars for line in page.table.columns.lines}
+    assert bars["gender"] == (1.0, 1.0) and len(bars["age"]) > 2
+    assert max(bars["ward"]) == 1.0
+
+
+# --- keyboard ----------------------------------------------------------------------------------------
+
+
+def test_a_group_opens_to_single_columns_and_closes_again(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    path = tmp_path / "drugs.csv"
+    names = ["zulin", "kotrin", "mafol"]
+    rows = [",".join("No" if (row + at) % 3 else "Ix" for at in range(3)) for row in range(40)]
+    path.write_text("\n".join((",".join(names), *rows)) + "\n", encoding="utf-8")
+    open_table(qtbot, window, path)
+    window.go("columns")
+    settle(qtbot, window)
+    page = window.page("columns")
+    [line] = page.table.columns.lines
+    assert (line.name, line.alike) == ("zulin", ("kotrin", "mafol"))
+    page.table.setFocus()
+    qtbot.keyClick(page.table, Qt.Key.Key_Right)
+    assert [line.name for line in page.table.columns.lines] == names
+    assert page.table.selected() == ["zulin"]
+    qtbot.keyClick(page.table, Qt.Key.Key_S)
+    assert [window.study.plan.schema.column(name).role for name in names] == [
+        Role.SENSITIVE,
+        Role.NOT_RECOGNISED,
+        Role.NOT_RECOGNISED,
+    ]
+    assert [line.name for line in page.table.columns.lines] == names, "nothing jumps under the cursor"
+    page.select("mafol")
+    qtbot.keyClick(page.table, Qt.Key.Key_Left)
+    assert [(line.name, line.alike) for line in page.table.columns.lines] == [
+        ("zulin", ()),
+        ("kotrin", ("mafol",)),
+    ]
+
+
+def test_find_is_reached_by_keyboard(page: Any, qtbot: Any) -> None:
+    page.table.setFocus()
+    qtbot.keyClick(page.table, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert page.find.hasFocus()

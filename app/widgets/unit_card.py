@@ -1,0 +1,182 @@
+"""Who is protected: one question in words, asked before anything else and folded to a sentence afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QButtonGroup,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.column_figures import CapLine
+from app.theme import text_font
+from app.widgets.cap_table import CapTable
+from app.widgets.cards import Card
+from app.widgets.prose import Prose
+from engine.table.schema import MOST_LETTERS_OF_A_WORD
+
+EACH, KEY, NOBODY = "each", "key", "nobody"
+WAYS = (EACH, KEY, NOBODY)
+WORDS = ("person", "patient", "client", "employee", "pupil", "household")
+
+
+class UnitCard(Card):
+    """Emits what the custodian says about a row."""
+
+    way_chosen = Signal(str)  # EACH or NOBODY
+    key_chosen = Signal(str)
+    word_chosen = Signal(str)
+    cap_chosen = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("unit")
+        self.body.setContentsMargins(16, 12, 16, 12)
+        self._build_folded()
+        self._build_open()
+        self.unfold(True)
+
+    def _build_folded(self) -> None:
+        self.folded = QWidget()
+        line = QHBoxLayout(self.folded)
+        line.setContentsMargins(0, 0, 0, 0)
+        self.sentence = Prose()
+        self.change = QPushButton(words.say("app.columns.unit.change"))
+        self.change.setObjectName("unit_change")
+        self.change.setAccessibleName(words.say("app.columns.unit.change_name"))
+        self.change.setProperty("look", "link")
+        self.change.clicked.connect(lambda checked=False: self.unfold(True))
+        line.addWidget(self.sentence, 1)
+        line.addWidget(self.change, 0, Qt.AlignmentFlag.AlignTop)
+        self.body.addWidget(self.folded)
+
+    def _build_open(self) -> None:
+        self.open = QWidget()
+        self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.open)
+        self._across.setContentsMargins(0, 0, 0, 0)
+        self._across.setSpacing(20)
+        left = QVBoxLayout()
+        left.setSpacing(6)
+        left.addLayout(self._build_word())
+        self.group = QButtonGroup(self)
+        self.ways: dict[str, QRadioButton] = {}
+        for way in WAYS:
+            button = self.ways[way] = QRadioButton()
+            button.setObjectName(f"unit_{way}")
+            self.group.addButton(button)
+            button.clicked.connect(lambda checked=False, way=way: self._way(way))
+            left.addWidget(button)
+            if way == KEY:
+                left.addLayout(self._build_key())
+        self.means = Prose(tone="quiet", pixels=12)
+        left.addWidget(self.means)
+        left.addStretch(1)
+        right = QVBoxLayout()
+        right.setSpacing(4)
+        self.caps = CapTable()
+        self.caps.chosen.connect(self.cap_chosen)
+        self.note = Prose(words.say("app.columns.unit.note"), tone="quiet", pixels=12)
+        right.addWidget(self.caps)
+        right.addWidget(self.note)
+        right.addStretch(1)
+        self._across.addLayout(left, 4)
+        self._across.addLayout(right, 5)
+        self.body.addWidget(self.open)
+
+    def _build_word(self) -> QHBoxLayout:
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        label = QLabel(words.say("app.columns.unit.word"))
+        label.setFont(text_font(13, 600))
+        self.word = QComboBox()
+        self.word.setObjectName("unit_word")
+        self.word.setEditable(True)
+        self.word.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.word.setAccessibleName(words.say("app.columns.unit.word_name"))
+        field = self.word.lineEdit()
+        assert field is not None
+        field.setMaxLength(MOST_LETTERS_OF_A_WORD)
+        for word in WORDS:
+            self.word.addItem(words.say(f"app.columns.unit.words.{word}"))
+        self.word.activated.connect(lambda place: self._word())
+        field.editingFinished.connect(self._word)
+        label.setBuddy(self.word)
+        line.addWidget(label)
+        line.addWidget(self.word, 1)
+        return line
+
+    def _build_key(self) -> QHBoxLayout:
+        line = QHBoxLayout()
+        line.setContentsMargins(30, 0, 0, 0)
+        self.key = QComboBox()
+        self.key.setObjectName("unit_column")
+        self.key.setAccessibleName(words.say("app.columns.unit.column_name"))
+        self.key.setPlaceholderText(words.say("app.columns.unit.column"))
+        self.key.setMinimumContentsLength(14)
+        self.key.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.key.activated.connect(lambda place: self.key_chosen.emit(self.key.currentText()))
+        line.addWidget(self.key, 1)
+        return line
+
+    def lay(self, *, narrow: bool) -> None:
+        """Put the table of caps beside the question, or below it where there is little room."""
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._across.setDirection(down if narrow else across)
+
+    def unfold(self, wanted: bool) -> None:
+        """Show the question, or only its answer."""
+        self.folded.setVisible(not wanted)
+        self.open.setVisible(wanted)
+
+    def show_answer(self, way: str, word: str, key: str, columns: Sequence[str], sentence: str) -> None:
+        """Show what was said: ``way`` is "" while nobody answered."""
+        said = word or words.say("app.columns.unit.words.person")
+        with QSignalBlocker(self.word):
+            if not self.word.hasFocus():
+                self.word.setCurrentText(said)
+        with QSignalBlocker(self.key):
+            if [self.key.itemText(place) for place in range(self.key.count())] != list(columns):
+                self.key.clear()
+                self.key.addItems(list(columns))
+            self.key.setCurrentIndex(self.key.findText(key) if key else -1)
+        self.group.setExclusive(False)
+        for name, button in self.ways.items():
+            button.setText(words.say(f"app.columns.unit.ways.{name}", word=said))
+            button.setChecked(name == way)
+        self.group.setExclusive(True)
+        self.sentence.say(sentence)
+
+    def show_means(self, sentence: str) -> None:
+        """Say what the answer means, with the figures of the table."""
+        self.means.say(sentence)
+        self.means.setVisible(bool(sentence))
+
+    def show_caps(self, lines: Sequence[CapLine], *, rows: int, word: str, cap: int | None) -> None:
+        """Show the figures by cap; none hides them."""
+        said = word or words.say("app.columns.unit.words.person")
+        self.caps.setVisible(bool(lines))
+        self.note.setVisible(bool(lines))
+        self.caps.show_lines(lines, rows=rows, word=said, cap=cap)
+
+    def _way(self, way: str) -> None:
+        if way == KEY:
+            if self.key.currentIndex() >= 0:
+                self.key_chosen.emit(self.key.currentText())
+            else:
+                self.key.setFocus(Qt.FocusReason.OtherFocusReason)
+                self.key.showPopup()
+        else:
+            self.way_chosen.emit(way)
+
+    def _word(self) -> None:
+        self.word_chosen.emit(" ".join(self.word.currentText().split()))
