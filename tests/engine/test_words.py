@@ -73,6 +73,13 @@ def test_a_banned_word_is_found() -> None:
     assert banned("What a breach would cost") == ["claims after this release"]
 
 
+def test_no_protection_is_promised_absolutely() -> None:
+    """What a recipient cannot do is bounded, not impossible: nobody becomes sure."""
+    said = {text_id: text for text_id, text in texts.catalogue("en").items() if "recipient_cannot" in text_id}
+    assert said
+    assert not [text_id for text_id, text in said.items() if text.startswith(("Tell ", "Know "))]
+
+
 @pytest.mark.parametrize("name", sorted(files()))
 def test_sentences_are_short(name: str) -> None:
     lengths = [

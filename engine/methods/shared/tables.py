@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from engine.methods.filling import filling
@@ -13,6 +14,8 @@ from engine.methods.protocol import DictionaryEntry, Expected
 from engine.methods.shared.cells import Cells, free_name
 from engine.utility.released_numbers import no_better_than_a_guess
 from engine.views import BarsView, IntervalsView, TableView, Text, View, is_weak, weak
+
+Floats = npt.NDArray[np.float64]
 
 MOST_ROWS, MOST_BARS = 500, 60
 LIMIT = "within_95"
@@ -114,23 +117,48 @@ def result_views(
     note = with_weak(note, rows)
     views: list[View] = [TableView(Text(f"methods.{method}.views.table.title"), headings, rows, note)]
     if within is not None and 0 < len(frame) <= MOST_BARS:
-        value, within = free_name(value, cells.names), free_name(within, cells.names)
-        values, limits = (frame[name].to_numpy(dtype=np.float64) for name in (value, within))
-        low, high = values - limits, values + limits
-        if bounds is not None:
-            low, high = np.clip(low, *bounds), np.clip(high, *bounds)
-        views.append(
-            BarsView(
-                Text(f"methods.{method}.views.bars.title"),
-                tuple(_label(cell) for cell in cells.labels()),
-                tuple(values.tolist()),
-                Text(f"methods.{method}.numbers.{value.rstrip('_')}.label"),
-                tuple(low.tolist()),
-                tuple(high.tolist()),
-                _note(method, "bars"),
-            )
-        )
+        bars = _bars(method, frame, cells, value=value, within=within, bounds=bounds)
+        views += [bars] if bars.labels else []
     return tuple(views)
+
+
+def _bars(
+    method: str,
+    frame: pd.DataFrame,
+    cells: Cells,
+    *,
+    value: str,
+    within: str,
+    bounds: tuple[float, float] | None,
+) -> BarsView:
+    """Return the numbers as bars with their intervals; one that carries no information has none."""
+    value, within = free_name(value, cells.names), free_name(within, cells.names)
+    values, limits = (frame[name].to_numpy(dtype=np.float64) for name in (value, within))
+    says = ~_covers(values, limits, bounds) if bounds is not None else np.ones(len(values), dtype=bool)
+    low, high = values - limits, values + limits
+    if bounds is not None:
+        low, high = np.clip(low, *bounds), np.clip(high, *bounds)
+    note = _note(method, "bars")
+    if not says.all():
+        note = Text("statistics.notes.both", {"first": note, "second": Text("statistics.notes.no_bar")})
+    return BarsView(
+        Text(f"methods.{method}.views.bars.title"),
+        tuple(
+            _label(cell, cells.names) for cell, is_drawn in zip(cells.labels(), says, strict=True) if is_drawn
+        ),
+        tuple(values[says].tolist()),
+        Text(f"methods.{method}.numbers.{value.rstrip('_')}.label"),
+        tuple(low[says].tolist()),
+        tuple(high[says].tolist()),
+        note,
+    )
+
+
+def _covers(values: Floats, limits: Floats, bounds: tuple[float, float]) -> npt.NDArray[np.bool_]:
+    """Say whose margin covers everything that was possible."""
+    slack = 1e-9 * (bounds[1] - bounds[0])
+    found = (values - limits <= bounds[0] + slack) & (values + limits >= bounds[1] - slack)
+    return np.asarray(found, dtype=np.bool_)
 
 
 def totals_view(method: str, frame: pd.DataFrame) -> TableView:
@@ -175,8 +203,7 @@ def marked_weak(
         if ends is None:
             says_nothing = no_better_than_a_guess(values, limits)
         else:
-            slack = 1e-9 * (ends[1] - ends[0])
-            says_nothing = (values - limits <= ends[0] + slack) & (values + limits >= ends[1] - slack)
+            says_nothing = _covers(values, limits, ends)
         shown[name] = [
             weak(one) if nothing else one for one, nothing in zip(shown[name], says_nothing, strict=True)
         ]
@@ -190,8 +217,13 @@ def with_weak(note: Text, rows: tuple[tuple[Any, ...], ...]) -> Text:
     return Text("statistics.notes.both", said) if has_brackets else note
 
 
-def _label(cell: tuple[str, ...]) -> Text | str:
-    return " · ".join(cell) if cell else Text("statistics.labels.everyone")
+def _label(cell: tuple[str, ...], names: Sequence[str]) -> Text | str:
+    """Name a cell by its values; with their columns where there are several."""
+    if not cell:
+        return Text("statistics.labels.everyone")
+    if len(cell) == 1:
+        return cell[0]
+    return " · ".join(f"{name}: {value}" for name, value in zip(names, cell, strict=True))
 
 
 def _note(method: str, view: str) -> Text:

@@ -21,6 +21,7 @@ from engine.release.levels import reference_size
 from engine.release.mock import mock
 from engine.release.plan import FileReference
 from engine.release.verdict import remedies, verdict
+from engine.views import Text
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 OPENING = [one.id for one in methods() if plans(one)]
@@ -162,3 +163,14 @@ def test_a_mean_whose_margin_covers_the_declared_range_stands_in_brackets():
         covers.append(value - row[2] <= low + 1e-6 and value + row[2] >= high - 1e-6)
     assert weak == covers
     assert any(covers)
+
+
+def test_a_group_without_information_has_no_bar_and_bars_name_their_columns():
+    plan = example("statistics.means")
+    plan = replace(plan, budget=replace(plan.budget, epsilon=Fraction(1, 500)))
+    table, bars = mock(plan).views[:2]
+    says = sum(not isinstance(row[1], Text) for row in table.rows)
+    assert says < len(table.rows) and len(bars.labels) == len(bars.values) == says
+    assert bars.note.id == "statistics.notes.both"
+    counted = next(view for view in mock(example("statistics.counts")).views if view.kind == "bars")
+    assert counted.labels[0] == "gender: Female · age: [0-10)"
