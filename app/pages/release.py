@@ -128,7 +128,8 @@ class ReleasePage(Page):
         self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
         column.addWidget(self.views)
         column.addWidget(self.files)
-        column.addWidget(_part("stays"))
+        self.stays = _part("stays")
+        column.addWidget(self.stays)
         self.internal = Prose(tone="quiet")
         column.addWidget(self.internal)
         self.inside = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"inside.{place}"))
@@ -146,6 +147,12 @@ class ReleasePage(Page):
     @property
     def _keeps_key(self) -> bool:
         return bool(getattr(self.study.method, "keeps_key", False))
+
+    @property
+    def _is_local(self) -> bool:
+        """Whether people changed their answers themselves, so that no table was there to be in."""
+        outcome = self.study.result("bundle")
+        return outcome is not None and outcome.facts["public"]["promise"]["kind"] == "local_dp"
 
     @property
     def _epsilon(self) -> str:
@@ -318,19 +325,22 @@ class ReleasePage(Page):
         names = [name for name, _, _ in outcome.facts["files"].get("release", ())]
         self.files.say(words.say("app.release.files", files=", ".join(names)))
         self.inside.show_views(outcome.bundle.internal_views)
+        for one in (self.stays, self.internal):
+            one.setVisible(bool(self.inside.views))
 
     def _show_numbers(self, statement: dict[str, Any], internal: dict[str, Any]) -> None:
         sizes = self.study.result("group_sizes")
         alone = "–" if sizes is None else texts.number(sizes.alone)
         people = "" if sizes is None else words.say("app.release.alone.sentence", people=sizes.people)
         self.numbers["alone"].show_number(alone, people)
+        self.numbers["alone"].setVisible(sizes is not None)
         posterior = statement.get("posterior")
         if posterior is not None:
             add_remove = statement["neighbours"] == Neighbours.ADD_REMOVE
             shown = posterior["presence" if add_remove else "value"]
+            said = f"app.release.learnt.sentence{'_local' if self._is_local else ''}"
             self.numbers["learnt"].show_number(
-                f"50\u00a0% → {percent(shown)}",
-                words.say("app.release.learnt.sentence", value=percent(posterior["value"])),
+                f"50\u00a0% → {percent(shown)}", words.say(said, value=percent(posterior["value"]))
             )
         holding = internal.get("holding", {})
         pays = posterior is not None and flow.spends(self.study.method)
@@ -384,6 +394,8 @@ class ReleasePage(Page):
             base = f"promises.{outcome.facts['public']['promise']['kind']}.terms.{place}"
             what = Part(words.say("app.window.three_what"), words.say(f"{base}.what"))
             return Explanation(words.say(f"{base}.label"), (what, *three_parts("app.release.three.term")[1:]))
+        if topic == "learnt" and self._is_local:
+            return three("app.release.three.learnt_local", words.say("app.release.learnt.heading"))
         if topic in self.numbers:
             return three(
                 self._text(f"three.{topic}.what").removesuffix(".what"),

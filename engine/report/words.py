@@ -111,14 +111,22 @@ def with_margin(value: float, margin: float, language: str) -> tuple[str, str]:
 
 
 def with_interval(value: float, low: float | None, high: float | None, language: str) -> str:
-    """Return a value with what it can be off by, or with its interval where that is not symmetric."""
+    """Return a value with what it can be off by, or with its interval where that is not symmetric.
+
+    Examples
+    --------
+    >>> with_interval(-2.835, -6.357, 0.6872, "en"), with_interval(4.0, 1.5, 7.0, "en")
+    ('−2.8 (−6.4 … 0.7)', '4.0 (1.5 … 7.0)')
+    """
     if not math.isfinite(value):
         return cell(None, language)
     if low is None or high is None or not math.isfinite(high - low):
         return axis_value(value, language)
     if math.isclose(high - value, value - low, rel_tol=1e-6, abs_tol=1e-9):
         return " ± ".join(with_margin(value, high - value, language))
-    return f"{axis_value(value, language)} ({axis_value(low, language)} … {axis_value(high, language)})"
+    digits = max(1 - math.floor(math.log10((high - low) / 2)), 0) if high > low else 6
+    shown = [f"{part:,.{digits}f}".replace("-", "−") for part in (value, low, high)]
+    return f"{shown[0]} ({shown[1]} … {shown[2]})"
 
 
 def number_columns(table: TableView) -> tuple[bool, ...]:

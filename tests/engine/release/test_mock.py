@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import engine.release.reading as reading
@@ -14,6 +15,8 @@ from engine.evaluation.numbers import released_numbers
 from engine.methods.catalogue import method, methods
 from engine.methods.filling import filling
 from engine.methods.protocol import TableArtefact
+from engine.methods.shared.cells import Cells, Extra, LevelAxis
+from engine.methods.shared.tables import result_views
 from engine.release.check import check
 from engine.release.choice import choice
 from engine.release.examples import plans
@@ -21,7 +24,8 @@ from engine.release.levels import reference_size
 from engine.release.mock import mock
 from engine.release.plan import FileReference
 from engine.release.verdict import remedies, verdict
-from engine.views import Text
+from engine.table.schema import Column, Domain, Kind
+from engine.views import is_weak
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 OPENING = [one.id for one in methods() if plans(one)]
@@ -134,7 +138,7 @@ def test_an_answer_about_everybody_is_judged_by_everybody():
 
 @pytest.mark.parametrize("method_id", ["statistics.counts", "statistics.margins", "statistics.means"])
 def test_numbers_within_their_margin_stand_in_brackets(method_id):
-    from engine.views import amount, is_weak
+    from engine.views import amount
 
     plan = example(method_id)
     plan = replace(plan, budget=replace(plan.budget, epsilon=Fraction(1, 50)))
@@ -150,8 +154,6 @@ def test_numbers_within_their_margin_stand_in_brackets(method_id):
 
 
 def test_a_mean_whose_margin_covers_the_declared_range_stands_in_brackets():
-    from engine.views import is_weak
-
     plan = example("statistics.means")
     plan = replace(plan, budget=replace(plan.budget, epsilon=Fraction(1, 500)))
     table = mock(plan).views[0]
@@ -165,12 +167,24 @@ def test_a_mean_whose_margin_covers_the_declared_range_stands_in_brackets():
     assert any(covers)
 
 
-def test_a_group_without_information_has_no_bar_and_bars_name_their_columns():
-    plan = example("statistics.means")
-    plan = replace(plan, budget=replace(plan.budget, epsilon=Fraction(1, 500)))
-    table, bars = mock(plan).views[:2]
-    says = sum(not isinstance(row[1], Text) for row in table.rows)
-    assert says < len(table.rows) and len(bars.labels) == len(bars.values) == says
-    assert bars.note.id == "statistics.notes.both"
+def test_a_group_without_information_has_no_bar():
+    """By hand: a mean of 1 to 14; ± 7 around 8 covers all of it, ± 1 does not."""
+    axis = LevelAxis(Column("sex", kind=Kind.CATEGORY, domain=Domain(values=("f", "m"))), Extra.LEFT_OUT)
+    frame = pd.DataFrame({"sex": ["f", "m"], "mean": [8.0, 5.0], "within_95": [7.0, 1.0]})
+    views = result_views(
+        "statistics.means", frame, Cells((axis,)), value="mean", within="within_95", bounds=(1, 14)
+    )
+    table, bars = views
+    assert [is_weak(row[1]) for row in table.rows] == [True, False]
+    assert (bars.labels, bars.values, bars.low, bars.high) == (("m",), (5.0,), (4.0,), (6.0,))
+    assert bars.note.id == table.note.id == "statistics.notes.both"
+    nothing = frame.assign(within_95=20.0)
+    only = result_views(
+        "statistics.means", nothing, Cells((axis,)), value="mean", within="within_95", bounds=(1, 14)
+    )
+    assert len(only) == 1, "no empty drawing"
+
+
+def test_bars_name_their_columns_where_there_are_several():
     counted = next(view for view in mock(example("statistics.counts")).views if view.kind == "bars")
     assert counted.labels[0] == "gender: Female · age: [0-10)"

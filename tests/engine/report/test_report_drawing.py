@@ -86,7 +86,7 @@ def test_every_value_stands_beside_its_bar_with_its_margin():
     view = BarsView("t", ("a", "b"), (10.0, -3.0), "n", (4.0, -4.5), (16.0, 2.0))
     words = {element.text for element in elements(view, "text")}
     assert "10 ± 6" in words
-    assert "−3 (−4.5 … 2)" in words
+    assert "−3.0 (−4.5 … 2.0)" in words  # all with two digits of the half width
 
 
 def test_a_bar_is_as_long_as_its_value():
