@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -87,7 +88,8 @@ class Said:
             return None
         found = self.choice.statement["posterior"]
         add_remove = self.choice.statement["neighbours"] == Neighbours.ADD_REMOVE
-        return Fraction(f"{100 * found['presence' if add_remove else 'value']:.1f}")
+        # Rounded up as beside it: what is written is an upper bound.
+        return Fraction(math.ceil(1000 * found["presence" if add_remove else "value"]), 10)
 
     def accuracy(self) -> tuple[str, str]:
         """Return the number and the sentence of the accuracy card."""

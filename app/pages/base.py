@@ -149,6 +149,10 @@ class Page(QScrollArea):
         """Return what the button for the next step says, or nothing for plain Next."""
         return ""
 
+    def shows_next(self) -> bool:
+        """Say whether there is anything to go on to."""
+        return True
+
     def go_next(self) -> None:
         """Do what the button for the next step says."""
         self.frame.go_next()

@@ -92,7 +92,7 @@ class BudgetPage(Page):
             name="learnt",
             smallest=Fraction(1, 1000),
             largest=20,
-            width=56,
+            width=62,
         )
         self.accuracy = LinkedCard(
             words.say("app.budget.accuracy.heading"),
@@ -105,7 +105,7 @@ class BudgetPage(Page):
             words.say("app.budget.learnt.sure"),
             smallest=Fraction(5001, 100),
             largest=Fraction(9999, 100),
-            width=54,
+            width=58,
         )
         self.sure.setObjectName("exact-sure")
         self.learnt.add_field(self.sure, "%")

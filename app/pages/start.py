@@ -108,6 +108,15 @@ class StartPage(Page):
         has_plan = bool(self.study.plan.files)
         self._show_drafts([] if has_plan else draft.drafts(folder=self.frame.data))
         self.save.setVisible(has_plan)
+        # One filled button a page: to begin, or to go on.
+        look = "" if self.shows_next() else "primary"
+        if self.table.property("look") != look:
+            self.table.setProperty("look", look)
+            self.table.style().unpolish(self.table)
+            self.table.style().polish(self.table)
+
+    def shows_next(self) -> bool:
+        return bool(self.study.plan.files) or self.study.without_table
 
     def _show_drafts(self, found: list[draft.Draft]) -> None:
         """Offer the last draft, and earlier ones of other tables, each by its table and time."""

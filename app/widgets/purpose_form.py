@@ -160,6 +160,7 @@ class PurposeForm(QWidget):
         for name, field in self.fields.items():
             if not (field.hasFocus() and field.isModified()):
                 field.setText(getattr(purpose, name))
+                field.setCursorPosition(0)  # a long answer is read from its beginning
         for name, day in self.days.items():
             day.show_day(getattr(purpose, name))
         with QSignalBlocker(self.total):

@@ -130,6 +130,7 @@ class RegisterCard(Card):
                 self.choice.addItem(one["name"], one["id"])
             self.choice.setCurrentIndex(max(self.choice.findData(before), 0))
         self.setVisible(bool(holdings))
+        self.choice.setVisible(len(holdings) > 1)
         self._show()
 
     def show_register(self, identity: str) -> None:
@@ -141,6 +142,7 @@ class RegisterCard(Card):
         self.change.forget()
         if holding is None:
             return
+        self.heading.setText(holding["name"])
         self.figures.say(figures_words(holding))
         changes = holding["budget_changes"]
         self.changes.setVisible(bool(changes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from app import words
@@ -36,7 +36,7 @@ class ThresholdQuestions(QWidget):
         self.take = QPushButton()
         self.take.setObjectName("take-threshold")
         self.take.clicked.connect(lambda checked=False: self._take())
-        self._grid.addWidget(self.take, 3, 0)
+        self._grid.addWidget(self.take, 3, 0, Qt.AlignmentFlag.AlignLeft)
         self._choice("threshold", (*map(str, SIZES), OWN), 4, 0)
         self.own = QLineEdit()
         self.own.setObjectName("threshold-own")

@@ -49,7 +49,7 @@ def test_money_decides_the_level_and_all_views_follow(at: Any, window: Window, q
     assert page.learnt.number.text() == "50\u00a0% → 64.6\u00a0%"
     assert page.accuracy.number.text() == "±\u00a05"
     assert page.at_risk.numbers["exact"].text() == "0.35"
-    assert page.learnt.field.text() == "0.598" and page.sure.text() == "64.5"
+    assert page.learnt.field.text() == "0.598" and page.sure.text() == "64.6"
 
 
 def test_each_view_moves_the_others_and_comes_to_rest(at: Any, window: Window, qtbot: Any) -> None:

@@ -26,7 +26,7 @@ def test_it_stands_on_every_screen_after_the_budget_and_on_none_before(
         assert window.money.isVisible() == after, step
     said = window.money.line.plain()
     for part in (
-        "you can afford €\u00a0400,000",
+        "You can afford €\u00a0400,000",
         "€\u00a0288,196",
         "ε\u00a00.50",
         "at most 62.3\u00a0% sure",
@@ -46,7 +46,7 @@ def test_it_says_when_no_compensation_was_stated(at: Any, window: Window, qtbot:
     price = replace(window.study.plan.price, budget=None, compensation=None)
     window.study.decide(price=price)
     settle(qtbot, window)
-    assert window.money.line.plain().startswith("no compensation stated")
+    assert window.money.line.plain().startswith("No compensation stated")
 
 
 def test_it_follows_another_level(at: Any, window: Window, qtbot: Any) -> None:

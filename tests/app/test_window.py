@@ -51,6 +51,14 @@ def test_next_says_what_is_missing_instead_of_going(window: Window, qtbot: Any) 
     assert window.footer.next.toolTip() == words.say("app.flow.no_file")
 
 
+def test_one_button_is_filled_at_the_start(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    start = window.page("start")
+    assert not window.footer.next.isVisible() and start.table.property("look") == "primary"
+    open_table(qtbot, window, write_people(tmp_path / "people.csv"))
+    window.go("start")
+    assert window.footer.next.isVisible() and start.table.property("look") == ""
+
+
 def test_steps_show_what_is_done_and_speak_it(window: Window, qtbot: Any, tmp_path: Path) -> None:
     open_table(qtbot, window, write_people(tmp_path / "people.csv"))
     buttons = window.side.steps.buttons
