@@ -11,9 +11,10 @@ from datetime import datetime
 from pathlib import Path
 
 from app.settings import data_folder, write_aside
+from engine import strict_json
 from engine.errors import InputRefused
 from engine.release.plan import Plan
-from engine.table.schema import Origin, Schema
+from engine.table.schema import Column, Origin, Schema
 
 MOST = 5  # drafts, of as many tables
 
@@ -62,15 +63,25 @@ def _make_room(plan: Plan, folder: Path | None) -> None:
 
 
 def without_copies(schema: Schema) -> Schema:
-    """Return a schema without the domains that were copied from rows: a draft holds no cell."""
+    """Return a schema without anything that was copied from rows: a draft holds no cell."""
+    return replace(schema, columns=tuple(map(_without_copies, schema.columns)))
+
+
+def _without_copies(column: Column) -> Column:
+    """Return a column without copied values, and without what is said of them.
+
+    Missing codes are proposed from a fixed list alone, so they tell no cell.
+    """
+    if column.domain_origin is not Origin.COPIED:
+        return column
+    copied = set((column.domain.values if column.domain is not None else None) or ())
+    tree = column.hierarchy.tree if column.hierarchy is not None else None
     return replace(
-        schema,
-        columns=tuple(
-            replace(column, domain=None, domain_origin=None)
-            if column.domain_origin is Origin.COPIED
-            else column
-            for column in schema.columns
-        ),
+        column,
+        domain=None,
+        domain_origin=None,
+        labels={value: label for value, label in column.labels.items() if value not in copied},
+        hierarchy=None if tree is not None and not copied.isdisjoint(tree) else column.hierarchy,
     )
 
 
@@ -91,7 +102,7 @@ def save(plan: Plan, questions: frozenset[str], *, folder: Path | None = None) -
 def load(*, folder: Path | None = None, number: int = 1) -> tuple[Plan, frozenset[str]] | None:
     """Return a draft, or None when there is none that can be read."""
     try:
-        tree = json.loads(path_of(folder, number).read_text(encoding="utf-8"))
+        tree = strict_json.loads(path_of(folder, number).read_text(encoding="utf-8"))
         return Plan.loads(json.dumps(tree["plan"])), frozenset(map(str, tree["open_questions"]))
     except (OSError, ValueError, KeyError, TypeError, InputRefused):
         return None

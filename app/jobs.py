@@ -139,18 +139,20 @@ class JobRunner(QObject):
 
     def _work(self) -> None:
         while (job := self._waiting.get()) is not None:
-            if job.stopping.is_set():
-                self._say(job, _CANCELLED, None)
-                continue
-            progress = Progress(
-                lambda share, stage, job=job: self._report(job, share, stage), job.stopping.is_set
-            )
-            try:
-                self._say(job, _DONE, job.work(progress))
-            except Cancelled:
-                self._say(job, _CANCELLED, None)
-            except Exception as error:
-                self._say(job, _FAILED, error)
+            self._do(job)
+            del job  # what was handed over, a passphrase for instance, does not wait for the next job
+
+    def _do(self, job: _Job) -> None:
+        if job.stopping.is_set():
+            self._say(job, _CANCELLED, None)
+            return
+        progress = Progress(lambda share, stage: self._report(job, share, stage), job.stopping.is_set)
+        try:
+            self._say(job, _DONE, job.work(progress))
+        except Cancelled:
+            self._say(job, _CANCELLED, None)
+        except Exception as error:
+            self._say(job, _FAILED, error)
 
     def _report(self, job: _Job, share: float, stage: str) -> None:
         # Twenty a second are enough for a bar, and do not flood the event loop.

@@ -11,6 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from app.settings import data_folder, write_aside
+from engine import strict_json
 from engine.release.plan import Purpose
 
 REQUEST = (
@@ -72,7 +73,7 @@ def _same(answers: Mapping[str, str], organisation: str) -> bool:
 
 def _all(folder: Path | None) -> list[dict[str, str]]:
     try:
-        tree = json.loads(path_of(folder).read_text(encoding="utf-8"))
+        tree = strict_json.loads(path_of(folder).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return []
     if not isinstance(tree, list):

@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from engine import strict_json
 from engine.errors import Cancelled, EngineError
 from engine.ledger import Ledger, default_path
 from engine.progress import SILENT, Progress
@@ -251,7 +252,7 @@ def plan_of(folder: Path) -> Plan:
 
     place = folder / "internal" / "evidence.json"
     try:
-        tree = json.loads(place.read_text(encoding="utf-8"))["internal"]["plan"]
+        tree = strict_json.loads(place.read_text(encoding="utf-8"))["internal"]["plan"]
         plan = Plan.loads(json.dumps(tree), file=place.name)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputRefused("bundle.no_bundle", folder=folder.name, file="internal/evidence.json") from error

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from engine import strict_json
+
 KNOWN = ("theme", "language", "width", "height", "maximised", "remember_files", "recent", "desks")
 MOST_RECENT, MOST_DESKS = 5, 50
 
@@ -34,7 +36,7 @@ class Settings:
 
     def _read(self) -> dict[str, Any]:
         try:
-            tree = json.loads(self.path.read_text(encoding="utf-8"))
+            tree = strict_json.loads(self.path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return {name: tree[name] for name in KNOWN if name in tree} if isinstance(tree, Mapping) else {}

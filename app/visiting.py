@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from engine import strict_json
 from engine.errors import EngineError, InputRefused
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import Source
@@ -241,7 +242,7 @@ def _written(folder: Path) -> tuple[Plan, str]:
     """Return the plan and the ledger entry of a bundle, as its evidence says them."""
     place = folder / "internal" / "evidence.json"
     try:
-        tree = json.loads(place.read_text(encoding="utf-8"))
+        tree = strict_json.loads(place.read_text(encoding="utf-8"))
         return Plan.loads(json.dumps(tree["internal"]["plan"]), file=place.name), str(tree["ledger"]["entry"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputRefused("bundle.no_bundle", folder=folder.name, file="internal/evidence.json") from error
@@ -249,7 +250,7 @@ def _written(folder: Path) -> tuple[Plan, str]:
 
 def opened_from(folder: Path, plan: Plan) -> Opened:
     """Return what a visit goes on from, given the bundle of the opening or of a visit."""
-    tree = json.loads((folder / "release" / "evidence.json").read_text(encoding="utf-8"))
+    tree = strict_json.loads((folder / "release" / "evidence.json").read_text(encoding="utf-8"))
     return Opened(plan, plan.continues or str(tree["ledger"]["entry"]), folder)
 
 

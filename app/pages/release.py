@@ -163,6 +163,13 @@ class ReleasePage(Page):
             return ""
         return level(promise.loss.epsilon)
 
+    def leave(self) -> None:
+        self._forget_secret()
+
+    def _forget_secret(self) -> None:
+        for field in self.passphrases:
+            field.clear()
+
     def enter(self) -> None:
         outcome = self.study.result("bundle")
         running = self.watch is not None
@@ -209,8 +216,7 @@ class ReleasePage(Page):
             self.notify(words.say("app.release.secret.differs"), words.say("app.release.secret.differs_do"))
             self.passphrases[1].setFocus()
             return
-        for field in self.passphrases:
-            field.clear()
+        self._forget_secret()
         self.clear_notice()
         self._outcome = None
         self.watch, self._plan, self._spends = Watch(), self.study.plan, self._epsilon

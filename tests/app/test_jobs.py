@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from typing import Any
 
 import pytest
@@ -153,3 +154,15 @@ def test_no_handler_is_needed(runner: JobRunner, qtbot: Any, name: str) -> None:
     del handlers[name]
     runner.start(steps, 2, 0.0, **handlers)
     qtbot.waitUntil(lambda: not runner.busy(), timeout=2000)
+
+
+def test_nothing_that_was_handed_over_is_kept_after_the_work(runner: JobRunner, qtbot: Any) -> None:
+    class Secret:
+        pass
+
+    given, heard = Secret(), Heard()
+    kept = weakref.ref(given)
+    runner.start(lambda secret: None, given, **heard.handlers())
+    del given
+    qtbot.waitUntil(lambda: not runner.busy())
+    qtbot.waitUntil(lambda: kept() is None, timeout=1000)

@@ -156,6 +156,12 @@ def test_a_key_can_be_locked_with_a_passphrase_that_is_kept_nowhere(
     assert window.study.result("bundle") is None, "it is asked before anything is made"
     assert first.echoMode() == QLineEdit.EchoMode.Password
     qtbot.keyClicks(first, "horse battery")
+    window.go("preview")
+    settle(qtbot, window)
+    window.go("release")
+    settle(qtbot, window)
+    assert not first.text() and not again.text(), "it does not wait for another release"
+    qtbot.keyClicks(first, "horse battery")
     qtbot.keyClicks(again, "horse batterie")
     window.footer.next.click()
     assert "differ" in window.notice.words() and not window.runner.busy("release")

@@ -20,7 +20,10 @@ from app.theme import DARK, LIGHT, style_sheet, theme
 from app.widgets.panel import Explanation, Part, three
 from app.window import PANEL_BELOW, SIDE_BELOW, Window
 from engine.errors import InputRefused
+from engine.methods.protocol import MAIN
 from engine.release.plan import Purpose
+from engine.table.hierarchies import Hierarchy
+from engine.table.schema import Column, Domain, Kind, Origin, Schema
 from tests.app.walking import open_table, settle, write_people
 
 
@@ -137,6 +140,43 @@ def test_no_cell_in_anything_that_is_written(window: Window, qtbot: Any, tmp_pat
         content = path.read_bytes()
         for cell in (b"500007", b"ward 1", b"E12"):
             assert cell not in content, path.name
+
+
+def test_what_was_copied_from_rows_is_in_no_draft(window: Window, tmp_path: Path) -> None:
+    copied = Column(
+        "town",
+        kind=Kind.CATEGORY,
+        domain=Domain(values=("Smallville",)),
+        domain_origin=Origin.COPIED,
+        missing=("?",),
+        missing_origin=Origin.COPIED,
+        labels={"Smallville": "a town", "9": "not asked"},
+        hierarchy=Hierarchy(tree={"Smallville": ("north",)}),
+    )
+    window.study.decide(schemas={MAIN: Schema((copied,))})
+    window.save_draft()
+    written = draft.path_of(tmp_path / "data").read_text()
+    assert "Smallville" not in written
+    assert "not asked" in written and '"?"' in written, "what tells no cell stays"
+
+
+@pytest.mark.parametrize(
+    "written", ["[" * 100_000, '{"a":' * 50_000, "[]", "null", '{"plan": {}, "plan": {}}']
+)
+def test_a_window_opens_beside_files_that_are_none(
+    make_window: Callable[[], Window], qtbot: Any, tmp_path: Path, written: str
+) -> None:
+    for name in ("settings/settings", "data/draft", "data/last-schema", "data/last-purposes"):
+        place = tmp_path / f"{name}.json"
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(written)
+    window = make_window()
+    settle(qtbot, window)
+    assert window.step == "start" and not window.page("start").draft.isVisible()
+    open_table(qtbot, window, write_people(tmp_path / "people.csv"))
+    window.go("columns")
+    settle(qtbot, window)
+    assert window.step == "columns"
 
 
 def test_a_draft_comes_back(
