@@ -84,7 +84,7 @@ def run_command(options: argparse.Namespace) -> Answer:
         passphrase=passphrase,
     )
     return {
-        "bundle": str(options.out),
+        "bundle": str(bundle.folder),
         "entry": bundle.entry,
         "release_sums": bundle.release_sums,
         "internal_sums": bundle.internal_sums,

@@ -37,6 +37,7 @@ _PLAIN = re.compile(rf"[+-]|{_NUMBER}( to <?{_NUMBER})?")
 RELEASE = "release"
 INTERNAL = "internal"
 STATE = "state"
+_MOST_NAMES = 1000
 
 
 @dataclass(frozen=True)
@@ -88,24 +89,42 @@ def begin(folder: Path) -> None:
     (folder / INTERNAL).mkdir(mode=0o700)
 
 
-def give_name(made: Path, folder: Path) -> None:
+def give_name(made: Path, folder: Path) -> Path:
     """Give a finished bundle its name, all at once. What else the working folder holds is taken away first.
+
+    Returns
+    -------
+    Path
+        The name. Where another release took the wanted one meanwhile it is the next that is free
+        (``folder-2`` …): this one has been paid for.
 
     Raises
     ------
     InputRefused
-        ``bundle.not_writable``: the target went away, or something came in between.
+        ``bundle.not_writable``: the place went away.
     """
     try:
         for entry in made.iterdir():
             if entry.name not in (RELEASE, INTERNAL):
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
         made.chmod(0o755)
-        if folder.exists():
-            folder.rmdir()
-        made.rename(folder)
+        return _renamed(made, folder)
     except OSError as error:
         raise InputRefused("bundle.not_writable", folder=folder.name, reason=error.strerror or "") from error
+
+
+def _renamed(made: Path, folder: Path) -> Path:
+    for number in range(1, _MOST_NAMES + 1):
+        place = folder if number == 1 else folder.with_name(f"{folder.name}-{number}")
+        try:
+            if place.is_dir() and not place.is_symlink():
+                place.rmdir()  # nothing but an empty one
+            made.rename(place)
+            return place
+        except OSError:
+            if number == _MOST_NAMES or not os.path.lexists(place):
+                raise
+    raise AssertionError("the last name is returned or refused")
 
 
 @contextmanager

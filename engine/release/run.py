@@ -50,7 +50,8 @@ def run(
     plan
         Complete: `engine.release.check.check` finds nothing.
     out
-        Folder that becomes the bundle; absent or empty.
+        Folder that becomes the bundle; absent or empty. Should another release take the name meanwhile, the
+        next free one is taken.
     ledger
         Pays for it.
     base
@@ -115,7 +116,7 @@ def run_through(
             evaluated = _evaluated(plan, checked, held, draft, folder, progress.part(0.7, 0.8))
             made = Made(plan, checked, foreseen, held, draft, ledger, holding, entry, language, evaluated)
             sums = _write(folder, made, progress)
-            bundle.give_name(folder, out)
+            out = bundle.give_name(folder, out)
         _complete(ledger, entry, out, sums, draft.release.state)
         shown = (*draft.release.views, *views(evaluated.public))
         inside = (*draft.release.inside.views, *views(evaluated.internal))

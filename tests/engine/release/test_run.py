@@ -133,6 +133,31 @@ def test_a_full_disk_leaves_no_half_bundle(
     assert entries(ledger) == ["failed"]
 
 
+@pytest.mark.parametrize("kind", ["folder", "file", "link"])
+def test_a_name_that_somebody_took_meanwhile_loses_no_release(
+    run: Runner, folder: Path, ledger: Ledger, kind: str
+) -> None:
+    taken = folder / "bundle"
+
+    def take(share: float, stage: str) -> None:
+        if stage == "run.reports" and not taken.is_symlink() and not taken.exists():
+            if kind == "folder":
+                taken.mkdir()
+                (taken / "another release").write_text("of another window")
+            elif kind == "file":
+                taken.write_text("in between")
+            else:
+                taken.symlink_to(folder)
+
+    made = run(progress=Progress(take, lambda: False))
+    assert made.folder.name == "bundle-2" and (made.folder / "release" / "counts.csv").is_file()
+    assert ledger.entry(made.entry).release_sums == made.release_sums
+    assert entries(ledger) == ["complete"]
+    if kind == "folder":
+        assert [path.name for path in taken.iterdir()] == ["another release"]
+    assert not [path for path in folder.iterdir() if path.name.startswith(".custos")]
+
+
 def test_an_entry_that_cannot_be_completed_takes_its_bundle_away(
     run: Runner, folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
