@@ -57,6 +57,15 @@ def explain(error: EngineError | Problem) -> tuple[str, str]:
     return texts.sentences(error.code, error.values, language=_language)
 
 
+def tip(sentence: str) -> str:
+    """Return plain text for a tip: what looks like HTML in it is shown as it is written.
+
+    A tip draws whatever looks like HTML, pictures from anywhere included, and what it says may come from a
+    file that somebody made.
+    """
+    return f"<qt>{escape(sentence)}</qt>" if "<" in sentence else sentence
+
+
 def paragraphs(sentence: str) -> str:
     """Return plain text as HTML that `Prose` shows with air between the lines; ``**word**`` is strong."""
     pieces = escape(sentence).split("**")

@@ -296,10 +296,9 @@ class ColumnsPage(Page):
         self.refresh_explanation()
 
     def _show_editor(self) -> None:
-        editor = self._editor
-        if not editor.names:
-            return
-        schema = self.study.plan.schema
+        editor, schema = self._editor, self.study.plan.schema
+        if not editor.names or any(name not in schema for name in editor.names):
+            return  # nothing is selected, or what was selected belongs to the table before this one
         columns = [schema.column(name) for name in editor.names]
         editor.show_columns(columns)
         proposed = self._proposed()

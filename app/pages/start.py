@@ -163,7 +163,7 @@ class StartPage(Page):
         for path in self.frame.settings.recent():
             button = QPushButton(Path(path).name)
             button.setProperty("look", "link")
-            button.setToolTip(path)
+            button.setToolTip(words.tip(path))
             button.clicked.connect(lambda checked=False, path=path: self.frame.open_file(path))
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         return part

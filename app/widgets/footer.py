@@ -65,7 +65,7 @@ class Footer(QFrame):
         for button, name, edit in ((self.undo, "undo", undone), (self.redo, "redo", made_again)):
             button.setEnabled(edit is not None)
             said = "" if edit is None else words.say(f"app.window.{name}_what", edit=words.label(edit))
-            button.setToolTip(said)
+            button.setToolTip(words.tip(said))
             button.setAccessibleName(said or button.text())
 
     def set_margin(self, pixels: int) -> None:
@@ -80,5 +80,5 @@ class Footer(QFrame):
             self.next.setProperty("waiting", pale)
             self.next.style().unpolish(self.next)
             self.next.style().polish(self.next)
-        self.next.setToolTip(words.label(waiting) if waiting is not None else "")
+        self.next.setToolTip(words.tip(words.label(waiting)) if waiting is not None else "")
         self.make_room()

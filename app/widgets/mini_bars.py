@@ -78,6 +78,6 @@ class MiniBars(QWidget):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             for place, slot in enumerate(self._slots()):
                 if slot.left() - 2 <= event.pos().x() <= slot.right() + 2:
-                    QToolTip.showText(event.globalPos(), self._spoken(place), self)
+                    QToolTip.showText(event.globalPos(), words.tip(self._spoken(place)), self)
             return True
         return super().event(event)

@@ -104,7 +104,7 @@ def fill_columns(combo: QComboBox, fits: list[str], others: list[Unfit], *, decl
     for name, short, reason, mended in sorted(others, key=lambda one: not one.declarable):
         combo.addItem(f"{name} · {short}" if short else name, name)
         place = combo.count() - 1
-        combo.setItemData(place, reason, Qt.ItemDataRole.ToolTipRole)
+        combo.setItemData(place, words.tip(reason), Qt.ItemDataRole.ToolTipRole)
         combo.setItemData(place, f"{name}. {reason}", Qt.ItemDataRole.AccessibleTextRole)
         item = combo.model().item(place)  # type: ignore[attr-defined]
         item.setEnabled(declarable and mended)

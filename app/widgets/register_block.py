@@ -67,7 +67,7 @@ class RegisterBlock(QFrame):
             return
         metrics = self.name.fontMetrics()
         self.name.setText(metrics.elidedText(found.name, Qt.TextElideMode.ElideMiddle, 148))
-        self.name.setToolTip(found.name)
+        self.name.setToolTip(words.tip(found.name))
         if found.whole is None:
             said = words.say("app.window.register.no_budget", count=found.releases)
         elif not found.spent:

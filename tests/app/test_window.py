@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontInfo
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from app import draft, flow, log, words
 from app.application import _excepthook
@@ -158,6 +159,37 @@ def test_what_was_copied_from_rows_is_in_no_draft(window: Window, tmp_path: Path
     written = draft.path_of(tmp_path / "data").read_text()
     assert "Smallville" not in written
     assert "not asked" in written and '"?"' in written, "what tells no cell stays"
+
+
+MARKUP = "<img src='file:///etc/hostname'><b>bold</b>"
+
+
+def test_no_tip_draws_what_a_file_calls_its_columns(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text(f'"{MARKUP}",age\n' + "north,30\nsouth,41\n" * 9)
+    open_table(qtbot, window, table)
+    for step in ("load", "columns"):
+        window.go(step)
+        settle(qtbot, window)
+        tips = [one.toolTip() for one in window.findChildren(QWidget) if one.toolTip()]
+        assert not [tip for tip in tips if "<img" in tip or "<b>" in tip]
+    assert MARKUP in html.unescape("".join(tips)), "it is said as it is written"
+
+
+def test_another_table_is_not_asked_for_the_columns_of_the_last_one(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    open_table(qtbot, window, write_people(tmp_path / "people.csv"))
+    window.go("columns")
+    settle(qtbot, window)
+    window.page("columns").select("ward")
+    settle(qtbot, window)
+    other = tmp_path / "others.csv"
+    other.write_text("column 1,column 2\n" + f"{MARKUP},x\n" * 2)  # alike: both are selected at once
+    open_table(qtbot, window, other)
+    window.go("columns")
+    settle(qtbot, window)
+    assert not window.notice.words()
 
 
 @pytest.mark.parametrize(
