@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 SUMS = "SHA256SUMS"
 _NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _PLAIN = re.compile(rf"[+-]|{_NUMBER}( to <?{_NUMBER})?")
+_BEHIND = re.compile(r"(?<=[;\r\n])[^;\r\n]+")
 RELEASE = "release"
 INTERNAL = "internal"
 STATE = "state"
@@ -191,14 +192,21 @@ def harmless(cell: Any) -> Any:
     Levels and headings come from declarations, and these from files that anybody may have made. Spreadsheets
     look past blanks and characters without width, and take wide forms of the signs as the signs themselves;
     ``+`` and ``-`` begin a formula too. Signs alone, numbers and intervals (``-5 to <0``) stay as they are.
+    Where a semicolon is the list separator, as in much of Europe, a spreadsheet parts cells at it whatever
+    the quotation marks say, and a line ends a row: what stands behind them is looked at like a cell.
 
     Examples
     --------
-    >>> [harmless(cell) for cell in ("=1+1", "@SUM(A1)", "-1+1", "-5 to <0", "+", "-0.5")]
-    ["'=1+1", "'@SUM(A1)", "'-1+1", '-5 to <0', '+', '-0.5']
+    >>> [harmless(cell) for cell in ("=1+1", "@SUM(A1)", "-1+1", "-5 to <0", "+", "-0.5", "a;=1")]
+    ["'=1+1", "'@SUM(A1)", "'-1+1", '-5 to <0', '+', '-0.5', "a;'=1"]
     """
     if not isinstance(cell, str) or not cell:
         return cell
+    return _BEHIND.sub(lambda part: _guarded(part[0]), _guarded(cell))
+
+
+def _guarded(cell: str) -> str:
+    """Return text with an apostrophe before it where it begins a formula."""
     seen = unicodedata.normalize("NFKC", cell)
     begin = next(
         (place for place, sign in enumerate(seen) if unicodedata.category(sign)[0] not in "CZ"), None

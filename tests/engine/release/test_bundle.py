@@ -34,7 +34,7 @@ FORMULAS = (
         "+-1",
         "-2+3+cmd|' /C calc'!A0",
     ),
-    *("\tx", "\rx", "\nx", "\r\n=1", "-5 to <=A1", "-5 to <0+A1", "-1\n=1+1"),
+    *("\tx", "\rx", "\nx", "-5 to <=A1", "-5 to <0+A1"),
 )
 PLAIN = (
     *(
@@ -65,6 +65,25 @@ def test_what_begins_a_formula_is_text(cell: str) -> None:
 @pytest.mark.parametrize("cell", PLAIN)
 def test_what_begins_none_stays_as_it_is(cell: str) -> None:
     assert harmless(cell) == cell
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("a;=1+1;b", "a;'=1+1;b"),
+        ("a; =1+1", "a;' =1+1"),
+        ("a;@SUM(A1)", "a;'@SUM(A1)"),
+        ("\r\n=1", "'\r\n'=1"),
+        ("-1\n=1+1", "'-1\n'=1+1"),
+        ("pain\n-1+1", "pain\n'-1+1"),
+        ("=1;=2", "'=1;'=2"),
+        ("a;-5;+3.5;b", "a;-5;+3.5;b"),
+        ("a;b\tc", "a;b\tc"),
+    ],
+)
+def test_no_part_begins_a_formula_where_a_semicolon_parts_cells(cell: str, told: str) -> None:
+    assert harmless(cell) == told
+    assert harmless(told) == told
 
 
 def test_no_cell_and_no_heading_of_a_released_table_begins_a_formula(tmp_path) -> None:
