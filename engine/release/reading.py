@@ -243,8 +243,8 @@ def contradictions(plan: Plan, base: Path) -> list[InputRefused]:
             problems.append(error)
     for step in plan.preparation:
         try:
-            if step.get("file"):
-                file_hash(base / str(step["file"]))
+            if isinstance(step.get("file"), str):
+                file_hash(base / step["file"])
         except InputRefused as error:
             problems.append(error)
     return problems
@@ -255,6 +255,10 @@ def _absent(plan: Plan, source: str, base: Path) -> list[InputRefused]:
     reference, path = plan.files[source], base / plan.files[source].path
     if path.suffix.lower() in _TYPED:
         return []  # names are known only when all of it is read
+    try:
+        plan.prepared(source)
+    except InputRefused:
+        return []  # what is wrong with a step is said of the plan
     found = detect(path, options=said(reference))
     names = clean_names(found.names, found.width, path.name)[0]
     needed = _needed(plan.steps_of(source), plan.schemas.get(source, Schema()))

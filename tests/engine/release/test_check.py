@@ -255,6 +255,8 @@ BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
         {"step": "recode", "column": "sex", "file": "no.csv", "to": "word"},
     ),
     "a list of people": ("reading.not_there", {"step": "drop_people", "file": "no.csv"}),
+    "a step": ("preparation.bad_step", {}),
+    "a name of a list": ("preparation.bad_value", {"step": "drop_people", "file": 5}),
 }
 
 
