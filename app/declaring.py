@@ -44,6 +44,7 @@ class Values:
         editor.domain_declared.connect(self.declare)
         editor.missing_given.connect(self.set_missing)
         editor.described.connect(self.describe)
+        editor.book_wanted.connect(self.ask_book)
 
     def _decide(self, change: Callable[[Column], Column]) -> None:
         """Change the column that is shown, where it is one alone."""

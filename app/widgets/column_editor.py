@@ -36,6 +36,7 @@ class ColumnEditor(QWidget):
     steps_wanted = Signal()
     cap_given = Signal(object)
     described = Signal(str, str)  # meaning and unit
+    book_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -155,6 +156,11 @@ class ColumnEditor(QWidget):
         self._box.addSpacing(8)
         for part in (self.words_heading, self.words_why, self.meaning, self.unit):
             self._box.addWidget(part)
+        self.book = QPushButton(words.say("app.columns.book"))
+        self.book.setObjectName("code_book")
+        self.book.setProperty("look", "link")
+        self.book.clicked.connect(lambda checked=False: self.book_wanted.emit())
+        self._box.addWidget(self.book, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_columns(self, columns: Sequence[Column]) -> None:
         """Show how the columns are marked now; fields in use are left alone while the columns stay."""

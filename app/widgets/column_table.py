@@ -31,6 +31,7 @@ ROLE = Qt.ItemDataRole.UserRole + 3
 OPEN = Qt.ItemDataRole.UserRole + 4
 BARS = Qt.ItemDataRole.UserRole + 5
 PICTURE, BAR = 58, 6  # pixels of a small picture, and of a bar in it
+NO_PICTURE = 180  # width of the values under which there is none
 # Ground and text of a chip; None is no ground but an edge.
 CHIPS: dict[Role, tuple[str | None, str]] = {
     Role.PERSON_KEY: ("text", "surface"),
@@ -46,6 +47,7 @@ CHIPS: dict[Role, tuple[str | None, str]] = {
 }
 
 LEAST_HEIGHT = 200
+NO_KIND, NO_REASON = 900, 700  # widths under which a column of the table gives way
 VALUES = 0.46  # of the room that values and reasons share
 ANSWER_KEYS = {
     Qt.Key.Key_I: Role.IDENTIFYING,
@@ -159,7 +161,7 @@ class ColumnsDelegate(LinesDelegate):
             wrap = FIELDS[index.column()] in ("why", "values")
             colour = "quiet" if quiet else "text"
             place, bars = option.rect, index.data(BARS) if FIELDS[index.column()] == "values" else ()
-            if bars:
+            if bars and place.width() >= NO_PICTURE:
                 self._picture(painter, place, bars)
                 place = place.adjusted(0, 0, -PICTURE - self.padding, 0)
             self.paint_text(painter, place, index, written, colour=colour, wrap=wrap)
@@ -255,10 +257,10 @@ class ColumnsTable(DataTable):
             for kind in {line.column.kind for line in self.columns.lines}
         )
         widths = [first, chips + 46, max(82, kinds + 26)]
-        narrow = width < 620
-        for field in (2, 4):  # kind and reason stand on the right-hand side, too
-            self.setColumnHidden(field, narrow)
-        if narrow:
+        narrow = width < NO_REASON
+        for field, least in ((2, NO_KIND), (4, NO_REASON)):  # both stand on the right-hand side, too
+            self.setColumnHidden(field, width < least)
+        if width < NO_KIND:
             widths[2] = 0
         rest = max(width - sum(widths), 120)
         widths += [rest, 0] if narrow else [round(rest * VALUES), rest - round(rest * VALUES)]
@@ -269,7 +271,7 @@ class ColumnsTable(DataTable):
             height = max(
                 self._height(metrics, text, max(room - 24, 40))
                 for text, room in (
-                    (line.values, widths[3] - (PICTURE + 12 if line.bars else 0)),
+                    (line.values, widths[3] - (PICTURE + 12 if line.bars and widths[3] >= NO_PICTURE else 0)),
                     (line.why if widths[4] else "", widths[4] or 400),
                 )
             )

@@ -174,7 +174,7 @@ def domain(window: Any) -> None:
     page._show("all")
     page.select("medical_specialty")
     settle(window)
-    page._edit_domain()
+    page.values.edit()
 
 
 def notice(window: Any) -> None:
