@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -16,7 +16,7 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import DictionaryEntry
+from engine.methods.protocol import DictionaryEntry, Request
 from engine.table import coding
 from engine.table.code_lists import code_list
 from engine.table.schema import Column, Domain, Kind
@@ -41,6 +41,15 @@ EXTRA_CELLS = Parameter(
     "extra_cells", ParameterKind.CHOICE, default=Extra.MISSING.value, choices=tuple(Extra)
 )
 LEVEL_KINDS = (Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER)
+BY = Parameter(
+    "by",
+    ParameterKind.COLUMNS,
+    default=[],
+    optional=True,
+    maximum=3,
+    column_kinds=LEVEL_KINDS,
+    needs_domain=True,
+)
 
 
 class Axis(Protocol):
@@ -132,6 +141,12 @@ class LevelAxis:
             self.column.kind.value,
             values=labelled,
         )
+
+
+def level_axes(request: Request, names: Iterable[str]) -> tuple[LevelAxis, ...]:
+    """Return an axis of levels for each column, with the cells beside them that the request asks for."""
+    extra = Extra(request.values["extra_cells"])
+    return tuple(LevelAxis(request.schema.column(name), extra) for name in names)
 
 
 @dataclass(frozen=True)

@@ -66,21 +66,17 @@ class CountsMethod(Method):
     def cells(self, request: Request) -> Cells:
         """Return the declared cells; the parameters have been checked."""
 
-    def set_value(self, request: Request, name: str) -> object:
-        """Return a parameter as filled in, or its default."""
-        return request.values[name]
-
     def mechanism(self, request: Request) -> CountNoise:
         """Return the noise that the budget buys."""
         budget = required(request)
-        if self.set_value(request, "noise") == "gaussian":
+        if request.values["noise"] == "gaussian":
             squared = request.rows_per_person**2 * (2 if is_replace_one(request) else 1)
             return GaussianCounts(squared, budget.epsilon, budget.delta)
         return LaplaceCounts(request.units_moved, budget.epsilon)
 
     def noise_problems(self, request: Request) -> list[Problem]:
         """Say what is wrong with the budget."""
-        return budget_problems(request, uses_delta=self.set_value(request, "noise") == "gaussian")
+        return budget_problems(request, uses_delta=request.values["noise"] == "gaussian")
 
     def cost(self, request: Request) -> Promise:
         mechanism = self.mechanism(request)
@@ -95,7 +91,7 @@ class CountsMethod(Method):
         quantity = Text(f"methods.{self.id}.numbers.count.label")
         errors = [Expected(quantity, "group", size, one.median, one.limit, unit) for size in request.sizes]
         view = size_view(self.id, errors, axis=quantity)
-        if self.set_value(request, "totals"):
+        if request.values["totals"]:
             total = mechanism.accuracy(summed=self.cells(request).size)
             label = Text(f"methods.{self.id}.numbers.total.label")
             errors.append(Expected(label, "whole", None, total.median, total.limit, unit))
@@ -124,7 +120,7 @@ class CountsMethod(Method):
     def released(self, noisy: Integers, cells: Cells, mechanism: CountNoise, request: Request) -> Release:
         """Make the artefacts from noisy counts: nothing after this line has seen a row."""
         unit = counted_unit(request)
-        shown = np.maximum(noisy, 0) if self.set_value(request, "no_negatives") else noisy
+        shown = np.maximum(noisy, 0) if request.values["no_negatives"] else noisy
         frame = result_frame(cells, {"count": shown, "within_95": mechanism.accuracy().limit})
         dictionary = (
             *cells.entries,
@@ -132,13 +128,13 @@ class CountsMethod(Method):
             number_entry(self.id, "within_95", cells, kind="integer", unit=unit),
         )
         artefacts = [TableArtefact("counts", (frame,), dictionary)]
-        if self.set_value(request, "totals"):
+        if request.values["totals"]:
             artefacts.append(self.totals(noisy, cells, mechanism, unit))
         views = result_views(self.id, frame, cells, value="count", within="within_95")
         if len(artefacts) > 1:
             views = (totals_view(self.id, artefacts[1].frame), *views)
-        names = ["extra_" + str(self.set_value(request, "extra_cells"))]
-        names += ["no_negatives"] if self.set_value(request, "no_negatives") else []
+        names = ["extra_" + request.values["extra_cells"]]
+        names += ["no_negatives"] if request.values["no_negatives"] else []
         notes = (*cap_notes(request), *(Text(f"statistics.notes.{name}") for name in names))
         return Release(tuple(artefacts), self.cost(request), views, notes)
 

@@ -8,8 +8,7 @@ from engine.methods.shared.cells import (
     EXTRA_CELLS,
     LEVEL_KINDS,
     Cells,
-    Extra,
-    LevelAxis,
+    level_axes,
     level_problems,
     size_problems,
 )
@@ -54,6 +53,4 @@ class Counts(CountsMethod):
         return found + self.noise_problems(request)
 
     def cells(self, request: Request) -> Cells:
-        extra = Extra(str(self.set_value(request, "extra_cells")))
-        names = request.values["columns"]
-        return Cells(tuple(LevelAxis(request.schema.column(name), extra) for name in names))
+        return Cells(level_axes(request, request.values["columns"]))

@@ -7,11 +7,11 @@ from datetime import date
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import Reference, Request
 from engine.methods.shared.cells import (
+    BY,
     EXTRA_CELLS,
-    LEVEL_KINDS,
     Cells,
     Extra,
-    LevelAxis,
+    level_axes,
     level_problems,
     size_problems,
 )
@@ -47,15 +47,7 @@ class Histogram(CountsMethod):
         Parameter("column", ParameterKind.COLUMN, column_kinds=(Kind.INTEGER, Kind.NUMBER, Kind.DATE)),
         Parameter("edges", ParameterKind.EDGES, minimum=2, maximum=1001),
         Parameter("outside", ParameterKind.CHOICE, default=Outside.SEPARATE.value, choices=tuple(Outside)),
-        Parameter(
-            "by",
-            ParameterKind.COLUMNS,
-            default=[],
-            optional=True,
-            maximum=3,
-            column_kinds=LEVEL_KINDS,
-            needs_domain=True,
-        ),
+        BY,
         EXTRA_CELLS,
         NOISE,
         NO_NEGATIVES,
@@ -84,18 +76,17 @@ class Histogram(CountsMethod):
 
     def names(self, request: Request) -> list[str]:
         """Return the columns to group by."""
-        return list(self.set_value(request, "by") or [])  # type: ignore[call-overload]
+        return list(request.values["by"])
 
     def cells(self, request: Request) -> Cells:
-        extra = Extra(str(self.set_value(request, "extra_cells")))
+        extra = Extra(request.values["extra_cells"])
         edges = request.values["edges"]
         exact = tuple(edge_number(edge) for edge in edges)
         between = EdgeAxis(
             request.schema.column(request.values["column"]),
             written_edges(to_json(edges)),
             exact,
-            Outside(str(self.set_value(request, "outside"))),
+            Outside(request.values["outside"]),
             missing=extra is not Extra.LEFT_OUT,
         )
-        groups = (LevelAxis(request.schema.column(name), extra) for name in self.names(request))
-        return Cells((*groups, between))
+        return Cells((*level_axes(request, self.names(request)), between))

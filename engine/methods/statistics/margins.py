@@ -34,8 +34,7 @@ from engine.methods.shared.cells import (
     MOST_CELLS,
     Cells,
     Codes,
-    Extra,
-    LevelAxis,
+    level_axes,
     level_problems,
     unused_name,
 )
@@ -116,14 +115,12 @@ class Margins(Method):
 
     def cells(self, request: Request) -> Cells:
         """Return the table over all columns."""
-        extra = Extra(str(request.values["extra_cells"]))
-        names = request.values["columns"]
-        return Cells(tuple(LevelAxis(request.schema.column(name), extra) for name in names))
+        return Cells(level_axes(request, request.values["columns"]))
 
     def asked(self, request: Request) -> tuple[Columns, ...]:
         """Return the tables that are released."""
         places = range(len(request.values["columns"]))
-        wanted = Asked(str(request.values["tables"]))
+        wanted = Asked(request.values["tables"])
         single = tuple((place,) for place in places)
         if wanted is Asked.PAIRS:
             return tuple(combinations(places, 2))

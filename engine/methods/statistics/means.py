@@ -23,11 +23,10 @@ from engine.methods.protocol import (
     TableArtefact,
 )
 from engine.methods.shared.cells import (
+    BY,
     EXTRA_CELLS,
-    LEVEL_KINDS,
     Cells,
-    Extra,
-    LevelAxis,
+    level_axes,
     level_problems,
     size_problems,
 )
@@ -106,15 +105,7 @@ class Means(Method):
             when=("statistic", (PROPORTION,)),
             fields=(Parameter("value", ParameterKind.TEXT),),
         ),
-        Parameter(
-            "by",
-            ParameterKind.COLUMNS,
-            default=[],
-            optional=True,
-            maximum=3,
-            column_kinds=LEVEL_KINDS,
-            needs_domain=True,
-        ),
+        BY,
         Parameter(
             "strategy",
             ParameterKind.CHOICE,
@@ -138,9 +129,9 @@ class Means(Method):
     # --- declarations ------------------------------------------------------------------------------
 
     def further_problems(self, request: Request) -> list[Problem]:
-        by = [request.schema.column(name) for name in self._get(request, "by") or []]
+        by = [request.schema.column(name) for name in request.values["by"]]
         found = level_problems(by, parameter="by") + self._quantity_problems(request)
-        if self._get(request, "strategy") == PERTURB and len(self._get(request, "shares")) != 2:
+        if request.values["strategy"] == PERTURB and len(request.values["shares"]) != 2:
             found.append(Problem(f"{self.id}.two_shares", {}, "shares"))
         found = found or size_problems(self.cells(request), method=self.id, parameter="by")
         found += budget_problems(request, uses_delta=False)
@@ -151,10 +142,10 @@ class Means(Method):
 
     def _number_problems(self, request: Request) -> list[Problem]:
         """Say when a declared number of rows contradicts what else was chosen."""
-        if self._get(request, "declared_number") is None:
+        if request.values["declared_number"] is None:
             return []
-        together = [name for name in ("by", "weight") if self._get(request, name)]
-        together += ["strategy"] if self._get(request, "strategy") not in (None, TWO_SUMS) else []
+        together = [name for name in ("by", "weight") if request.values[name]]
+        together += ["strategy"] if request.values["strategy"] not in (None, TWO_SUMS) else []
         if together:
             return [Problem(f"{self.id}.number_of_everyone", {}, together[0])]
         if is_replace_one(request):
@@ -163,20 +154,20 @@ class Means(Method):
 
     def _quantity_problems(self, request: Request) -> list[Problem]:
         found = []
-        if self._get(request, "statistic") == PROPORTION:
-            answer = request.schema.column(self._get(request, "answer"))
+        if request.values["statistic"] == PROPORTION:
+            answer = request.schema.column(request.values["answer"])
             problems = level_problems([answer], parameter="answer")
             if problems:
                 return problems
             if None in self._places(request):
                 found.append(Problem(f"{self.id}.not_a_level", {"column": answer.name}, "counted"))
-        elif grid_of(request.schema.column(self._get(request, "value"))) is None:
-            found.append(Problem(f"{self.id}.no_bounds", {"column": self._get(request, "value")}, "value"))
-        if self._get(request, "weight"):
-            weight = grid_of(request.schema.column(self._get(request, "weight")), digits=3)
+        elif grid_of(request.schema.column(request.values["value"])) is None:
+            found.append(Problem(f"{self.id}.no_bounds", {"column": request.values["value"]}, "value"))
+        if request.values["weight"]:
+            weight = grid_of(request.schema.column(request.values["weight"]), digits=3)
             if weight is None or weight.low < 0:
                 found.append(
-                    Problem(f"{self.id}.weight_bounds", {"column": self._get(request, "weight")}, "weight")
+                    Problem(f"{self.id}.weight_bounds", {"column": request.values["weight"]}, "weight")
                 )
         if found:
             return found
@@ -186,33 +177,28 @@ class Means(Method):
             found.append(Problem(f"{self.id}.too_fine", {}, self._column(request)))
         return found
 
-    def _get(self, request: Request, name: str) -> Any:
-        return request.values[name]
-
     def _column(self, request: Request) -> str:
-        return "answer" if self._get(request, "statistic") == PROPORTION else "value"
+        return "answer" if request.values["statistic"] == PROPORTION else "value"
 
     def _places(self, request: Request) -> list[int | None]:
         """Return where each counted value stands among the declared levels."""
-        answer = request.schema.column(self._get(request, "answer"))
+        answer = request.schema.column(request.values["answer"])
         places = {coding.text_of(level): place for place, level in enumerate(coding.levels(answer))}
-        return [places.get(coding.text_of(record["value"])) for record in self._get(request, "counted")]
+        return [places.get(coding.text_of(record["value"])) for record in request.values["counted"]]
 
     def cells(self, request: Request) -> Cells:
         """Return the declared groups."""
-        extra = Extra(self._get(request, "extra_cells"))
-        names = self._get(request, "by") or []
-        return Cells(tuple(LevelAxis(request.schema.column(name), extra) for name in names))
+        return Cells(level_axes(request, request.values["by"]))
 
     def quantity(self, request: Request) -> Quantity:
         """Return what is summed, on its grid."""
-        weight_name = self._get(request, "weight")
+        weight_name = request.values["weight"]
         weight = grid_of(request.schema.column(weight_name), digits=3) if weight_name else None
-        if self._get(request, "statistic") == PROPORTION:
+        if request.values["statistic"] == PROPORTION:
             counted = frozenset(place for place in self._places(request) if place is not None)
-            answer = request.schema.column(self._get(request, "answer"))
+            answer = request.schema.column(request.values["answer"])
             return Quantity(answer=answer, counted=counted, weight=weight)
-        return Quantity(value=grid_of(request.schema.column(self._get(request, "value"))), weight=weight)
+        return Quantity(value=grid_of(request.schema.column(request.values["value"])), weight=weight)
 
     def form(self, request: Request) -> Form:
         """Return the way in which the request is answered: its noise, its error and its numbers."""
@@ -223,7 +209,7 @@ class Means(Method):
             "replace_one": is_replace_one(request),
             "groups": self.cells(request).size,
         }
-        strategy, number = self._get(request, "strategy"), self._get(request, "declared_number")
+        strategy, number = request.values["strategy"], request.values["declared_number"]
         if number is not None:
             return DeclaredNumber(**common, number=number, is_sum=strategy is None)
         if strategy is None:
@@ -231,7 +217,7 @@ class Means(Method):
         if strategy == COMPOSE:
             return WholeMean(**common)
         if strategy == PERTURB:
-            return SumAndCount(**common, shares=tuple(self._get(request, "shares")))
+            return SumAndCount(**common, shares=tuple(request.values["shares"]))
         return TwoSums(**common)
 
     def cost(self, request: Request) -> Promise:
@@ -243,7 +229,7 @@ class Means(Method):
     # --- forecast ----------------------------------------------------------------------------------
 
     def forecast(self, request: Request) -> Forecast:
-        form, name, sizes = self.form(request), self._get(request, "statistic"), request.sizes
+        form, name, sizes = self.form(request), request.values["statistic"], request.sizes
         label = Text(f"methods.{self.id}.numbers.{name}.label")
         errors = [
             Expected(label, "group", size, median, limit)
@@ -276,11 +262,11 @@ class Means(Method):
         return self.form(request).numbers(sums, counts, noise)
 
     def _published(self, numbers: dict[str, Any], request: Request) -> Release:
-        name, cells, form = self._get(request, "statistic"), self.cells(request), self.form(request)
+        name, cells, form = request.values["statistic"], self.cells(request), self.form(request)
         shown = {name if key == VALUE else key: values for key, values in numbers.items()}
         frame = result_frame(cells, shown)
         kinds = {True: "integer", False: "number"}
-        measured = self._get(request, "value") if form.quantity.value is not None else None
+        measured = request.values["value"] if form.quantity.value is not None else None
         unit = request.schema.column(measured).unit if measured is not None else ""
         entries = [
             number_entry(
@@ -294,7 +280,7 @@ class Means(Method):
         ]
         bounds = form.ends if form.is_clamped else None
         views = result_views(self.id, frame, cells, value=name, within=WITHIN, bounds=bounds)
-        notes = [Text(f"statistics.notes.extra_{self._get(request, 'extra_cells')}")] if cells.axes else []
+        notes = [Text(f"statistics.notes.extra_{request.values['extra_cells']}")] if cells.axes else []
         notes += cap_notes(request) + self._numbers_said(form)
         if form.quantity.value is not None:
             values = {"step": float(form.quantity.step), "column": form.quantity.value.column.name}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -27,12 +27,11 @@ from engine.methods.protocol import (
     TableArtefact,
 )
 from engine.methods.shared.cells import (
+    BY,
     EXTRA_CELLS,
-    LEVEL_KINDS,
     Cells,
-    Extra,
-    LevelAxis,
     free_name,
+    level_axes,
     level_problems,
     size_problems,
 )
@@ -90,15 +89,7 @@ class Quantiles(Method):
     parameters = (
         Parameter("value", ParameterKind.COLUMN, column_kinds=(Kind.INTEGER, Kind.NUMBER), needs_domain=True),
         Parameter("quantiles", ParameterKind.EDGES, default=["1/4", "1/2", "3/4"], minimum=1, maximum=20),
-        Parameter(
-            "by",
-            ParameterKind.COLUMNS,
-            default=[],
-            optional=True,
-            maximum=3,
-            column_kinds=LEVEL_KINDS,
-            needs_domain=True,
-        ),
+        BY,
         EXTRA_CELLS,
     )
 
@@ -106,7 +97,7 @@ class Quantiles(Method):
 
     def further_problems(self, request: Request) -> list[Problem]:
         column = request.schema.column(request.values["value"])
-        by = [request.schema.column(name) for name in self._get(request, "by") or []]
+        by = [request.schema.column(name) for name in request.values["by"]]
         found = level_problems(by, parameter="by")
         grid = self._grid(request)
         if grid is None:
@@ -125,20 +116,15 @@ class Quantiles(Method):
             found.append(Problem(f"{self.id}.too_many_choices", {"cells": cells.size}, "by"))
         return found + budget_problems(request, uses_delta=False)
 
-    def _get(self, request: Request, name: str) -> Any:
-        return request.values[name]
-
     def _wanted(self, request: Request) -> tuple[Fraction, ...]:
-        return tuple(edge_number(each) for each in self._get(request, "quantiles"))
+        return tuple(edge_number(each) for each in request.values["quantiles"])
 
     def _grid(self, request: Request) -> Grid | None:
-        return grid_of(request.schema.column(self._get(request, "value")), digits=3)
+        return grid_of(request.schema.column(request.values["value"]), digits=3)
 
     def cells(self, request: Request) -> Cells:
         """Return the declared groups."""
-        extra = Extra(self._get(request, "extra_cells"))
-        names = self._get(request, "by") or []
-        return Cells(tuple(LevelAxis(request.schema.column(name), extra) for name in names))
+        return Cells(level_axes(request, request.values["by"]))
 
     def choices(self, request: Request) -> tuple[Step, ...]:
         """Return what is chosen from the values of one group; it loses exactly the budget."""
@@ -236,7 +222,7 @@ class Quantiles(Method):
         frame[names["value"]] = values
         for name, limits in zip(LIMITS, self.limits(request, candidates), strict=True):
             frame[names[name]] = np.tile(limits, cells.size)
-        unit = request.schema.column(self._get(request, "value")).unit
+        unit = request.schema.column(request.values["value"]).unit
         dictionary = (
             *cells.entries,
             DictionaryEntry(
@@ -252,7 +238,7 @@ class Quantiles(Method):
             ),
         )
         views = result_views(self.id, frame, cells, value="value", within=None)
-        notes = [Text(f"statistics.notes.extra_{self._get(request, 'extra_cells')}")] if cells.axes else []
+        notes = [Text(f"statistics.notes.extra_{request.values['extra_cells']}")] if cells.axes else []
         notes += cap_notes(request)
         notes += map(self._note, ("missing", "ordered", "rank", "even", self._way(self.choices(request))))
         notes.append(
