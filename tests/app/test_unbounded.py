@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app import flow, words
 from app.window import Window
@@ -93,7 +93,9 @@ def test_terms_stand_where_a_budget_would_and_say_the_promise(
     field.textEdited.emit("")
     assert not page.sentence.isVisible() and page.form.lines["k"].problem.isVisible()
     window.footer.next.click()
-    assert window.step == "terms" and "terms are not complete" in window.notice.words()
+    label = words.say("methods.datasets.k_anonymity.parameters.k.label")
+    assert window.step == "terms" and label in window.notice.words()
+    assert page.form.lines["k"].field.isAncestorOf(QApplication.focusWidget())
     field.setText("20")
     field.textEdited.emit("20")
     assert window.study.plan.parameters["k"] == 20 and page.cards["term.k"].number.text() == "20"
