@@ -9,8 +9,8 @@ from typing import Any
 
 from engine import strict_json
 
-KNOWN = ("theme", "language", "width", "height", "maximised", "remember_files", "recent", "desks")
-MOST_RECENT, MOST_DESKS = 5, 50
+KNOWN = ("theme", "language", "width", "height", "maximised", "remember_files", "recent", "desks", "bundles")
+MOST_RECENT, MOST_PLACES = 5, 50
 
 
 def config_folder() -> Path:
@@ -71,20 +71,36 @@ class Settings:
 
     def desks(self) -> dict[str, str]:
         """Return, by the ledger entry that opened a service, the folder of its last visit."""
-        found = self.get("desks", {}) if self.get("remember_files", False) else {}
-        return {str(entry): str(folder) for entry, folder in found.items()}
+        return self._places("desks")
 
     def remember_desk(self, entry: str, folder: str) -> None:
         """Keep where a service left off, if files are to be remembered; the ledger does not know where."""
+        self._remember("desks", entry, folder)
+
+    def bundle(self, entry: str) -> Path | None:
+        """Return the folder of a release by its ledger entry, where it is known and still there."""
+        found = self._places("bundles").get(entry, "")
+        return Path(found) if found and (Path(found) / "release").is_dir() else None
+
+    def remember_bundle(self, entry: str, folder: str) -> None:
+        """Keep where a release lies, if files are to be remembered; the ledger does not know where."""
+        self._remember("bundles", entry, folder)
+
+    def _places(self, name: str) -> dict[str, str]:
+        found = self.get(name, {}) if self.get("remember_files", False) else {}
+        return {str(entry): str(folder) for entry, folder in found.items()}
+
+    def _remember(self, name: str, entry: str, folder: str) -> None:
         if not self.get("remember_files", False):
             return
-        others = {name: place for name, place in self.desks().items() if name != entry}
-        self.set(desks=dict([*others.items(), (entry, folder)][-MOST_DESKS:]))
+        others = {other: place for other, place in self._places(name).items() if other != entry}
+        self.set(**{name: dict([*others.items(), (entry, folder)][-MOST_PLACES:])})
 
     def keep_list(self, wanted: bool) -> None:
         """Turn the list of recent plans on, or off and empty."""
-        kept = {"recent": self.get("recent", []), "desks": self.get("desks", {})}
-        self.set(remember_files=wanted, **(kept if wanted else {"recent": [], "desks": {}}))
+        empty: dict[str, Any] = {"recent": [], "desks": {}, "bundles": {}}
+        kept = {name: self.get(name, nothing) for name, nothing in empty.items()}
+        self.set(remember_files=wanted, **(kept if wanted else empty))
 
 
 def write_aside(path: Path, text: str) -> None:

@@ -115,10 +115,10 @@ class ReleasePage(Page):
             self.topic(card, name)
             self.numbers[name] = self.figures.add(card)
         self._terms: list[NumberCard] = []
-        column.addWidget(self.figures)
         self.points = Points()
         self.topic(self.points, "points")
         column.addWidget(self.points)
+        column.addWidget(self.figures)
         column.addWidget(_part("leaves"))
         self.nothing = Prose(words.say("app.release.no_numbers"))
         self.files = Prose(tone="quiet")
@@ -280,9 +280,9 @@ class ReleasePage(Page):
         self._outcome = outcome
         # What the ledger says has changed, whatever became of the release.
         self.study.forget("ledger")
-        if outcome.bundle is not None and self.study.store("bundle", outcome, self._plan):
-            pass
-        else:
+        if outcome.bundle is not None:
+            self.frame.settings.remember_bundle(outcome.bundle.entry, str(outcome.bundle.folder))
+        if outcome.bundle is None or not self.study.store("bundle", outcome, self._plan):
             self._say_ended(outcome)
         self.frame.update_frame()
         self.enter()

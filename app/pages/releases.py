@@ -55,13 +55,13 @@ class ReleasesPage(Page):
         self._build_chosen()
         self.verify = VerifyCard()
         self.verify.button.setText(words.say("app.releases.verify"))
-        self.verify.button.clicked.connect(lambda checked=False: self._ask(self._verify))
+        self.verify.button.clicked.connect(lambda checked=False: self._where(self._verify))
         self.topic(self.verify.button, "verify")
         again = Card(words.say("app.releases.again_heading"))
         again.body.addWidget(Prose(words.say("app.releases.again_words"), tone="quiet"))
         self.again = QPushButton(words.say("app.releases.again"))
         self.again.setObjectName("again")
-        self.again.clicked.connect(lambda checked=False: self._ask(self._again))
+        self.again.clicked.connect(lambda checked=False: self._where(self._again))
         self.topic(self.again, "again")
         again.body.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
         again.body.addStretch(1)
@@ -144,6 +144,7 @@ class ReleasesPage(Page):
         self.table.setVisible(bool(self.entries))
         self._fill()
         self.chosen.hide()
+        self._name_buttons()
 
     def _fill(self) -> None:
         rows = [[_cell(name, entry) for name in COLUMNS] for _, entry in self.entries]
@@ -171,6 +172,13 @@ class ReleasesPage(Page):
         self.resolve.setVisible(entry["abandoned"])
         self.visit.setVisible(entry["state"] == "complete" and bool(entry["state_hash"]))
         self._enable()
+        self._name_buttons()
+
+    def _name_buttons(self) -> None:
+        """Say whether a folder will be asked for."""
+        known = "" if self._folder() is None else "_known"
+        self.verify.button.setText(words.say(f"app.releases.verify{known}"))
+        self.again.setText(words.say(f"app.releases.again{known}"))
 
     def _finished(self, entry: dict[str, Any] | None) -> int | None:
         """Return which release of this session an entry is, or None."""
@@ -235,6 +243,22 @@ class ReleasesPage(Page):
         self.study.forget("ledger")
         self._listed(tree)
         self.notify(words.say("app.releases.written"), tone="accent")
+
+    def _folder(self) -> Path | None:
+        """Return the folder of the selected release, where it is known."""
+        entry = self._entry()
+        place = self._finished(entry)
+        if place is not None:
+            return self.study.finished[place][1].bundle.folder
+        return None if entry is None else self.frame.settings.bundle(entry["id"])
+
+    def _where(self, act: Any) -> None:
+        """Do something with the folder of the selected release; ask for it where nobody knows it."""
+        known = self._folder()
+        if known is not None:
+            act(str(known))
+        else:
+            self._ask(act)
 
     def _ask(self, act: Any) -> None:
         dialog = QFileDialog(self, words.say("app.releases.which"))

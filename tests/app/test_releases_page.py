@@ -56,6 +56,42 @@ def test_releases_are_listed_withdrawn_and_opened_again(
     assert window.study.result("bundle") is None
 
 
+def test_a_release_whose_folder_is_known_is_verified_without_asking_for_it(
+    released: Outcome, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    window.go("releases")
+    settle(qtbot, window)
+    page = window.page("releases")
+    asked: list[Any] = []
+    page._ask = asked.append
+    page.verify.button.click()
+    assert len(asked) == 1, "no release is selected"
+    page.table.selectRow(0)
+    known = page._folder()
+    if known is None:  # made by an earlier session: only where files are to be remembered
+        window.settings.keep_list(True)
+        window.settings.remember_bundle(released.bundle.entry, str(tmp_path / "out"))
+        page._select(0)
+    assert page.verify.button.text() == words.say("app.releases.verify_known")
+    page.verify.button.click()
+    settle(qtbot, window)
+    assert page.verify.answer.text().startswith("Yes.") and len(asked) == 1
+
+
+def test_folders_are_remembered_only_where_files_are(tmp_path: Path) -> None:
+    from app.settings import Settings
+
+    (tmp_path / "out" / "release").mkdir(parents=True)
+    settings = Settings(tmp_path)
+    settings.remember_bundle("entry", str(tmp_path / "out"))
+    assert settings.bundle("entry") is None
+    settings.keep_list(True)
+    settings.remember_bundle("entry", str(tmp_path / "out"))
+    assert Settings(tmp_path).bundle("entry") == tmp_path / "out"
+    settings.keep_list(False)
+    assert Settings(tmp_path).bundle("entry") is None
+
+
 def test_a_folder_that_is_no_bundle_is_refused_in_words(window: Window, qtbot: Any, tmp_path: Path) -> None:
     window.go("releases")
     settle(qtbot, window)
