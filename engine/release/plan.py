@@ -217,11 +217,6 @@ class Plan:
         return check(steps, schema, columns=columns_of(steps, schema))
 
     @property
-    def prepared_schema(self) -> Schema:
-        """The schema of the people after the recorded steps."""
-        return self.prepared(MAIN)
-
-    @property
     def schema(self) -> Schema:
         """The schema of the people; empty while nothing has been marked."""
         return self.schemas.get(MAIN, Schema())

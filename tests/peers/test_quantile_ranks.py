@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from engine.methods.statistics.rank_choices import choices, chosen, parts_for
-from engine.methods.statistics.ranks import ranks_off
+from tests.engine.methods.statistics.ranks_by_hand import ranks_off
 from tests.noise_source import seeded_noise
 
 dp = pytest.importorskip("opendp.prelude", reason="opendp is the peer")

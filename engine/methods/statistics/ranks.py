@@ -43,17 +43,6 @@ def rank_scores(counts: Integers, *, wanted: Fraction) -> Integers:
     return -np.maximum(short, beyond)
 
 
-def ranks_off(counts: Integers, *, wanted: Fraction) -> npt.NDArray[np.float64]:
-    """Return how many values stand on the wrong side of every candidate, shape (candidates,).
-
-    Examples
-    --------
-    >>> ranks_off(np.array([1, 1, 1]), wanted=Fraction(1, 2)).tolist()
-    [0.5, 0.0, 0.5]
-    """
-    return np.maximum(0.0, -rank_scores(counts, wanted=wanted) / wanted.denominator)
-
-
 def cut_scores(counts: Integers, *, wanted: Fraction, parts: int) -> Integers:
     """Return the score of every place to cut the values in two: a candidate, and a share of its own values.
 
@@ -136,9 +125,3 @@ def spread_on_a_side(wanted: Fraction, *, above: bool) -> Fraction:
 
 SPREAD_WHEN_EXCHANGED = Fraction(2)
 """A row exchanged moves i by 1 between its two places: scores there rise or fall by that much."""
-
-
-def spread_evenly(size: int, candidates: int) -> Integers:
-    """Return the counts of simulated values that lie evenly over the grid, shape (candidates,)."""
-    places = ((2 * np.arange(size) + 1) * candidates) // (2 * size)
-    return np.bincount(places, minlength=candidates)

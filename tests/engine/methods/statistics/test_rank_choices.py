@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from engine.methods.statistics.rank_choices import choices, chosen, loss_when_added, parts_for
-from engine.methods.statistics.ranks import cut, cut_scores, rank_scores, ranks_off
+from engine.methods.statistics.ranks import cut, cut_scores, rank_scores
 from tests.engine.flip import flip_probabilities
+from tests.engine.methods.statistics.ranks_by_hand import ranks_off
 from tests.noise_source import seeded_noise
 
 QUARTER, THIRD, HALF = Fraction(1, 4), Fraction(1, 3), Fraction(1, 2)
