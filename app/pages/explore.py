@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -32,6 +32,7 @@ from engine.methods.values import resolve
 from engine.table.schema import Schema
 
 ACROSS = 2  # analyses side by side
+ABOVE = 120  # pixels of the question that stay in view above its answer
 
 
 class ExplorePage(Page):
@@ -238,6 +239,13 @@ class ExplorePage(Page):
         self.stays.setVisible(answer.stays)
         self.views.show_views(answer.views)
         self.save.setFocus()
+        QTimer.singleShot(0, self._to_answer)
+
+    def _to_answer(self) -> None:
+        """Bring the beginning of the answer into view: it stands below what was asked."""
+        self.widget().layout().activate()
+        top = self.answered.mapTo(self.widget(), QPoint(0, 0)).y()
+        self.verticalScrollBar().setValue(top - ABOVE)
 
     # --- saving ------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ def curve(view: CurveView, style: Style, width: float) -> Canvas:
         canvas.box(start, down.end, end - start, down.start - down.end, theme.accent_soft)
     if view.band is not None:
         _band(canvas, view.band, across, down)
-    plain = 0
+    plain, taken = 0, list[Box]()
     for series in view.series:
         _line(canvas, series, across, down, plain)
         plain += series.style == "plain"
@@ -39,10 +39,12 @@ def curve(view: CurveView, style: Style, width: float) -> Canvas:
         said = style.lines(view.shade_label, across.end - across.start)[0]
         half = style.width(said, True) / 2
         middle = min(max(middle, across.start + half), across.end - half)
-        canvas.text(middle, down.end + style.size * 0.8, said, theme.accent, anchor="middle", bold=True)
+        top = down.end + style.size * 0.8
+        canvas.text(middle, top, said, theme.accent, anchor="middle", bold=True)
+        taken.append((middle - half, top - 0.7 * style.size, middle + half, top + 0.7 * style.size))
     _line_names(canvas, view.series, across, down)
     for mark in view.marks:
-        _mark(canvas, mark, view, across, down)
+        _mark(canvas, mark, view, across, down, taken)
     return canvas
 
 
@@ -114,32 +116,60 @@ def _line_names(canvas: Canvas, series: Sequence[Series], across: Scale, down: S
         finite = [(x, y) for x, y in zip(one.x, one.y, strict=True) if math.isfinite(x) and math.isfinite(y)]
         if finite:
             ends.append((down(finite[-1][1]), across(finite[-1][0]), one))
-    lowest = math.inf
-    for place, x, one in sorted(ends, key=lambda end: -end[0]):
-        lines = _name(one, style)
-        half = len(lines) * 0.625 * style.size
-        middle = min(place, lowest - half)
-        lowest = middle - half - 0.1 * style.size
+    ends.sort(key=lambda end: end[0])
+    named = [_name(one, style) for _, _, one in ends]
+    halves = [len(lines) * 0.625 * style.size for lines in named]
+    middles = _apart([place for place, _, _ in ends], halves, 0.1 * style.size, canvas.height)
+    for (place, x, one), lines, middle in zip(ends, named, middles, strict=True):
         colour = theme.quiet if one.style == "plain" else theme.accent
         if x < across.end - 2:
             canvas.line((x, place), (across.end + GAP / 2, middle), theme.line)
         canvas.text(across.end + GAP, middle, lines, colour, bold=one.style == "accent")
 
 
-def _mark(canvas: Canvas, mark: Mark, view: CurveView, across: Scale, down: Scale) -> None:
-    """Mark a point and name it on a plate, so that no line runs through the name."""
+def _apart(places: list[float], halves: list[float], gap: float, height: float) -> list[float]:
+    """Return places from top to bottom, moved apart by what each fills, upwards first; none above the top."""
+    moved, below = list(places), height
+    for number in reversed(range(len(places))):
+        moved[number] = min(moved[number], below - halves[number])
+        below = moved[number] - halves[number] - gap
+    above = 0.0
+    for number, half in enumerate(halves):
+        moved[number] = max(moved[number], above + half)
+        above = moved[number] + half + gap
+    return moved
+
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+def _mark(canvas: Canvas, mark: Mark, view: CurveView, across: Scale, down: Scale, taken: list[Box]) -> None:
+    """Mark a point and name it on a plate, clear of lines and of other names."""
     style, theme = canvas.style, canvas.style.theme
     x, y = across(mark.x), down(mark.y)
     said = style.lines(mark.label, 20 * style.size, bold=True)[0]
-    wide = style.width(said, True)
+    wide, half = style.width(said, True), 0.7 * style.size
     left = x > (across.start + across.end) / 2
     above = left == _rises(view, mark)
-    middle = y + (-1 if above else 1) * 1.5 * style.size
-    middle = min(max(middle, down.end), down.start - 0.7 * style.size)
-    start = x - wide - GAP if left else x + GAP
-    canvas.box(start - 2, middle - 0.7 * style.size, wide + 4, 1.4 * style.size, theme.surface, 0.85)
+    # The best place first, then the others around the point, then the same farther away.
+    sides = [(left, above), (left, not above), (not left, above), (not left, not above)]
+    found: list[Box] = []
+    for far in (1.5, 3.0, 4.5):
+        for to_left, upwards in sides:
+            middle = y + (-far if upwards else far) * style.size
+            middle = min(max(middle, down.end), down.start - half)
+            start = x - wide - GAP if to_left else x + GAP
+            found.append((start - 2, middle - half, start + wide + 2, middle + half))
+    free = [one for one in found if one[0] >= 0 and one[2] <= canvas.width and not _covers(one, taken)]
+    place = (free or found)[0]
+    taken.append(place)
+    canvas.box(place[0], place[1], place[2] - place[0], place[3] - place[1], theme.surface, 0.85)
     canvas.mark((x, y), "circle", theme.surface, theme.accent, 3.6)
-    canvas.text(start, middle, said, theme.text, bold=True)
+    canvas.text(place[0] + 2, (place[1] + place[3]) / 2, said, theme.text, bold=True)
+
+
+def _covers(box: Box, taken: list[Box]) -> bool:
+    return any(box[0] < one[2] and one[0] < box[2] and box[1] < one[3] and one[1] < box[3] for one in taken)
 
 
 def _rises(view: CurveView, mark: Mark) -> bool:

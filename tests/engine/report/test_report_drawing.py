@@ -15,7 +15,7 @@ from engine.report.drawing.grids import FULLEST
 from engine.report.drawing.scale import ticks
 from engine.report.fonts import width_of
 from engine.report.theme import DARK, LIGHT, VARIABLES, Theme
-from engine.views import BarsView, CurveView, HeatmapView, Series
+from engine.views import BarsView, CurveView, HeatmapView, Mark, Series
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -197,3 +197,49 @@ def test_numbers_in_shades_can_be_read(theme: Theme):
             for low, high in zip(rgb(theme.accent_soft), rgb(theme.accent), strict=True)
         ]
         assert contrast("#" + "".join(f"{part:02x}" for part in shade), theme.text) >= 4.2, share
+
+
+def boxes(view, width, size=13.0):
+    """Return each text of a drawing with the rectangle that it fills: left, top, right, bottom."""
+    found = []
+    sheet = drawing.draw(view, width=width / drawing.POINTS, size=size)
+    for text in tree.fromstring(sheet.svg()).iter(f"{SVG}text"):
+        wide = width_of(text.text or "", size, bold="font-weight" in text.attrib)
+        part = {"start": 0, "middle": 0.5, "end": 1}[text.attrib["text-anchor"]]
+        left, base = float(text.attrib["x"]) - part * wide, float(text.attrib["y"])
+        found.append((text.text, left, base - 0.75 * size, left + wide, base + 0.1 * size))
+    return found, sheet
+
+
+def meet(one, other):
+    return one[1] < other[3] and other[1] < one[3] and one[2] < other[4] and other[2] < one[4]
+
+
+@pytest.mark.parametrize("height", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("count", [2, 4, 6])
+def test_names_of_lines_that_end_together_stay_on_the_sheet(height, count):
+    x = (0.0, 1.0)
+    lines = tuple(Series(f"A line with number {place}", x, (0.5, height), "plain") for place in range(count))
+    full = Series("From the bottom to the top", x, (0.0, 1.0), "accent")
+    found, sheet = boxes(CurveView("t", "x", "y", (*lines, full)), 800)
+    names = [one for one in found if one[0].startswith(("A line", "From", "number"))]
+    for name in names:
+        assert name[2] >= 0 and name[4] <= sheet.height, name
+    assert not [1 for place, one in enumerate(names) for other in names[:place] if meet(one, other)]
+
+
+def test_names_of_points_that_lie_close_do_not_cover_one_another():
+    x = tuple(place / 20 for place in range(21))
+    line = Series("line", x, tuple(abs(value - 0.5) for value in x), "accent")
+    marks = (
+        Mark(0.40, 0.10, "Cheapest of all, exact"),
+        Mark(0.60, 0.10, "Cheapest, published"),
+        Mark(0.55, 0.05, "Cheapest, exact in either direction"),
+        Mark(0.50, 0.49, "Cheapest at the top of all"),
+    )
+    view = CurveView("t", "x", "y", (line,), marks, (0.1, 0.9), "allowed")
+    found, sheet = boxes(view, 800)
+    names = [one for one in found if one[0].startswith("Cheapest") or one[0] == "allowed"]
+    assert len(names) == 5
+    assert not [1 for place, one in enumerate(names) for other in names[:place] if meet(one, other)]
+    assert all(one[1] >= 0 and one[3] <= sheet.width and one[2] >= 0 for one in names)

@@ -1,0 +1,98 @@
+"""Tables besides that of the people: chosen, added to, taken away again, and whose rows they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QComboBox
+
+from app import flow
+from app.widgets.source_card import SourceCard
+from app.window import Window
+from engine.methods.protocol import Shape, Source
+from engine.table.schema import Role
+from tests.app.test_flow import Second
+from tests.app.walking import settle, walk_to, write_people
+
+
+class Several(Second):
+    """Reads a public table in several files, events of people, and a hint that may be absent."""
+
+    sources = (
+        Source(),
+        Source("regions", Shape.PUBLIC, many=True),
+        Source("visits", Shape.EVENTS),
+        Source("hint", Shape.PUBLIC, required=False),
+    )
+
+
+@pytest.fixture
+def page(window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    walk_to(qtbot, window, write_people(tmp_path / "people.csv"), "method")
+    monkeypatch.setattr("app.study._method", lambda name: Several())
+    monkeypatch.setattr(type(window.study), "problems", lambda study: ())
+    window.study.decide(method="a.test")
+    window.go("tables")
+    settle(qtbot, window)
+    assert window.step == "tables", window.notice.words()
+    return window.page("tables")
+
+
+def give(page: Any, qtbot: Any, window: Window, name: str, path: Path, text: str) -> SourceCard:
+    path.write_text(text)
+    card = page.findChild(SourceCard, f"source-{name}")
+    card.chosen.emit(str(path))
+    settle(qtbot, window)
+    return card
+
+
+def test_every_table_is_asked_for_and_may_come_in_several_files(
+    page: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    assert list(page.cards) == ["regions", "visits", "hint"]
+    assert flow.why_not("tables", window.study.state).values == {"source": "regions"}
+    card = give(page, qtbot, window, "regions", tmp_path / "north.csv", "region,people\na,10\nb,20\n")
+    assert "region" in card.columns.plain() and not card.key.isVisible()
+    give(page, qtbot, window, "regions", tmp_path / "south.csv", "region,people\nc,10\n")
+    assert [Path(window.study.plan.files[name].path).name for name in ("regions", "regions.2")] == [
+        "north.csv",
+        "south.csv",
+    ]
+    give(page, qtbot, window, "regions", tmp_path / "odd.csv", "place,people\nc,10\nd,3\n")
+    assert "odd.csv" in window.notice.words() and "regions.3" not in window.study.plan.files
+    card.findChild(QAbstractButton, "remove-regions").click()
+    settle(qtbot, window)
+    assert Path(window.study.plan.files["regions"].path).name == "south.csv"
+    assert "regions.2" not in window.study.plan.files
+    card.findChild(QAbstractButton, "remove-regions").click()
+    assert "regions" not in window.study.plan.schemas and card.told.isVisible()
+
+
+def test_who_is_a_person_in_a_private_table_is_decided(
+    page: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    card = give(page, qtbot, window, "visits", tmp_path / "visits.csv", "who,ward\n7,a\n9,b\n12,a\n")
+    key = page.findChild(QComboBox, "key-visits")
+    assert key.isVisible() and card.source.name == "visits"
+    for name in ("ward", "who"):
+        key.setCurrentIndex(key.findText(name))
+        key.activated.emit(key.currentIndex())
+        schema = window.study.plan.schemas["visits"]
+        assert [one.name for one in schema.with_role(Role.PERSON_KEY)] == [name]
+    other = give(page, qtbot, window, "visits", tmp_path / "later.csv", "who,ward\n7,a\n")
+    assert Path(window.study.plan.files["visits"].path).name == "later.csv"  # another file, not one more
+    assert "later.csv" in other.findChild(QAbstractButton, "remove-visits").accessibleName()
+
+
+def test_a_file_that_is_dropped_is_the_first_that_is_missing(
+    page: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    place = tmp_path / "north.csv"
+    place.write_text("region,people\na,10\nb,20\n")
+    take = page.take_file()
+    assert take is not None
+    take(str(place))
+    settle(qtbot, window)
+    assert "regions" in window.study.plan.files
