@@ -170,7 +170,7 @@ class ColumnsPage(Page):
         self.last.setVisible(marking.last_schema(folder=self.frame.data) is not None)
         self.subtitle.say(
             words.say(
-                "app.columns.subtitle_open" if waiting else "app.columns.subtitle_done",
+                f"app.columns.subtitle_{'done' if not waiting else 'one' if waiting == 1 else 'open'}",
                 columns=len(columns),
                 waiting=waiting,
             )

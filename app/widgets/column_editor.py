@@ -259,6 +259,7 @@ class ColumnEditor(QWidget):
         self._domain = DomainEditor(column, found, lists)
         self._domain.declared.connect(self.domain_declared)
         self._domain_place.addWidget(self._domain)
+        self._domain.first_field().setFocus(Qt.FocusReason.OtherFocusReason)
         self.change.hide()
 
     def close_domain(self) -> None:

@@ -79,6 +79,12 @@ class DomainEditor(QWidget):
             self._box.addWidget(part)
         self.take.setVisible(found is not None and found.code_list is None)
 
+    def first_field(self) -> QWidget:
+        """Return where the declaring begins."""
+        return next(iter(self.bounds.values()), None) or (
+            self.lists if self.lists.currentData() else self.values
+        )
+
     def _build_bounds(self) -> None:
         names = ("minimum", "maximum") if self._column.kind is Kind.DATE else ("minimum", "maximum", "step")
         line = QHBoxLayout()

@@ -221,6 +221,23 @@ def test_each_line_has_a_small_picture_of_its_values(page: Any, window: Window, 
     assert max(bars["ward"]) == 1.0
 
 
+def test_declaring_begins_in_its_own_field(page: Any, window: Window, qtbot: Any) -> None:
+    page.select("stay")
+    page._editor.kind_chosen.emit(Kind.NUMBER)
+    qtbot.waitUntil(page._editor.isVisible, timeout=2000)
+    page._editor.change.setFocus()
+    page._editor.change.click()
+    assert window.focusWidget().objectName() == "domain_minimum"
+
+
+def test_one_column_that_waits_is_said_in_the_singular(page: Any, window: Window, qtbot: Any) -> None:
+    page.accept.click()
+    page.unit.choose_cap(1)
+    assert "all decided" in page.subtitle.plain()
+    window.study.ask("column:age")
+    assert "one needs your decision" in page.subtitle.plain()
+
+
 # --- keyboard ----------------------------------------------------------------------------------------
 
 

@@ -331,3 +331,9 @@ def test_every_reason_and_finding_has_its_sentence():
 
 
 STAGES = {"read", "store", "suggest", "fingerprint", "digests", "prepare", "name"}
+
+
+def test_the_longer_name_that_a_file_gives_a_column_is_its_meaning() -> None:
+    table = Table(pd.DataFrame({"q1": [1, 2, 3], "q2": [1, 1, 2]}), titles={"q1": "Health \n today"})
+    first, second = suggest(table)
+    assert first.to_column().meaning == "Health today" and second.to_column().meaning == ""
