@@ -340,7 +340,8 @@ class MethodPage(Page):
             values = {name: value for name, value in plan.parameters.items() if name in same}
             values = self._kept.get(method.id, values)
             self.study.decide(method=method.id, method_version=method.version, parameters=values)
-        self.enter()
+        else:
+            self.enter()  # else the study asked already
         self.verticalScrollBar().setValue(0)
         self.refresh_explanation(f"method.{method.id}")
         self.frame.update_frame()
