@@ -51,9 +51,8 @@ def _parts(*names: str) -> _JSON:
 def _grouping(tree: Mapping[str, Any]) -> Any:
     """What group sizes depend on: the rows, and which columns identify people or say who they are."""
     marked = [
-        (source, column["name"], column["role"], column.get("missing"))
-        for source, schema in tree["schemas"].items()
-        for column in schema["columns"]
+        (column["name"], column["role"], column.get("missing"))
+        for column in _columns(tree)
         if column["role"] in (Role.IDENTIFYING, Role.PERSON_KEY, Role.PLACE, Role.TIME)
     ]
     return [_prepared(tree), marked]
@@ -62,11 +61,21 @@ def _grouping(tree: Mapping[str, Any]) -> Any:
 def _prepared(tree: Mapping[str, Any]) -> Any:
     """What a prepared table depends on: steps may need the person key and read cells by their kind."""
     marks = [
-        (source, column["name"], column["role"] == Role.PERSON_KEY, column["kind"], column.get("missing"))
-        for source, schema in tree["schemas"].items()
-        for column in schema["columns"]
+        (column["name"], column["role"] == Role.PERSON_KEY, column["kind"], column.get("missing"))
+        for column in _columns(tree)
     ]
-    return [tree["files"], tree["preparation"], marks if tree["preparation"] else []]
+    steps = [step for step in tree["preparation"] if step.get("source", MAIN) == MAIN]
+    return [_file(tree), steps, marks if steps else []]
+
+
+def _file(tree: Mapping[str, Any]) -> Any:
+    """The file of the people: what other tables there are changes nothing about theirs."""
+    return tree["files"].get(MAIN)
+
+
+def _columns(tree: Mapping[str, Any]) -> Any:
+    schema = tree["schemas"].get(MAIN)
+    return () if schema is None else schema["columns"]
 
 
 _DECLARED = ("schemas", "preparation")  # what a method sees of the rows: declarations after the steps
@@ -74,18 +83,21 @@ _REQUEST = (*_DECLARED, "method", "method_version", "parameters", "declared_size
 _LEDGER = (*_REQUEST, "files", "holding", "holding_budget", "continues")
 
 RESULTS: Mapping[str, _JSON] = {
-    "detection": _parts("files"),  # what was found out about the file
-    "raw": _parts("files"),  # the table as it was read
-    "suggestions": _parts("files"),
+    "detection": _file,  # what was found out about the file
+    "raw": _file,  # the table as it was read
+    "suggestions": _file,
     "table": _prepared,  # … and as it was prepared
-    "bars": lambda tree: [_prepared(tree), tree["schemas"]],  # a column as bars; the key is its name
+    "bars": lambda tree: [
+        _prepared(tree),
+        tree["schemas"].get(MAIN),
+    ],  # the key is a column
     "caps": _grouping,  # what each cap on the rows of a person would leave out
     "pictures": _prepared,  # how each column is spread
     "group_sizes": _grouping,
     "what_if": _grouping,  # group sizes with one column more; the key is its name
     "matches": lambda tree: [
         _prepared(tree),
-        tree["schemas"],
+        tree["schemas"].get(MAIN),
     ],  # which registers share people with this table
     "price": _parts("price", "budget"),
     "promised": _parts(*_REQUEST, "price"),  # what the level promises and costs

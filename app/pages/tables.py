@@ -26,15 +26,15 @@ class TablesPage(Page):
     def build(self) -> None:
         self.cards: dict[str, SourceCard] = {}
         self.rows: dict[str, int] = {}  # of each file, by its path
-        self._column = QVBoxLayout()
-        self._column.setSpacing(14)
-        self.body.addLayout(self._column)
+        self._cards = QVBoxLayout()
+        self._cards.setSpacing(14)
+        self.body.addLayout(self._cards)
         self.body.addStretch(1)
 
     def enter(self) -> None:
         sources = flow.further_sources(self.study.method)
         if [card.source for card in self.cards.values()] != list(sources):
-            empty(self._column)
+            empty(self._cards)
             self.cards = {source.name: self._card(source) for source in sources}
         for name, card in self.cards.items():
             files = [
@@ -54,7 +54,7 @@ class TablesPage(Page):
         card.key_chosen.connect(lambda column: self._set_key(source, column))
         for widget in (card.button, card.key):
             self.topic(widget, "")
-        self._column.addWidget(card)
+        self._cards.addWidget(card)
         return card
 
     def take_file(self) -> Callable[[str], None] | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QAbstractButton, QComboBox
 
 from app import flow
@@ -53,7 +54,11 @@ def test_every_table_is_asked_for_and_may_come_in_several_files(
 ) -> None:
     assert list(page.cards) == ["regions", "visits", "hint"]
     assert flow.why_not("tables", window.study.state).values == {"source": "regions"}
+    table = window.study.table
     card = give(page, qtbot, window, "regions", tmp_path / "north.csv", "region,people\na,10\nb,20\n")
+    # What was read of the people holds, whatever else is read.
+    assert window.study.table is table and flow.reachable("method", window.study.state)
+    assert card.mapTo(page, QPoint(0, 0)).x() == page.title.mapTo(page, QPoint(0, 0)).x()  # one margin
     assert "region" in card.columns.plain() and not card.key.isVisible()
     give(page, qtbot, window, "regions", tmp_path / "south.csv", "region,people\nc,10\n")
     assert [Path(window.study.plan.files[name].path).name for name in ("regions", "regions.2")] == [
