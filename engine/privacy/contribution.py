@@ -44,8 +44,8 @@ def keep_rows(person_codes: NDArray[np.integer], *, cap: int, noise: Noise) -> N
     Each row gets an independent uniform key, and each person keeps the ``cap`` rows with the smallest keys: a
     uniform choice among that person's rows, in which no other row takes part. Persons are therefore chosen
     independently, and adding or removing one person leaves the joint distribution of everybody else's kept
-    rows as it was; at most ``cap`` kept rows differ between neighbouring tables. Should two keys of one
-    person be equal, all are drawn again, which conditions every person separately and keeps them independent.
+    rows as it was; at most ``cap`` kept rows differ between neighbouring tables. Should keys that decide for
+    one person be equal, all are drawn again: that conditions every person separately, they stay independent.
 
     It does not say which rows were kept to anyone: the mask is internal.
 
@@ -76,6 +76,8 @@ def _smallest_keys(
     if rows.size == 0:
         return kept
     persons = _from_zero(codes[rows])
+    if cap == 1:
+        return _smallest_key(kept, rows, persons, keys[rows])
     crowded = np.bincount(persons)[persons] > cap
     rows, persons = rows[crowded], persons[crowded]  # the others keep every row
     # Person in the high bits, key in the rest: one sort puts each person's rows in the order of their keys
@@ -89,6 +91,20 @@ def _smallest_keys(
     largest = np.zeros(int(persons.max(initial=0)) + 1, dtype=np.uint64)
     largest[owners[starts]] = ordered[starts + cap - 1]
     kept[rows] = packed <= largest[persons]
+    return kept
+
+
+def _smallest_key(
+    kept: NDArray[np.bool_], rows: NDArray[np.intp], persons: NDArray[np.int64], keys: NDArray[np.uint64]
+) -> NDArray[np.bool_] | None:
+    """Return the row of each person with the smallest key; None where two of one person have it."""
+    count = int(persons.max()) + 1
+    smallest = np.full(count, np.iinfo(np.uint64).max, dtype=np.uint64)
+    np.minimum.at(smallest, persons, keys)
+    chosen = keys == smallest[persons]
+    if (np.bincount(persons[chosen], minlength=count) > 1).any():
+        return None
+    kept[rows] = chosen
     return kept
 
 

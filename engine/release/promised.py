@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pandas.util import hash_array
 
@@ -20,6 +21,7 @@ from engine.release.reading import Held, said
 from engine.table.cells import cells_of
 from engine.table.encoded import Encoded
 from engine.table.schema import Schema
+from engine.table.short_texts import hashed, words_of
 from engine.table.table import TEXT, Table
 
 _PIECE = 1 << 17  # keys at a time: what Python holds of them stays small
@@ -83,15 +85,20 @@ def _fits(keys: pa.ChunkedArray, cap: int) -> bool:
     Equal keys have equal hashes: where no hash occurs too often, no key does, and hashes are quick to sort.
     Only where one does the keys themselves are counted, because two of them could share it by accident.
     """
+    words = words_of(keys)
+    hashes = np.sort(_hashed_slowly(keys) if words is None else hashed(words))
+    if not (hashes[cap:] == hashes[:-cap]).any():
+        return True
+    return int(np.bincount(Encoded.of(keys).places).max()) <= cap
+
+
+def _hashed_slowly(keys: pa.ChunkedArray) -> npt.NDArray[np.uint64]:
     pieces = [
         hash_array(chunk.slice(start, _PIECE).to_numpy(zero_copy_only=False), categorize=False)
         for chunk in keys.chunks
         for start in range(0, len(chunk), _PIECE)
     ]
-    hashes = np.sort(np.concatenate([np.zeros(0, np.uint64), *pieces]))
-    if not (hashes[cap:] == hashes[:-cap]).any():
-        return True
-    return int(np.bincount(Encoded.of(keys).places).max()) <= cap
+    return np.concatenate([np.zeros(0, np.uint64), *pieces])
 
 
 def _refuse_unless(same: dict[str, bool]) -> None:

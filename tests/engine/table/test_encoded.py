@@ -6,9 +6,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from engine.table import encoded
 from engine.table.declared import as_declared, people_of
 from engine.table.encoded import Encoded
 from engine.table.schema import Column, Role, Schema
+from engine.table.short_texts import words_of
 from engine.table.table import Table
 
 CELLS = ["b", None, "a", " b", "b", "", None]
@@ -55,3 +57,35 @@ def test_who_may_not_see_rows_may_not_see_distinct_cells(monkeypatch):
     monkeypatch.setattr(Table, "rows", lambda self: pytest.fail("rows were read"))
     with pytest.raises(pytest.fail.Exception):
         table.encoded("a")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [f"P{place % 997:08d}" for place in range(3000)],
+        [str(place * place % 7919) for place in range(3000)],
+        ["", "a", "a\0", "\0a", "ä", "a", "", "fifteen letters"] * 300,
+    ],
+)
+def test_short_texts_are_looked_up_as_numbers_with_the_same_result(monkeypatch, cells):
+    chunked = pa.chunked_array([cells[:7], [], cells[7:]], pa.large_string()).slice(3)
+    plain = Encoded.of(chunked)
+    monkeypatch.setattr(encoded, "_MANY", 1)
+    monkeypatch.setattr(encoded, "_differ", lambda cells: True)
+    monkeypatch.setattr(encoded.pc, "dictionary_encode", lambda cells: pytest.fail("the slow way"))
+    for some in (chunked, chunked.combine_chunks(), chunked.cast(pa.string())):
+        found = Encoded.of(some)
+        assert found.distinct.to_pylist() == plain.distinct.to_pylist()
+        assert np.array_equal(found.places, plain.places)
+
+
+def test_texts_that_share_a_hash_are_told_apart(monkeypatch):
+    monkeypatch.setattr(encoded, "_MANY", 1)
+    monkeypatch.setattr(encoded, "_differ", lambda cells: True)
+    monkeypatch.setattr(encoded, "hashed", lambda words: words[0] * np.uint64(0))
+    assert Encoded.of(pa.array(["a", "b", "a"])).cells().to_pylist() == ["a", "b", "a"]
+
+
+@pytest.mark.parametrize("cells", [["a", None], ["a", "sixteen letters!"]])
+def test_long_and_missing_texts_are_no_pairs_of_numbers(cells):
+    assert words_of(pa.array(cells)) is None
