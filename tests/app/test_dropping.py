@@ -56,6 +56,7 @@ def test_another_table_dropped_on_a_field_is_read_and_not_written_there(
     window: Window, qtbot: Any, people: Path, tmp_path: Path
 ) -> None:
     open_table(qtbot, window, people)
+    window.page("load").options.change.click()  # the fields for reading lie folded
     field = next(one for one in window.page("load").findChildren(QLineEdit) if one.isVisible())
     assert drop(field, write_people(tmp_path / "others.csv", people=20))
     settle(qtbot, window)
