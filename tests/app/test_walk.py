@@ -255,6 +255,8 @@ def without_chance(tree: Any, key: str = "") -> Any:
 
 
 NOISY = ("views", "measures")
+# Which numbers carry no information depends on the noise: their bars are left out, and the note says so.
+BY_NOISE = {"labels", "values", "low", "high", "note"}
 
 
 def shapes(tree: Any) -> Any:
@@ -264,6 +266,7 @@ def shapes(tree: Any) -> Any:
         return {
             name: len(value) if name == "rows" and isinstance(value, list) else shapes(value)
             for name, value in tree.items()
+            if tree.get("kind") not in ("bars", "table") or name not in BY_NOISE
         }
     if isinstance(tree, list):
         return [shapes(value) for value in tree]

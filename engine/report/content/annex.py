@@ -42,6 +42,8 @@ def limits(evidence: PublicEvidence) -> tuple[Part, ...]:
     counted = guesses(evidence)
     if bounded and counted is not None and counted[1] > 10:
         items.append(say("limits.each_alone", count=counted[1], outside=max(1, round(counted[1] / 20))))
+    if bounded and counted is not None:
+        items.append(say("limits.no_dominance", unit=unit_word(evidence)))
     items += [say("limits.other_releases"), *((say("limits.adaptive"),) if bounded else ())]
     items += [say(f"limits.machine{LOCAL[which]}"), say("limits.not_for")]
     rows = ("key", "cap") if evidence.promise.unit is Unit.PERSON else ("row",)

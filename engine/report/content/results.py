@@ -110,20 +110,24 @@ def _without_same(table: TableView) -> tuple[TableView, list[Text]]:
 
 
 def _across(table: TableView) -> TableView | None:
-    """Set the last label column across; None where there are too few labels or too many values."""
+    """Set the last label column with few values across; None where there is none, or cells are missing."""
     labels = len(table.headings) - 1
     if labels < 2 or not all(isinstance(row[at], str) for row in table.rows for at in range(labels)):
         return None
-    across = _levels(row[labels - 1] for row in table.rows)
-    down = _levels(row[: labels - 1] for row in table.rows)
-    cells = {(row[: labels - 1], row[labels - 1]): row[labels] for row in table.rows}
-    full = len(cells) == len(table.rows) == len(across) * len(down)
-    if not full or not 2 <= len(across) <= MOST_ACROSS:
+    few = [at for at in range(labels) if 2 <= len(_levels(row[at] for row in table.rows)) <= MOST_ACROSS]
+    if not few:
         return None
-    name = table.headings[labels - 1]
+    at = few[-1]
+    across = _levels(row[at] for row in table.rows)
+    down = _levels((*row[:at], *row[at + 1 : labels]) for row in table.rows)
+    cells = {((*row[:at], *row[at + 1 : labels]), row[at]): row[labels] for row in table.rows}
+    if not len(cells) == len(table.rows) == len(across) * len(down):
+        return None
+    name = table.headings[at]
     heads = tuple(_named(name, level) for level in across)
     rows = tuple((*group, *(cells[group, level] for level in across)) for group in down)
-    return replace(table, headings=(*table.headings[: labels - 1], *heads), rows=rows)
+    kept = (*table.headings[:at], *table.headings[at + 1 : labels])
+    return replace(table, headings=(*kept, *heads), rows=rows)
 
 
 def _levels(values: Iterable[Any]) -> list[Any]:

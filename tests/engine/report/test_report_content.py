@@ -173,6 +173,11 @@ def test_a_large_level_brings_a_warning(sample):
     assert [part for part in document.parts() if isinstance(part, Statement) and part.care]
 
 
+def test_it_is_said_why_no_rule_for_small_cells_was_applied(public_words, private_words):
+    for words in (public_words, private_words):
+        assert "No rule for small cells or for dominance was applied" in words
+
+
 def test_no_verdict_is_given(public_words, private_words):
     for text in (public_words.lower(), private_words.lower()):
         for word in ("compliant", "is safe", "fully anonymous", "is anonymised", "privacy score"):
@@ -364,6 +369,13 @@ def test_a_long_table_goes_across_and_says_once_what_is_the_same():
     assert found.headings == ("age", "sex", "again: no", "again: yes")
     assert found.rows[0] == ("a", "f", 0, 1) and len(found.rows) == 6
     assert found.note is not None and found.note.id == "report.words.margin"
+
+
+def test_a_column_with_few_values_goes_across_where_the_last_has_many():
+    rows = tuple((sex, str(age), age) for sex in ("f", "m") for age in range(11))
+    shown = compact(TableView("t", ("sex", "age", "count"), rows))
+    assert shown.headings == ("age", "sex: f", "sex: m")
+    assert shown.rows == tuple((str(age), age, age) for age in range(11))
 
 
 def test_margins_that_differ_stand_beside_their_numbers():
