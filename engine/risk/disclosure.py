@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -33,7 +32,7 @@ from engine.risk.sensitive import (
     presence,
     sensitive_counts,
 )
-from engine.risk.uniques import LARGEST, MOST_SETS, MinimalUniques, minimal_uniques
+from engine.risk.uniques import LARGEST, MinimalUniques, largest_size, minimal_uniques
 
 GROUP_SIZES = (3, 5, 11, 20)
 
@@ -223,7 +222,7 @@ def disclosure(
     progress.step(0.3, "risk.group_sizes")
     diverse = {name: diversity(each, groups, recursive=recursive) for name, each in counts.items()}
     close = {name: closeness(each) for name, each in counts.items()}
-    largest = _largest(len(table.identifying))
+    largest = largest_size(len(table.identifying))
     uniques = minimal_uniques(table, largest=largest, progress=progress.part(0.4, 0.95))
     size = context.people if context is not None else None
     return Disclosure(
@@ -301,14 +300,6 @@ def _uniqueness(groups: Groups, population: int) -> PopulationUniqueness:
     counted = np.bincount(groups.people)
     sizes = {int(size): int(counted[size]) for size in np.flatnonzero(counted)}
     return population_uniqueness(sizes, population=population)
-
-
-def _largest(columns: int) -> int:
-    """Return the largest size of sets that can be looked at, of the four asked for."""
-    largest = 1
-    while largest < LARGEST and sum(math.comb(columns, i) for i in range(1, largest + 2)) <= MOST_SETS:
-        largest += 1
-    return largest
 
 
 def _findings(

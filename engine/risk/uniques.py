@@ -270,6 +270,20 @@ def _summary(
     return MinimalUniques(names, by_size, by_set, contribution, score, smallest, found)
 
 
+def largest_size(columns: int) -> int:
+    """Return the largest size, at most four, of which all sets of so many columns can be looked at.
+
+    Examples
+    --------
+    >>> largest_size(10), largest_size(100)
+    (4, 2)
+    """
+    largest = 1
+    while largest < LARGEST and sum(math.comb(columns, i) for i in range(1, largest + 2)) <= MOST_SETS:
+        largest += 1
+    return largest
+
+
 def _number_of_sets(columns: int, largest: int) -> int:
     if not columns:
         raise InputRefused("risk.nothing_identifying")
