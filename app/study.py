@@ -94,6 +94,7 @@ RESULTS: Mapping[str, _JSON] = {
     "caps": _grouping,  # what each cap on the rows of a person would leave out
     "pictures": _prepared,  # how each column is spread
     "group_sizes": _grouping,
+    "risk_today": lambda tree: [_prepared(tree), tree["schemas"], tree["purpose"].get("threshold")],
     "what_if": _grouping,  # group sizes with one column more; the key is its name
     "matches": lambda tree: [
         _prepared(tree),

@@ -1,20 +1,29 @@
-"""Risk today: how many people stand alone or among few in the table as it is, and which columns cause it."""
+"""Risk today: who stands out in the table as it is, against which limit, and because of which column."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.pages.base import Page
-from app.widgets.bar_list import Bar, BarList
-from app.widgets.cards import Card, NumberCard
-from app.widgets.panel import Explanation, three
+from app.risk_figures import bands, count_again, group_sizes, measure
+from app.widgets.cards import Card
+from app.widgets.exposed_card import ExposedCard
+from app.widgets.group_histogram import GroupHistogram
+from app.widgets.meter_card import MeterCard
+from app.widgets.panel import Explanation, Part, three
 from app.widgets.prose import Prose
+from app.widgets.try_table import TryTable
 from engine import texts
+from engine.risk.thresholds import group_size
 
-THRESHOLDS = (3, 5, 11, 20)
+PUBLISHED = 11
+"""The limit that is shown until the purpose decides one; its source is said beside it."""
+
+NARROW = 700
 
 
 class RiskPage(Page):
@@ -29,30 +38,84 @@ class RiskPage(Page):
         column.setSpacing(16)
         line = QHBoxLayout()
         line.setSpacing(14)
-        self.alone = NumberCard(words.say("app.risk.alone.heading"))
-        self.alone.setObjectName("alone")
-        self.topic(self.alone, "alone")
-        line.addWidget(self.alone, 3)
-        self.under: dict[int, NumberCard] = {}
-        for k in THRESHOLDS:
-            card = NumberCard(words.say("app.risk.under.heading", k=k))
-            card.setObjectName(f"under_{k}")
-            self.topic(card, f"under.{k}")
-            self.under[k] = card
-            line.addWidget(card, 2)
+        self.alone, self.average, self.under = (
+            self._meter(line, name) for name in ("alone", "average", "under")
+        )
         column.addLayout(line)
-        card = Card(words.say("app.risk.because.heading"))
-        self.because = BarList(words.say("app.risk.because.heading"))
+        self._cards = QGridLayout()
+        self._cards.setSpacing(14)
+        column.addLayout(self._cards)
+        self.histogram_card, self.histogram = self._histogram()
+        self.because_card = Card(words.say("app.risk.because.heading"))
+        self.because = TryTable()
         self.because.setObjectName("because")
-        self.topic(self.because, "because")
-        card.body.addWidget(self.because)
-        self.because_card = card
-        column.addWidget(card)
+        self.because.tried.connect(self._try)
+        self.topic(self.because_card, "because")
+        self.because_card.body.addWidget(Prose(words.say("app.risk.try.note"), tone="quiet", pixels=12))
+        self.because_card.body.addWidget(self.because)
+        self.because_card.body.addStretch(1)
+        self._side_by_side = None
+        self._arrange(True)
+        self.exposed = ExposedCard()
+        column.addWidget(self.exposed)
         self.nobody = Prose(words.say("app.risk.no_columns"), tone="care")
         column.addWidget(self.nobody)
         column.addWidget(Prose(words.say("app.risk.internal"), tone="quiet"))
         column.addStretch(1)
         self.body.addWidget(self.found, 1)
+        self._tried: Any = None
+
+    def _meter(self, line: QHBoxLayout, name: str) -> MeterCard:
+        card = MeterCard(words.say(f"app.risk.{name}.heading", k=PUBLISHED))
+        card.setObjectName(name)
+        self.topic(card, name)
+        line.addWidget(card, 1)
+        return card
+
+    def _histogram(self) -> tuple[Card, GroupHistogram]:
+        card = Card(words.say("app.risk.sizes.heading"))
+        histogram = GroupHistogram(words.say("app.risk.sizes.heading"))
+        histogram.setObjectName("sizes")
+        self.topic(histogram, "sizes")
+        card.body.addWidget(histogram)
+        card.body.addWidget(Prose(words.say("app.risk.sizes.axis"), tone="quiet", pixels=11))
+        self.as_table = QPushButton(words.say("app.risk.sizes.as_table"))
+        self.as_table.setProperty("look", "link")
+        self.as_table.setCheckable(True)
+        self.as_table.setObjectName("sizes_as_table")
+        self.listed = Prose(pixels=12)
+        self.listed.hide()
+        self.as_table.toggled.connect(self.listed.setVisible)
+        card.body.addWidget(self.as_table)
+        card.body.addWidget(self.listed)
+        card.body.addStretch(1)
+        return card, histogram
+
+    def _arrange(self, side_by_side: bool) -> None:
+        if side_by_side == self._side_by_side:
+            return
+        self._side_by_side = side_by_side
+        self._cards.removeWidget(self.histogram_card)
+        self._cards.removeWidget(self.because_card)
+        self._cards.addWidget(self.histogram_card, 0, 0)
+        self._cards.addWidget(self.because_card, *((0, 1) if side_by_side else (1, 0)))
+        self._cards.setColumnStretch(1, 1 if side_by_side else 0)
+        self._cards.setColumnStretch(0, 1)
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        self._arrange(self.viewport().width() >= NARROW)
+
+    @property
+    def limit(self) -> int:
+        """The group size below which people count as too few."""
+        return group_size(self.study.plan.purpose.threshold) or PUBLISHED
+
+    @property
+    def source(self) -> str:
+        """Who says so."""
+        chosen = group_size(self.study.plan.purpose.threshold) is not None
+        return words.say("app.risk.source.purpose" if chosen else "app.risk.source.published")
 
     def enter(self) -> None:
         sizes = self.study.result("group_sizes")
@@ -65,28 +128,70 @@ class RiskPage(Page):
             if sizes.columns
             else words.say("app.risk.subtitle")
         )
-        tone = "care" if sizes.alone else ""
-        self.alone.show_number(
-            texts.number(sizes.alone), words.say("app.risk.alone.sentence", people=sizes.people), tone=tone
-        )
-        for k, card in self.under.items():
-            count = sizes.under[k]
-            card.show_number(
-                texts.number(count),
-                words.say("app.risk.under.sentence", share=_percent(count, sizes.people)),
-            )
-        self.because.show_bars(bars(sizes))
-        self.because_card.setVisible(len(sizes.columns) > 1)
+        self._show_meters(sizes)
+        rows = bands(sizes.sizes, self.limit)
+        below = sum(last < self.limit for _, last, _ in rows)
+        said = words.say("app.risk.sizes.under", k=self.limit, count=_under(sizes, self.limit))
+        bars = [(f"{low}" if low == high else f"{low}–{high}", count) for low, high, count in rows]
+        self.histogram.show_bars(bars, below=below, words=said)
+        self.listed.say("\n\n".join(words.say("app.risk.sizes.row", size=size, count=n) for size, n in bars))
         self.nobody.setVisible(not sizes.columns)
+        today = self.study.result("risk_today")
+        self.because_card.setVisible(bool(sizes.columns))
+        self.exposed.setVisible(today is not None)
+        if today is not None:
+            self.because.show_causes(today.causes)
+            self.exposed.show_people(today.exposed, singled_out=today.singled_out, everybody=sizes.people)
+
+    def _show_meters(self, sizes: Any) -> None:
+        people, limit = sizes.people, self.limit
+        smallest = min(sizes.sizes, default=0)
+        self.alone.show_number(
+            words.say("app.risk.alone.number" if smallest == 1 else "app.risk.alone.numbers", count=smallest),
+            words.say("app.risk.alone.sentence", count=sizes.alone, people=people),
+            tone="care" if 0 < smallest < limit else "",
+        )
+        self.alone.show_meter(
+            smallest / (2 * limit),
+            0.5,
+            beyond=smallest < limit,
+            allowed=words.say("app.risk.alone.allowed", k=limit),
+            source=self.source,
+        )
+        average = sizes.groups / people if people else 0.0
+        self.average.show_number(
+            words.say("app.risk.average.number", people=texts.inverse(average)) if average else "0",
+            words.say("app.risk.average.sentence", people=max(smallest, 1)),
+            tone="care" if average > 1 / limit else "",
+        )
+        self.average.show_meter(
+            average,
+            1 / limit,
+            beyond=average > 1 / limit,
+            allowed=words.say("app.risk.average.allowed", k=limit),
+            source=self.source,
+        )
+        under = _under(sizes, limit)
+        self.under.heading.setText(words.say("app.risk.under.heading", k=limit))
+        self.under.show_number(
+            texts.number(under),
+            words.say("app.risk.under.sentence", people=people, share=_percent(under, people), k=limit),
+            tone="care" if under else "",
+        )
+        self.under.show_meter(under / people if people else 0.0, beyond=under > 0)
 
     def opened(self) -> None:
-        if self.study.result("group_sizes") is None and self.study.table is not None:
+        if self.study.table is None:
+            return
+        if self.study.result("group_sizes") is None:
             self._compute()
+        elif self.study.result("risk_today") is None:
+            self._measure()
 
     def _compute(self) -> None:
         plan = self.study.plan
         self.work(
-            _group_sizes,
+            group_sizes,
             self.study.table,
             plan.schema,
             doing=words.say("app.risk.counting"),
@@ -96,40 +201,89 @@ class RiskPage(Page):
     def _done(self, sizes: Any, plan: Any) -> None:
         if self.study.store("group_sizes", sizes, plan):
             self.refresh_explanation()
+            self._measure()
         else:
             self._compute()
+
+    def _measure(self) -> None:
+        """Find out what each column causes, and whom few values single out."""
+        plan, sizes = self.study.plan, self.study.result("group_sizes")
+        if sizes is None or not sizes.columns or not sizes.people:
+            return
+        self.work(
+            measure,
+            self.study.table,
+            plan.schema,
+            limit=self.limit,
+            doing=words.say("app.risk.measuring"),
+            done=lambda today: self.study.store("risk_today", today, plan),
+        )
+
+    def _try(self, changes: Mapping[str, int]) -> None:
+        today = self.study.result("risk_today")
+        if today is None:
+            return
+        if not changes:
+            self.runner.stop("risk_try")
+            self._show_tried(None)
+            return
+        self.runner.start(
+            count_again,
+            today,
+            changes,
+            done=lambda tried: self._show_tried((dict(changes), tried)),
+            failed=self.refuse,
+            slot="risk_try",
+        )
+
+    def _show_tried(self, tried: Any) -> None:
+        self._tried = tried
+        self.refresh_explanation("because")
 
     def explain(self, topic: str) -> Explanation:
         sizes = self.study.result("group_sizes")
         if sizes is None:
             return super().explain("")
-        values = {"people": sizes.people, "columns": ", ".join(sizes.columns) or "—", "groups": sizes.groups}
+        names = ", ".join(sizes.columns) or "—"
+        values = {"people": sizes.people, "columns": names, "groups": sizes.groups, "k": self.limit}
         if topic == "alone":
             return three("app.risk.alone", words.say("app.risk.alone.heading"), count=sizes.alone, **values)
-        if topic.startswith("under."):
-            k = int(topic.removeprefix("under."))
-            title = words.say("app.risk.under.heading", k=k)
-            return three("app.risk.under", title, k=k, count=sizes.under[k], **values)
+        if topic in ("average", "under", "sizes"):
+            title = words.say(f"app.risk.{topic}.heading", k=self.limit)
+            return three(f"app.risk.{topic}", title, count=_under(sizes, self.limit), **values)
         if topic == "because":
             worst = max(sizes.because_of.items(), key=lambda entry: entry[1], default=("", 0))
             title = words.say("app.risk.because.heading")
-            return three("app.risk.because", title, column=worst[0], count=worst[1], **values)
-        return super().explain(topic)
+            found = three("app.risk.because", title, column=worst[0], count=worst[1], **values)
+            return Explanation(title, (*self._trying(), *found.parts))
+        return super().explain("")
 
-
-def bars(sizes: Any) -> list[Bar]:
-    """Return one bar per column, the one that sets most people apart first."""
-    ordered = sorted(sizes.because_of.items(), key=lambda entry: -entry[1])
-    most = max((count for _, count in ordered), default=0) or 1
-    return [
-        Bar(
-            name,
-            count / most,
-            texts.number(count),
-            words.say("app.risk.because.note" if count else "app.risk.because.none"),
+    def _trying(self) -> tuple[Part, ...]:
+        """Say what is being tried and what it would change."""
+        today = self.study.result("risk_today")
+        if self._tried is None or today is None:
+            return ()
+        changes, tried = self._tried
+        parts = [
+            words.say("app.risk.try.out" if step < 0 else "app.risk.try.step", column=name, step=step)
+            for name, step in changes.items()
+        ]
+        said = words.say(
+            "app.risk.try.result",
+            before=today.now.alone,
+            after=tried.alone,
+            changes="; ".join(parts),
+            k=today.limit,
+            under=today.now.under,
+            then=tried.under,
         )
-        for name, count in ordered
-    ]
+        heading = words.say("app.risk.try.heading")
+        return (Part(heading, said, "accent", words.say("app.risk.try.undo"), self.because.undo),)
+
+
+def _under(sizes: Any, limit: int) -> int:
+    """Return people in groups of fewer than the limit."""
+    return sum(count for size, count in sizes.sizes.items() if size < limit)
 
 
 def _percent(part: int, whole: int) -> str:
@@ -137,12 +291,6 @@ def _percent(part: int, whole: int) -> str:
     if 0 < share < 1:
         return "<1"
     return str(min(round(share), 99 if part < whole else 100))
-
-
-def _group_sizes(table: Any, schema: Any, *, progress: Any) -> Any:
-    from engine.risk.group_sizes import group_sizes
-
-    return group_sizes(table, schema, thresholds=THRESHOLDS, progress=progress)
 
 
 PAGE = RiskPage

@@ -157,7 +157,7 @@ def risk_today(table: Table, schema: Schema, *, limit: int, progress: Progress =
 
 
 def hierarchy_to_try(column: Column) -> Hierarchy:
-    """Return the declared hierarchy, the calendar for days, bands of 5, 10 and 20 for whole numbers, or none.
+    """Return the declared hierarchy, the calendar for days, bands of 5, 10 and 20 for numbers, or none.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def hierarchy_to_try(column: Column) -> Hierarchy:
         return column.hierarchy
     if column.kind is Kind.DATE:
         return Hierarchy(calendar=CALENDAR)
-    return Hierarchy(bands=_BANDS) if column.kind is Kind.INTEGER else Hierarchy()
+    return Hierarchy(bands=_BANDS) if column.kind in (Kind.INTEGER, Kind.NUMBER) else Hierarchy()
 
 
 def causes_of(table: EncodedTable, *, limit: int) -> tuple[Cause, ...]:

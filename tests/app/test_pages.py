@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
 
 from app import marking, words
 from app.flow import ROWS_PER_PERSON, why_not
@@ -483,18 +484,92 @@ def test_risk_shows_what_the_engine_counts(window: Window, qtbot: Any, people: P
 
     sizes = group_sizes(window.study.table, window.study.plan.schema)
     page = window.page("risk")
-    assert page.alone.number.text() == f"{sizes.alone:,}"
-    for k, card in page.under.items():
-        assert card.number.text() == f"{sizes.under[k]:,}"
-    assert {bar.name: bar.value for bar in page.because.bars} == {
-        name: f"{count:,}" for name, count in sizes.because_of.items()
-    }
+    assert page.alone.sentence.plain().startswith(f"{sizes.alone:,} of 40")
+    assert page.under.number.text() == f"{sizes.under[11]:,}"
+    assert page.average.number.text() == f"1 in {40 // sizes.groups}"
+    assert sum(count for _, count in page.histogram.bars) == 40
+    left_out = {name: int(button.text()) for name, button in page.because.left_out.items()}
+    assert left_out == {name: sizes.alone - more for name, more in sizes.because_of.items()}
+
+
+def test_trying_columns_counts_again_and_changes_nothing(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "risk")
+    from engine.risk.trying import LEFT_OUT, tried_with
+
+    page, plan = window.page("risk"), window.study.plan
+    today = window.study.result("risk_today")
+    name = today.causes[0].column
+    page.because.left_out[name].setFocus()
+    qtbot.keyClick(page.because.left_out[name], Qt.Key.Key_Space)
+    settle(qtbot, window)
+    tried = tried_with(today.table, {name: LEFT_OUT}, limit=11)
+    trying = page.explain("because").parts[0]
+    assert f"{today.now.alone} → {tried.alone}" in trying.body
+    assert window.panel.shown() == page.explain("because")
+    assert page.because.left_out[name].isChecked()
+    trying.follow()
+    assert page.because.changes == {} and page.explain("because").parts[0].link == ""
+    assert window.study.plan == plan
+
+
+def identify(window: Window, qtbot: Any, *names: str) -> None:
+    """Mark more columns as identifying, and have everything counted again."""
+    schema = window.study.plan.schema
+    for name in names:
+        schema = schema.with_column(replace(schema.column(name), role=Role.IDENTIFYING))
+    window.study.decide(schemas=window.study.plan.with_schema(schema).schemas)
+    window.go("columns")
+    window.go("risk")
+    settle(qtbot, window)
+
+
+def test_a_coarser_step_is_tried_one_after_the_other(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "risk")
+    identify(window, qtbot, "stay")
+    page = window.page("risk")
+    name, button = next(iter(page.because.coarser.items()))
+    steps = next(cause.steps for cause in page.because._causes if cause.column == name)
+    for step in range(1, len(steps) + 1):
+        button.click()
+        assert page.because.changes == {name: step}
+    button.click()
+    assert page.because.changes == {}
+    settle(qtbot, window)
+
+
+def test_exposed_people_open_on_a_click_and_cannot_be_copied(
+    window: Window, qtbot: Any, people: Path
+) -> None:
+    walk_to(qtbot, window, people, "risk")
+    identify(window, qtbot, "stay", "ward", "diagnosis")
+    card = window.page("risk").exposed
+    assert not card.lines.isVisible()
+    first = window.study.result("risk_today").exposed[0]
+    card.open.click()
+    labels = card.lines.findChildren(QLabel)
+    assert f"row {first.row + 1}" in [label.text() for label in labels]
+    assert all(label.textInteractionFlags() == Qt.TextInteractionFlag.NoTextInteraction for label in labels)
+    settle(qtbot, window)
+
+
+def test_the_limit_of_the_purpose_is_the_limit_here(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "risk")
+    page = window.page("risk")
+    assert page.limit == 11 and page.under.heading.text().endswith("11")
+    window.study.decide_part("purpose", threshold="5: own policy")
+    window.go("purpose")
+    window.go("risk")
+    settle(qtbot, window)
+    sizes = window.study.result("group_sizes")
+    assert page.under.heading.text().endswith("5")
+    assert page.under.number.text() == f"{sizes.under[5]:,}"
+    assert window.study.result("risk_today").limit == 5
 
 
 def test_every_number_of_risk_has_its_three_texts(window: Window, qtbot: Any, people: Path) -> None:
     walk_to(qtbot, window, people, "risk")
     page = window.page("risk")
-    for topic in ("alone", "under.3", "under.20", "because"):
+    for topic in ("alone", "average", "under", "sizes", "because"):
         headings = [part.heading for part in page.explain(topic).parts]
         assert headings == [words.say(f"app.window.three_{name}") for name in ("what", "how", "change")]
     page.alone.setFocus()
@@ -503,7 +578,7 @@ def test_every_number_of_risk_has_its_three_texts(window: Window, qtbot: Any, pe
 
 def test_risk_is_counted_again_when_a_role_changes(window: Window, qtbot: Any, people: Path) -> None:
     walk_to(qtbot, window, people, "risk")
-    before = window.page("risk").alone.number.text()
+    before = window.page("risk").alone.sentence.plain()
     window.go("columns")
     window.page("columns").every.click()
     window.page("columns").select("ward", "diagnosis")
@@ -511,7 +586,7 @@ def test_risk_is_counted_again_when_a_role_changes(window: Window, qtbot: Any, p
     settle(qtbot, window)
     window.go("risk")
     settle(qtbot, window)
-    assert window.page("risk").alone.number.text() != before
+    assert window.page("risk").alone.sentence.plain() != before
 
 
 def test_a_table_without_identifying_columns_says_so(window: Window, qtbot: Any, people: Path) -> None:
@@ -522,7 +597,7 @@ def test_a_table_without_identifying_columns_says_so(window: Window, qtbot: Any,
     window.go("risk")
     settle(qtbot, window)
     page = window.page("risk")
-    assert page.alone.number.text() == "0" and page.nobody.isVisible()
+    assert page.alone.sentence.plain().startswith("0 of 60") and page.nobody.isVisible()
 
 
 # --- purpose ---------------------------------------------------------------------------------------
