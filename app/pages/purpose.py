@@ -104,6 +104,8 @@ class PurposePage(Page):
             grid.setColumnStretch(side, 1)
         self.name = self._line("holding_name")
         self.name.editingFinished.connect(lambda: self.study.decide(holding=self.name.text().strip()))
+        self.sure_field = self._line("holding_sure")
+        self.sure_field.editingFinished.connect(self._sure_edited)
         self.epsilon = self._line("holding_epsilon")
         self.epsilon.editingFinished.connect(self._budget_edited)
         self.neighbours = QComboBox()
@@ -116,13 +118,10 @@ class PurposePage(Page):
         self.delta = self._line("holding_delta")
         self.delta.editingFinished.connect(self._budget_edited)
         self._place(grid, "holding_name", self.name, 0)
-        self._place(grid, "holding_epsilon", self.epsilon, 1)
-        self._place(grid, "neighbours", self.neighbours, 2)
-        self._place(grid, "holding_delta", self.delta, 3)
-        self.sure = Prose(tone="quiet")
-        self.sure.setObjectName("budget-sure")
-        self.sure.hide()
-        grid.addWidget(self.sure, 6, 0, 1, 2)
+        self._place(grid, "holding_sure", self.sure_field, 1)
+        self._place(grid, "holding_epsilon", self.epsilon, 2)
+        self._place(grid, "neighbours", self.neighbours, 3)
+        self._place(grid, "holding_delta", self.delta, 4)
         card.body.addWidget(self.new)
         self.other_reason = self._reason_field("other_reason", NEW_HOLDING)
         self.key_words = Prose(tone="care")
@@ -241,10 +240,9 @@ class PurposePage(Page):
     def _show_sure(self) -> None:
         """Say what a budget allows in the end, beside its number."""
         budget = self.study.plan.holding_budget
-        self.sure.setVisible(budget is not None)
-        if budget is not None:
-            sure = sure_after(budget.epsilon, budget.neighbours.value)
-            self.sure.say(words.say("app.releases.register_sure", sure=sure))
+        if not (self.sure_field.hasFocus() and self.sure_field.isModified()) and self.wrong.isHidden():
+            at_most = "" if budget is None else sure_after(budget.epsilon, budget.neighbours.value)
+            self.sure_field.setText(at_most.rstrip("% \u00a0"))
 
     def _show_match(self) -> None:
         """Ask whether these are people of a known register, and for a reason where they are not."""
@@ -349,6 +347,23 @@ class PurposePage(Page):
         self.study.forget("ledger")
         self.opened()
         self.notify(words.say("app.releases.written"), tone="accent")
+
+    def _sure_edited(self) -> None:
+        """Take the budget as what somebody may become sure of at most, for whoever never heard of ε."""
+        text = self.sure_field.text().strip()
+        if not self.sure_field.isModified() or not text:
+            return
+        from engine.release.levels import epsilon_for_posterior
+
+        self.sure_field.setModified(False)
+        percent = _number(text.rstrip("% \u00a0"))
+        found = None if percent is None else epsilon_for_posterior(self.study.plan, float(percent) / 100)
+        self.wrong.setVisible(found is None)
+        if found is None:
+            self.wrong.say(words.say("app.purpose.bad_sure"))
+            return
+        self.epsilon.setText(texts.number(found))
+        self._budget_edited()
 
     def _reason(self) -> str:
         return said(self.study.plan, NEW_HOLDING)

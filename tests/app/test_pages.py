@@ -26,6 +26,7 @@ from tests.app.walking import (
     open_table,
     settle,
     walk_to,
+    write,
     write_people,
 )
 
@@ -722,10 +723,24 @@ def test_the_budget_of_the_register_that_pays_is_changed_where_it_is_chosen(
 def test_what_a_new_budget_allows_stands_beside_it(window: Window, qtbot: Any, people: Path) -> None:
     walk_to(qtbot, window, people, "purpose")
     page = window.page("purpose")
-    assert "at most 88.1\u00a0% sure" in page.sure.plain()  # e² / (1 + e²)
+    assert page.sure_field.text() == "88.1"  # e² / (1 + e²), rounded up
     page.epsilon.setText("5")
     page.epsilon.editingFinished.emit()
-    assert "at most 99.4\u00a0% sure" in page.sure.plain()
+    assert page.sure_field.text() == "99.4"
+
+
+def test_a_new_budget_is_given_without_knowing_epsilon(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "purpose")
+    page = window.page("purpose")
+    assert page.sure_field.text() == "88.1"  # of ε = 2
+    write(qtbot, page.sure_field, "73.2")
+    budget = window.study.plan.holding_budget
+    assert budget is not None and budget.epsilon == Fraction(1)  # e / (1 + e) is 73.106 %
+    assert page.epsilon.text() == "1"
+    write(qtbot, page.sure_field, "40")
+    assert page.wrong.isVisible() and window.study.plan.holding_budget == budget
+    write(qtbot, page.sure_field, "88.1")
+    assert page.wrong.isHidden()
 
 
 def test_other_people_need_a_reason_before_purpose_is_left(window: Window, qtbot: Any, people: Path) -> None:
