@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import engine.release.reading as reading
+from engine import texts
 from engine.evaluation.numbers import released_numbers
 from engine.methods.catalogue import method, methods
 from engine.methods.filling import filling
@@ -165,6 +166,18 @@ def test_a_mean_whose_margin_covers_the_declared_range_stands_in_brackets():
         covers.append(value - row[2] <= low + 1e-6 and value + row[2] >= high - 1e-6)
     assert weak == covers
     assert any(covers)
+
+
+COUNTING = [f"statistics.{name}" for name in ("counts", "margins", "histogram", "means")]
+
+
+@pytest.mark.parametrize("method_id", COUNTING)
+def test_readme_and_dictionary_say_when_a_number_carries_no_information(method_id):
+    plan = example(method_id)
+    found = mock(plan).artefacts[0]
+    entry = next(one for one in found.dictionary if one.name == "within_95")
+    assert "no information" in texts.text(entry.meaning.id, **entry.meaning.values)
+    assert "no information" in texts.text(f"promises.{check(plan).promise.kind}.recipient")
 
 
 def test_a_group_without_information_has_no_bar():
