@@ -1,0 +1,38 @@
+"""What a further million rows adds to a whole run, beside pandas reading and grouping the same file.
+
+A whole run: reading with all checks, the ledger, a cap of one row a person, counts, measures, bundle and
+reports, for a table with a person key and six columns. Each figure is of a process of its own; what three
+million rows take beyond one million is compared, so that what every process does once counts on neither side.
+Processor time, the least of several rounds in turns: other work only ever adds to it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.benchmarks.growth import measured, written
+
+pytestmark = [pytest.mark.benchmark, pytest.mark.slow]
+SMALL, LARGE = 1_000_000, 3_000_000
+MOST_TIMES, MOST_MEGABYTES = 6, 200
+ROUNDS = 4
+
+
+def test_a_further_million_rows_against_pandas(tmp_path):
+    paths = [written(rows, tmp_path / f"people{rows}.csv") for rows in (SMALL, LARGE)]
+    least = {name: np.full((2, 2), np.inf) for name in ("a whole run", "pandas")}
+    ratio = megabytes = np.inf
+    for _ in range(ROUNDS):
+        for name, found in least.items():
+            found[:] = np.minimum(found, [measured(name, path) for path in paths])
+        added = {name: (found[1] - found[0]) * 1e6 / (LARGE - SMALL) for name, found in least.items()}
+        ratio, megabytes = added["a whole run"][0] / added["pandas"][0], added["a whole run"][1]
+        print(
+            f"\na further million rows: {added['a whole run'][0]:.2f} s, {megabytes:.0f} MB;"
+            f" pandas {added['pandas'][0]:.2f} s, {added['pandas'][1]:.0f} MB; {ratio:.1f} times"
+        )
+        if ratio <= MOST_TIMES:
+            break
+    assert 0 < ratio <= MOST_TIMES
+    assert 0 < megabytes <= MOST_MEGABYTES
