@@ -12,6 +12,8 @@ from engine.errors import InputRefused
 if TYPE_CHECKING:
     from engine.privacy.noise import Noise
 
+_FAR = 4  # times as many numbers as rows: beyond it, people are numbered anew
+
 
 def keep_rows(person_codes: NDArray[np.integer], *, cap: int, noise: Noise) -> NDArray[np.bool_]:
     """Choose which rows stay so that no person keeps more than ``cap``.
@@ -75,9 +77,9 @@ def _smallest_keys(
     rows = np.flatnonzero(kept)
     if rows.size == 0:
         return kept
+    if cap == 1 and int(codes.max()) < _FAR * codes.size + 1024:
+        return _smallest_key(codes, keys)
     persons = _from_zero(codes[rows])
-    if cap == 1:
-        return _smallest_key(kept, rows, persons, keys[rows])
     crowded = np.bincount(persons)[persons] > cap
     rows, persons = rows[crowded], persons[crowded]  # the others keep every row
     # Person in the high bits, key in the rest: one sort puts each person's rows in the order of their keys
@@ -94,22 +96,18 @@ def _smallest_keys(
     return kept
 
 
-def _smallest_key(
-    kept: NDArray[np.bool_], rows: NDArray[np.intp], persons: NDArray[np.int64], keys: NDArray[np.uint64]
-) -> NDArray[np.bool_] | None:
+def _smallest_key(codes: NDArray[np.integer], keys: NDArray[np.uint64]) -> NDArray[np.bool_] | None:
     """Return the row of each person with the smallest key; None where two of one person have it."""
-    count = int(persons.max()) + 1
-    smallest = np.full(count, np.iinfo(np.uint64).max, dtype=np.uint64)
-    np.minimum.at(smallest, persons, keys)
-    chosen = keys == smallest[persons]
-    if (np.bincount(persons[chosen], minlength=count) > 1).any():
-        return None
-    kept[rows] = chosen
-    return kept
+    # Rows without a person have the last place, which is nobody's.
+    smallest = np.full(int(codes.max()) + 2, np.iinfo(np.uint64).max, dtype=np.uint64)
+    np.minimum.at(smallest, codes, keys)
+    kept = keys == smallest[codes]
+    kept &= codes >= 0
+    return None if (np.bincount(codes[kept]) > 1).any() else kept
 
 
 def _from_zero(codes: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return the codes as they are, or renumbered where they are far apart."""
-    if int(codes.max()) < 4 * codes.size + 1024:
+    if int(codes.max()) < _FAR * codes.size + 1024:
         return codes.astype(np.int64)
     return np.unique(codes, return_inverse=True)[1].astype(np.int64)

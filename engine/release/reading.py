@@ -354,9 +354,8 @@ def capped(held: Held, noise: Noise) -> Table:
     rows, people = held.table.rows(), held.people
     if people is not None:
         known = people >= 0
-        keep = np.zeros(len(rows), dtype=bool)
-        cap = held.schema.rows_per_person
-        keep[known] = contribution.keep_rows(people[known], cap=cap, noise=noise)
+        keep, cap = np.zeros(len(rows), dtype=bool), held.schema.rows_per_person
+        keep[known] = contribution.keep_rows(people if known.all() else people[known], cap=cap, noise=noise)
         rows = rows[keep]
     return filtered(replace(held, table=held.table.with_rows(rows)))
 
