@@ -22,8 +22,6 @@ from app.widgets.verify_card import VerifyCard
 from app.widgets.views.table import TableBody
 from app.widgets.wrapping import Wrapping
 from engine import texts
-from engine.release.bundle import SUMS
-from engine.release.readme import fingerprint
 from engine.views import TableView, Text
 
 NEXT = {"withdraw": "releases", "another": "method"}
@@ -129,6 +127,10 @@ class ReportPage(Page):
             body.say(self.say(f"{part}.body"))
         self.verify.forget()
         self.where.say(words.say("app.report.where", folder=str(outcome.bundle.folder / "release")))
+        # On first use: they bring pandas along, which takes longer than making all screens.
+        from engine.release.bundle import SUMS
+        from engine.release.readme import fingerprint
+
         sums = fingerprint((outcome.bundle.folder / "release" / SUMS).read_bytes())
         self.fingerprint.say(words.say("app.report.next.hand_over", fingerprint=sums))
         for part, layout in self.tables.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +29,7 @@ from app.window import Window
 from tests.app.conftest import STALL, Watchdog
 from tests.app.walking import settle, walk_to, write_people
 
+ROOT = Path(__file__).parents[2]
 MINE = ("start", "load", "columns", "risk", "purpose")
 STEPS = [step for step in flow.STEPS if step in MINE and find_spec(f"app.pages.{step}") is not None]
 SIZES = [(1366, 768), (683, 467)]  # a small laptop, and 1024 × 700 at 150 %
@@ -198,3 +201,17 @@ def _parents(part: QWidget, top: QWidget) -> list[QWidget]:
         found.append(parent)
         parent = parent.parentWidget()
     return found
+
+
+def test_no_screen_brings_along_what_is_slow_to_load() -> None:
+    """Screens are made while nobody waits, but in the thread that draws: tables are loaded in another one."""
+    pages = [step for step in (*flow.STEPS, *flow.BESIDE) if find_spec(f"app.pages.{step}") is not None]
+    code = (
+        "import importlib, sys\n"
+        f"for name in {pages}: importlib.import_module(f'app.pages.{{name}}')\n"
+        "print([name for name in ('pandas', 'pyarrow', 'sklearn', 'scipy', 'typst') if name in sys.modules])"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120, check=True
+    )
+    assert found.stdout.strip() == "[]"
