@@ -29,7 +29,7 @@ from engine.progress import Progress
 Handler = Callable[..., None]
 SWITCH = 0.0005  # seconds until a busy thread lets the interface go on
 DRAWING = 60  # milliseconds without a new order after which a job begins that waits for the window to draw
-_DONE, _FAILED, _CANCELLED, _PROGRESS = "done", "failed", "cancelled", "progress"
+_DONE, _FAILED, _CANCELLED, _PROGRESS, _OVER = "done", "failed", "cancelled", "progress", "over"
 
 
 @dataclass
@@ -54,6 +54,8 @@ class JobRunner(QObject):
         self._numbers = itertools.count(1)
         self._current: dict[str, _Job] = {}
         self._waiting: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        # A job holds widgets, which must not go in the thread: the interface lets go of it last.
+        self._over: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._closed = threading.Event()
         self._news.connect(self._hear, Qt.ConnectionType.QueuedConnection)
@@ -128,6 +130,8 @@ class JobRunner(QObject):
             return True
         self._waiting.put(None)
         self._thread.join(milliseconds / 1000)
+        while not self._over.empty():
+            self._over.get()
         return not self._thread.is_alive()
 
     def _ensure_thread(self) -> None:
@@ -140,7 +144,10 @@ class JobRunner(QObject):
     def _work(self) -> None:
         while (job := self._waiting.get()) is not None:
             self._do(job)
+            self._over.put(job)
             del job  # what was handed over, a passphrase for instance, does not wait for the next job
+            if not self._closed.is_set():
+                self._news.emit(0, _OVER, (None,))
 
     def _do(self, job: _Job) -> None:
         if job.stopping.is_set():
@@ -166,6 +173,10 @@ class JobRunner(QObject):
             self._news.emit(job.number, kind, (value,))
 
     def _hear(self, number: int, kind: str, wrapped: tuple[Any]) -> None:
+        if kind == _OVER:
+            if not self._over.empty():
+                self._over.get()
+            return
         job = next((job for job in self._current.values() if job.number == number), None)
         if job is None:
             return

@@ -101,6 +101,32 @@ def test_stop_is_heard_when_the_work_really_ended(runner: JobRunner, qtbot: Any)
     assert ended.is_set()
 
 
+class Given:
+    """Says where it goes."""
+
+    def __init__(self, gone: list[bool]) -> None:
+        self.gone = gone
+
+    def __del__(self) -> None:
+        self.gone.append(threading.current_thread() is threading.main_thread())
+
+
+def test_what_a_forgotten_job_was_given_goes_in_the_interface_thread(runner: JobRunner, qtbot: Any) -> None:
+    gone: list[bool] = []
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work(given: Given) -> None:
+        begun.set()
+        go_on.wait(5)
+
+    runner.start(work, Given(gone), slot="side")
+    assert begun.wait(5)
+    runner.cancel("side")
+    go_on.set()
+    qtbot.waitUntil(lambda: bool(gone), timeout=5000)
+    assert gone == [True]
+
+
 def test_a_job_lets_a_slow_window_draw_first(runner: JobRunner, qtbot: Any) -> None:
     begun, drawn = threading.Event(), []
     runner.start(begun.set, after_drawing=True)
