@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
 
 from app import words
@@ -14,6 +15,9 @@ from app.widgets.parameter_fields import empty
 from engine import texts
 
 OUT = -1
+ARROWS = {
+    Qt.Key.Key_Down: (1, 0), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Left: (0, -1),
+}  # fmt: skip
 
 
 class TryTable(QWidget):
@@ -32,6 +36,7 @@ class TryTable(QWidget):
         self._changes: dict[str, int] = {}
         self.coarser: dict[str, QPushButton] = {}
         self.left_out: dict[str, QPushButton] = {}
+        self._places: dict[tuple[int, int], QPushButton] = {}
 
     @property
     def changes(self) -> Mapping[str, int]:
@@ -44,7 +49,7 @@ class TryTable(QWidget):
             return
         self._causes = causes
         self._changes = {}
-        self.coarser, self.left_out = {}, {}
+        self.coarser, self.left_out, self._places = {}, {}, {}
         empty(self._grid)
         for place, name in enumerate(("column", "coarser", "left_out")):
             heading = QLabel(words.say(f"app.risk.try.{name}"))
@@ -67,13 +72,18 @@ class TryTable(QWidget):
         if cause.steps:
             button = self._button(f"coarser-{cause.column}")
             button.clicked.connect(lambda checked=False: self._next_step(cause))
-            self._grid.addWidget(button, line, 1)
+            self._put(button, line, 1)
             self.coarser[cause.column] = button
         button = self._button(f"left-out-{cause.column}")
         button.clicked.connect(lambda checked=False: self._leave_out(cause))
-        self._grid.addWidget(button, line, 2)
+        self._put(button, line, 2)
         self.left_out[cause.column] = button
         self._show(cause)
+
+    def _put(self, button: QPushButton, line: int, column: int) -> None:
+        self._grid.addWidget(button, line, column)
+        self._places[(line, column)] = button
+        button.installEventFilter(self)
 
     def _button(self, name: str) -> QPushButton:
         button = QPushButton()
@@ -118,19 +128,17 @@ class TryTable(QWidget):
         button.setText(said)
         button.setChecked(checked)
 
-    def keyPressEvent(self, event: Any) -> None:
-        """Let the arrows move between the buttons."""
-        moves = {
-            Qt.Key.Key_Down: (1, 0), Qt.Key.Key_Up: (-1, 0),
-            Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Left: (0, -1),
-        }  # fmt: skip
-        move, focused = moves.get(event.key()), self.focusWidget()
-        place = self._grid.indexOf(focused) if focused is not None else -1
-        if move is None or place < 0:
-            event.ignore()
-            return
-        line, column, _, _ = self._grid.getItemPosition(place)  # type: ignore[misc]
-        item = self._grid.itemAtPosition(line + move[0], column + move[1])
-        other = item.widget() if item is not None else None
-        if isinstance(other, QPushButton):
-            other.setFocus()
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let the arrows move between the buttons of a line and of a column."""
+        if (
+            not isinstance(event, QKeyEvent)
+            or event.type() != QEvent.Type.KeyPress
+            or event.key() not in ARROWS
+        ):
+            return super().eventFilter(watched, event)
+        down, right = ARROWS[Qt.Key(event.key())]
+        place = next(key for key, button in self._places.items() if button is watched)
+        other = self._places.get((place[0] + down, place[1] + right))
+        if other is not None:
+            other.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True

@@ -327,6 +327,8 @@ def _findings(
         found.append(Finding("nothing_sensitive", {}))
     if context is not None and context.not_in_population:
         found.append(Finding("not_in_population", {"count": context.not_in_population}))
+    if table.weights is not None and table.people is not None:
+        found.append(Finding("weights_unused", {}))
     if largest < min(LARGEST, len(groups.columns)):
         found.append(Finding("fewer_sets", {"columns": len(groups.columns), "largest": largest}))
     return tuple(found)

@@ -538,6 +538,25 @@ def test_a_coarser_step_is_tried_one_after_the_other(window: Window, qtbot: Any,
     settle(qtbot, window)
 
 
+def test_arrows_move_between_the_columns_to_try(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "risk")
+    identify(window, qtbot, "stay")
+    table = window.page("risk").because
+    first, second = list(table.left_out.values())[:2]
+    first.setFocus()
+    qtbot.keyClick(first, Qt.Key.Key_Down)
+    assert second.hasFocus()
+    qtbot.keyClick(second, Qt.Key.Key_Up)
+    assert first.hasFocus()
+    qtbot.keyClick(first, Qt.Key.Key_Right)
+    assert first.hasFocus() and table.changes == {}
+    name = next(iter(table.coarser))
+    table.left_out[name].setFocus()
+    qtbot.keyClick(table.left_out[name], Qt.Key.Key_Left)
+    assert table.coarser[name].hasFocus()
+    settle(qtbot, window)
+
+
 def test_exposed_people_open_on_a_click_and_cannot_be_copied(
     window: Window, qtbot: Any, people: Path
 ) -> None:

@@ -93,6 +93,14 @@ def test_weights_and_population_by_hand():
     assert sized["population_uniqueness"]["low"] <= sized["population_uniqueness"]["high"]
 
 
+def test_weights_of_people_with_several_rows_are_said_not_to_count():
+    frame = pd.DataFrame({"age": [1, 1, 2], "w": [10.0, 10.0, 5.0], "p": [1, 1, 2]})
+    columns = (Column("age", Role.IDENTIFYING), Column("w", Role.WEIGHT), Column("p", Role.PERSON_KEY))
+    found = disclosure(encode(Table(frame), Schema(columns)))
+    assert found.population is None and "weights_unused" in [one.code for one in found.findings]
+    assert texts.text("risk.findings.weights_unused")
+
+
 def test_a_missing_value_that_matches_hides_people():
     table = encoded({"a": [1, 1, None, 2], "b": ["x", "x", "x", "y"]})
     assert disclosure(table).alone == 2
