@@ -464,7 +464,9 @@ class ColumnsPage(Page):
         schema, decided = marking.reuse(self.study.plan.schema, last)
         self._decide(schema, *decided)
         if schema.person_key is not None and schema.person_key.name in decided:
-            self.study.answer(ROWS_PER_PERSON)
+            self.study.answer(UNIT, ROWS_PER_PERSON)
+        elif schema.one_row_each:
+            self.study.answer(UNIT)
         self.notify(words.say("app.columns.reused", count=len(decided)), tone="accent")
 
 

@@ -401,6 +401,8 @@ class MethodPage(Page):
     def leave(self) -> None:
         self._shows_example = False
         self.declare.close_editor()
+        if self.study.plan.schema.columns and not self.study.open_questions:
+            marking.keep_last_schema(self.study.plan.schema, folder=self.frame.data)  # declared here too
 
     # --- the form ----------------------------------------------------------------------------------
 

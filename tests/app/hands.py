@@ -1,0 +1,79 @@
+"""Hands that count: every click and every key from a file to its bundle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QWidget
+
+from app.window import Window
+from tests.app.walking import settle
+
+
+class Hands:
+    """What a person does with mouse and keyboard, and how much of it."""
+
+    def __init__(self, qtbot: Any, window: Window) -> None:
+        self.qtbot, self.window = qtbot, window
+        self.clicks = self.keys = 0
+
+    def part(self, kind: type, name: str) -> Any:
+        """Find what can be seen by its name."""
+        found = [one for one in self.window.findChildren(kind, name) if one.isVisible()]
+        assert len(found) == 1, (name, len(found), self.window.step, self.window.notice.words())
+        return found[0]
+
+    def click(self, widget: QWidget | str) -> None:
+        """Click on something, by its name or itself: on the mark of a box or circle, else in the middle."""
+        one = self.part(QAbstractButton, widget) if isinstance(widget, str) else widget
+        assert one.isVisible() and one.isEnabled(), one.objectName()
+        place = QPoint(min(14, one.width() // 2), one.height() // 2)
+        self.qtbot.mouseClick(one, Qt.MouseButton.LeftButton, pos=place)
+        self.clicks += 1
+        settle(self.qtbot, self.window)
+
+    def type(self, name: str, text: str) -> None:
+        """Reach a field with Tab, type, and leave it with Enter."""
+        field = self.part(QLineEdit, name)
+        field.setFocus(Qt.FocusReason.TabFocusReason)
+        field.selectAll()
+        self.qtbot.keyClicks(field, text)
+        self.qtbot.keyClick(field, Qt.Key.Key_Return)
+        self.keys += len(text) + 2
+        settle(self.qtbot, self.window)
+
+    def key(self, key: Qt.Key, widget: QWidget) -> None:
+        """Press one key."""
+        self.qtbot.keyClick(widget, key)
+        self.keys += 1
+        settle(self.qtbot, self.window)
+
+    def pick(self, name: str, data: object) -> None:
+        """Open a list and choose an entry: two clicks."""
+        field = self.part(QComboBox, name)
+        place = field.findData(data)
+        assert place >= 0, (name, data, [field.itemData(one) for one in range(field.count())])
+        field.setCurrentIndex(place)
+        field.activated.emit(place)
+        self.clicks += 2
+        settle(self.qtbot, self.window)
+
+    def pick_by_keys(self, name: str, text: str) -> None:
+        """Reach a list with Tab, open it with F4, type the beginning of an entry, press Enter."""
+        field = self.part(QComboBox, name)
+        field.setFocus(Qt.FocusReason.TabFocusReason)
+        self.qtbot.keyClick(field, Qt.Key.Key_F4)
+        view = field.view()
+        self.qtbot.waitUntil(view.isVisible)
+        # What follows sooner would go on with the word before.
+        self.qtbot.wait(QApplication.keyboardInputInterval() + 50)
+        self.qtbot.keyClicks(view, text)
+        self.qtbot.keyClick(view, Qt.Key.Key_Return)
+        self.keys += len(text) + 3
+        settle(self.qtbot, self.window)
+
+    def next(self, to: str) -> None:
+        """Press the button at the lower right and arrive."""
+        self.click(self.window.footer.findChild(QAbstractButton, "next"))
+        assert self.window.step == to, (self.window.step, self.window.notice.words())
