@@ -125,7 +125,9 @@ class KAnonymity(Method):
         ladders, codes = _ladders(rows, identifying)
         distinct, number = np.unique(codes, axis=0, return_inverse=True)
         members = _members(number.reshape(-1), table, request)
-        made = _made(distinct, members, ladders, request, context.progress.part(0.1, 0.9))
+        enough = members.people >= request.values["k"]
+        progress = context.progress.part(0.1, 0.9)
+        made = _made(distinct, members, ladders, request, progress) if enough else None
         if made is None:
             raise InputRefused(f"{ID}.too_few", k=request.values["k"])
         group = made.group[number]

@@ -19,6 +19,7 @@ from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 
 ID = "datasets.k_anonymity"
+RECODING = [one.name for one in method(ID).parameters].index("recoding")
 EXAMPLE = Path(__file__).parents[4] / "resources" / "examples" / f"{ID}.json"
 SCHEMA = Schema(
     (
@@ -81,12 +82,16 @@ def test_order_names_and_missing_codes_do_not_leave(tmp_path):
     assert list(frame.index) == list(range(len(frame)))
 
 
-def test_too_few_people_are_refused_in_words(tmp_path):
+@pytest.mark.parametrize("rows", [0, 1, 20])
+@pytest.mark.parametrize("columns", [["age"], ["age", "town", "seen", "result"]])
+@pytest.mark.parametrize("recoding", method(ID).parameters[RECODING].choices)
+def test_too_few_people_are_refused_in_words(recoding, columns, rows, tmp_path):
     from engine.errors import InputRefused
     from engine.texts import explain
 
+    few = table(20).with_rows(table(20).rows().iloc[:rows])
     with pytest.raises(InputRefused) as caught:
-        made({"columns": ["age"], "k": 30}, table(20), tmp_path=tmp_path)
+        made({"columns": columns, "k": 30, "recoding": recoding}, few, tmp_path=tmp_path)
     assert "30" in explain(caught.value)[0]
 
 
