@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from engine.errors import EngineError
@@ -26,7 +25,7 @@ from engine.release.check import check
 from engine.release.checked import Checked
 from engine.release.make import Split, make
 from engine.release.plan import Plan
-from engine.release.working import new_folder
+from engine.release.working import for_comparing, new_folder
 from engine.views import View
 
 
@@ -102,8 +101,7 @@ def _measured(
     held = reading.read_all(plan, checked.sources, base=base, progress=progress.part(0.0, 0.4))
     promised.refuse_other(plan, checked, held)
     main = checked.request.private[0]
-    with TemporaryDirectory(prefix="custos-") as name:
-        folder = Path(name)
+    with for_comparing() as folder:
         draft = make(checked, held, Noise(), folder=folder, split=split, progress=progress.part(0.4, 0.8))
         context = Private(
             checked.subject,

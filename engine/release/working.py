@@ -24,6 +24,8 @@ from engine.release.verify import verify
 
 PREFIX = ".custos-"
 COMPUTER = "computer"
+COMPARED = "custos-compared-"
+DAY = 86_400.0
 SHORTLY = 60.0
 """Seconds after which a ledger that nobody finished making is taken as left by a dead process."""
 
@@ -89,6 +91,20 @@ def sweep(ledger: Ledger) -> int:
             if time.time() - half.stat().st_mtime > SHORTLY:
                 half.unlink()
     return swept
+
+
+@contextmanager
+def for_comparing() -> Iterator[Path]:
+    """Make a folder for one candidate of a comparison, which nothing pays for and no ledger names.
+
+    Folders of comparisons that were killed are taken away a day later: by then nobody compares any more.
+    """
+    for left in Path(tempfile.gettempdir()).glob(f"{COMPARED}*"):
+        with suppress(OSError):
+            if not left.is_symlink() and time.time() - left.stat().st_mtime > DAY:
+                shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=COMPARED, ignore_cleanup_errors=True) as name:
+        yield Path(name)
 
 
 def _is_ours(folder: Path) -> bool:
