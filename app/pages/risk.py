@@ -141,7 +141,9 @@ class RiskPage(Page):
         self.exposed.setVisible(today is not None)
         if today is not None:
             self.because.show_causes(today.causes)
-            self.exposed.show_people(today.exposed, singled_out=today.singled_out, everybody=sizes.people)
+            self.exposed.show_people(
+                today.exposed, singled_out=today.singled_out, everybody=sizes.people, few=today.few
+            )
 
     def _show_meters(self, sizes: Any) -> None:
         people, limit = sizes.people, self.limit

@@ -44,12 +44,12 @@ class ExposedCard(Card):
         self._people: Sequence[Any] = ()
         self._is_open, self._all = False, False
 
-    def show_people(self, people: Sequence[Any], *, singled_out: int, everybody: int) -> None:
+    def show_people(self, people: Sequence[Any], *, singled_out: int, everybody: int, few: int) -> None:
         """Take other people; their rows stay closed until they are asked for."""
         if people is not self._people:
             self._people, self._is_open, self._all = people, False, False
         name = "sentence" if singled_out else "nobody"
-        self.sentence.say(words.say(f"app.risk.exposed.{name}", count=singled_out, people=everybody))
+        self.sentence.say(words.say(f"app.risk.exposed.{name}", count=singled_out, people=everybody, few=few))
         self._fill()
 
     def _toggle(self) -> None:

@@ -222,7 +222,7 @@ def disclosure(
     progress.step(0.3, "risk.group_sizes")
     diverse = {name: diversity(each, groups, recursive=recursive) for name, each in counts.items()}
     close = {name: closeness(each) for name, each in counts.items()}
-    largest = largest_size(len(table.identifying))
+    largest = largest_size(len(table.identifying), table.n_rows)
     uniques = minimal_uniques(table, largest=largest, progress=progress.part(0.4, 0.95))
     size = context.people if context is not None else None
     return Disclosure(

@@ -112,6 +112,8 @@ class RiskToday:
         The people whom the fewest values single out.
     singled_out
         How many people are singled out by a few columns.
+    few
+        How many columns these are, at most.
     """
 
     table: EncodedTable
@@ -121,6 +123,7 @@ class RiskToday:
     causes: tuple[Cause, ...]
     exposed: tuple[Exposed, ...]
     singled_out: int
+    few: int
 
     @property
     def now(self) -> Tried:
@@ -147,13 +150,13 @@ def risk_today(table: Table, schema: Schema, *, limit: int, progress: Progress =
     groups = group_rows(encoded)
     progress.step(0.3, "risk.group_sizes")
     causes = causes_of(encoded, limit=limit)
-    size = largest_size(len(groups.columns))
+    size = min(largest_size(len(groups.columns), table.n_rows), len(groups.columns))
     uniques = minimal_uniques(encoded, largest=size, progress=progress.part(0.5, 1.0))
     exposed = exposed_people(encoded, uniques)
     rows = np.flatnonzero(uniques.smallest)
     singled = len(rows if encoded.people is None else np.unique(encoded.people[rows]))
     average = groups.count / encoded.n_people if encoded.n_people else 0.0
-    return RiskToday(encoded, groups, limit, average, causes, exposed, singled)
+    return RiskToday(encoded, groups, limit, average, causes, exposed, singled, size)
 
 
 def hierarchy_to_try(column: Column) -> Hierarchy:

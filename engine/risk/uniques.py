@@ -21,6 +21,7 @@ from engine.risk.encoding import EncodedTable
 
 MOST_SETS = 20_000
 LARGEST = 4
+_MOST_WORK = 10**9  # rows times sets: some ten seconds
 _MOST_COUNTED = 16  # keys are counted in a table of so many places a row, at most
 _MOST_PACKED = 1 << 40  # a key and the place of a row stand in one number of 63 bits
 _Bits = npt.NDArray[np.uint8]
@@ -270,16 +271,17 @@ def _summary(
     return MinimalUniques(names, by_size, by_set, contribution, score, smallest, found)
 
 
-def largest_size(columns: int) -> int:
-    """Return the largest size, at most four, of which all sets of so many columns can be looked at.
+def largest_size(columns: int, rows: int) -> int:
+    """Return the largest size, at most four, of which all sets of columns can be looked at within seconds.
 
     Examples
     --------
-    >>> largest_size(10), largest_size(100)
-    (4, 2)
+    >>> largest_size(10, 10**6), largest_size(100, 10**4), largest_size(30, 10**6)
+    (4, 2, 2)
     """
+    most = min(MOST_SETS, max(columns, _MOST_WORK // max(rows, 1)))
     largest = 1
-    while largest < LARGEST and sum(math.comb(columns, i) for i in range(1, largest + 2)) <= MOST_SETS:
+    while largest < LARGEST and sum(math.comb(columns, i) for i in range(1, largest + 2)) <= most:
         largest += 1
     return largest
 

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import InputRefused
 from engine.risk.encoding import encode
-from engine.risk.uniques import column_sets, minimal_uniques, set_score
+from engine.risk.uniques import column_sets, largest_size, minimal_uniques, set_score
 from engine.table.schema import Column, Role, Schema
 from engine.table.table import Table
 from tests.engine.risk.tables import encoded
@@ -118,3 +118,10 @@ def test_too_many_sets():
     with pytest.raises(InputRefused, match=r"risk\.too_many_sets"):
         minimal_uniques(encoded(frame))
     assert minimal_uniques(encoded(frame), largest=2).by_size[1] == 120
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "size"), [(8, 10**6, 4), (10, 10**6, 4), (30, 10**6, 2), (100, 5000, 2)]
+)
+def test_sets_are_smaller_where_the_work_would_take_minutes(columns, rows, size):
+    assert largest_size(columns, rows) == size
