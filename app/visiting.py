@@ -151,10 +151,12 @@ def look(plan: Plan) -> Visit:
         return Visit((Problem(code, values),))
 
 
-MOST_PRICED = 12  # records of which each is told what it takes, while somebody types
+MOST_PRICED = 30  # records of which each is told what it takes, while somebody types
 
 
-def takes_each(plan: Plan, parameter: Parameter) -> tuple[Fraction | None, ...]:
+def takes_each(
+    plan: Plan, parameter: Parameter, *, progress: Progress = SILENT
+) -> tuple[Fraction | None, ...]:
     """Return what each record of a parameter adds to what a visit takes; None for one that has a problem.
 
     A record that was paid for before, or stands above in the same visit, adds nothing.
@@ -165,7 +167,8 @@ def takes_each(plan: Plan, parameter: Parameter) -> tuple[Fraction | None, ...]:
     found: list[Fraction | None] = []
     kept: list[Any] = []
     before = Fraction(0)
-    for record in records:
+    for place, record in enumerate(records):
+        progress.step(place / len(records), "table.prepare")
         known = look(replace(plan, parameters={**plan.parameters, parameter.name: [*kept, record]}))
         loss = known.promise.loss if known.promise is not None else None
         found.append(None if loss is None else loss.epsilon - before)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QRadioButton, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from app import words
 from app.money import level
@@ -35,6 +36,7 @@ from app.widgets.prose import Heading, Prose
 from app.widgets.segment_bar import LEFT, NEXT, Segment, SegmentBar
 from app.widgets.source_card import SourceCard
 from app.widgets.view_stack import ViewStack
+from engine.methods.parameters import Parameter
 from engine.methods.protocol import MAIN, Method, Source, Step
 from engine.table.schema import Schema
 
@@ -234,11 +236,20 @@ class VisitPage(Page):
         return found
 
     def _show_notes(self, step: Step) -> None:
-        """Say below each record what it takes, or that it was asked before."""
+        """Have each record priced, away from the interface: what it takes, or that it was asked before."""
         for parameter in step.parameters:
             field = self.form.lines[parameter.name].field
             if isinstance(field, RecordsField):
-                field.show_notes([_note(one) for one in takes_each(self._plan, parameter)])
+                self._price(parameter, field)
+
+    def _price(self, parameter: Parameter, field: RecordsField) -> None:
+        plan = self._plan
+
+        def priced(found: tuple[Fraction | None, ...]) -> None:
+            if plan is self._plan and isValid(field):
+                field.show_notes([_note(one) for one in found])
+
+        self.runner.start(takes_each, plan, parameter, done=priced, failed=self.refuse, slot="visit.prices")
 
     def _show_budget(self) -> None:
         whole = self._taken.reserved

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from app import words
 from app.widgets.each_field import EachField, HierarchyField
 from app.widgets.parameter_columns import ColumnField, ColumnsField
-from app.widgets.parameter_fields import BooleanField, ChoiceField, Field, LineField, SourceField, empty
+from app.widgets.parameter_fields import BooleanField, ChoiceField, Field, LineField, SourceField
 from app.widgets.prose import Prose
 from app.widgets.sentence_field import ConditionField, SentenceField
 from app.widgets.wrapping import Wrapping
@@ -46,21 +46,31 @@ class RecordsField(Field):
     def show_value(self, value: Any) -> None:
         wanted = [dict(item) for item in value] if isinstance(value, list | tuple) else []
         if wanted != self.records:
-            self.records = wanted
-            self._show()
+            self._take(wanted)
 
     def value(self) -> Any:
         return [dict(record) for record in self.records] or None
 
     def _change(self, records: list[dict[str, Any]]) -> None:
-        self.records = records
-        self._show()
+        self._take(records)
         self.say()
 
-    def _show(self) -> None:
-        empty(self.rows)
-        self.notes = []
-        for place in range(len(self.records)):
+    def _take(self, records: list[dict[str, Any]]) -> None:
+        """Show other records; the lines before the first one that differs stay as they are."""
+        pairs = zip(self.records, records, strict=False)
+        same = next((place for place, (old, new) in enumerate(pairs) if old != new), None)
+        kept = min(len(self.records), len(records)) if same is None else same
+        self.records = records
+        self._show(kept)
+
+    def _show(self, kept: int = 0) -> None:
+        while self.rows.count() > kept:
+            item = self.rows.takeAt(self.rows.count() - 1)
+            if item is not None and item.widget() is not None:
+                item.widget().hide()
+                item.widget().deleteLater()
+        self.notes = self.notes[:kept]
+        for place in range(kept, len(self.records)):
             self.rows.addWidget(self._row(place))
 
     def show_notes(self, notes: Sequence[str]) -> None:

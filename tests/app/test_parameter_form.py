@@ -282,3 +282,22 @@ def test_intervals_are_typed_and_shown_beside_the_values(qtbot: Any) -> None:
     assert [model.written(row, column) for column in range(3)] == ["7", "[5, 10)", "[0, 10)"]
     write(qtbot, editor.widths, "5, 7")
     assert not editor.wrong.isHidden() and made.problem("hierarchies")
+
+
+def test_a_further_line_leaves_those_before_it_alone(qtbot: Any) -> None:
+    made = Form(qtbot)
+    field = made.field("records")
+    for text in ("a", "b", "c"):
+        field.add.click()
+        edit = [one for one in made.form.findChildren(QLineEdit, "value") if not one.isHidden()][-1]
+        write(qtbot, edit, text)
+    assert made.values["records"] == [{"value": "a"}, {"value": "b"}, {"value": "c"}]
+    lines = [field.rows.itemAt(place).widget() for place in range(3)]
+    field.add.click()
+    assert [field.rows.itemAt(place).widget() for place in range(3)] == lines
+    removes = [one for one in lines[1].findChildren(QAbstractButton) if one.text() == "Remove"]
+    removes[-1].click()
+    assert field.rows.itemAt(0).widget() is lines[0] and field.rows.count() == 3
+    assert made.values["records"] == [{"value": "a"}, {"value": "c"}, {}]
+    texts = [field.rows.itemAt(place).widget().findChild(QLineEdit, "value").text() for place in range(3)]
+    assert texts == ["a", "c", ""]

@@ -108,6 +108,8 @@ def tick(page: Any, *values: str) -> None:
 
 
 def note(page: Any, place: int = 0) -> str:
+    while page.runner.busy():
+        QApplication.processEvents()
     return last(page, Prose, f"note-{place}").plain()
 
 
