@@ -450,7 +450,7 @@ class Watched(InternalMeasure):
     """Says whom it was shown."""
 
     id = "test.watched"
-    needs = frozenset({Need.USED})
+    needs = frozenset({Need.HELD_OUT})
 
     def evaluate(self, context: Private) -> InternalMeasured:
         assert context.held_out is not None
