@@ -31,6 +31,13 @@ def count_again(today: Any, changes: Mapping[str, int], *, progress: Progress = 
     return tried_with(today.table, changes, limit=today.limit)
 
 
+def count_matching(today: Any, *, progress: Progress = SILENT) -> Any:
+    """Return who stands out if a missing value agrees with every value."""
+    from engine.risk.trying import tried_matching
+
+    return tried_matching(today.table, limit=today.limit, progress=progress)
+
+
 def bands(sizes: Mapping[int, int], limit: int) -> list[tuple[int, int, int]]:
     """Return smallest and largest group size and people of each band; one band begins at the limit.
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout
 
 from app import words
 from app.pages.base import Page
-from app.risk_figures import bands, count_again, group_sizes, measure
+from app.risk_figures import bands, count_again, count_matching, group_sizes, measure
 from app.widgets.cards import Card
 from app.widgets.exposed_card import ExposedCard
 from app.widgets.group_histogram import GroupHistogram
@@ -64,6 +64,7 @@ class RiskPage(Page):
         column.addStretch(1)
         self.body.addWidget(self.found, 1)
         self._tried: Any = None
+        self._matching: Any = None
 
     def _meter(self, line: QHBoxLayout, name: str) -> MeterCard:
         card = MeterCard(words.say(f"app.risk.{name}.heading", k=PUBLISHED))
@@ -249,7 +250,9 @@ class RiskPage(Page):
         names = ", ".join(sizes.columns) or "—"
         values = {"people": sizes.people, "columns": names, "groups": sizes.groups, "k": self.limit}
         if topic == "alone":
-            return three("app.risk.alone", words.say("app.risk.alone.heading"), count=sizes.alone, **values)
+            title = words.say("app.risk.alone.heading")
+            found = three("app.risk.alone", title, count=sizes.alone, **values)
+            return Explanation(title, (*found.parts, *self._missing()))
         if topic in ("average", "under", "sizes"):
             title = words.say(f"app.risk.{topic}.heading", k=self.limit)
             return three(f"app.risk.{topic}", title, count=_under(sizes, self.limit), **values)
@@ -259,6 +262,38 @@ class RiskPage(Page):
             found = three("app.risk.because", title, column=worst[0], count=worst[1], **values)
             return Explanation(title, (*self._trying(), *found.parts))
         return super().explain("")
+
+    def _missing(self) -> tuple[Part, ...]:
+        """Offer the other way to take missing values, where there are any, and say what it gives."""
+        today = self.study.result("risk_today")
+        if today is None or all(today.table.columns[name].missing is None for name in today.groups.columns):
+            return ()
+        heading = words.say("app.risk.missing.heading")
+        if self._matching is None or self._matching[0] is not today:
+            said, link = words.say("app.risk.missing.own"), words.say("app.risk.missing.link")
+            return (Part(heading, said, link=link, follow=self._let_match),)
+        tried = self._matching[1]
+        values = {
+            "before": today.now.alone,
+            "after": tried.alone,
+            "under": today.now.under,
+            "then": tried.under,
+        }
+        return (Part(heading, words.say("app.risk.missing.matches", k=today.limit, **values)),)
+
+    def _let_match(self) -> None:
+        today = self.study.result("risk_today")
+        if today is not None:
+            self.work(
+                count_matching,
+                today,
+                doing=words.say("app.risk.counting"),
+                done=lambda tried: self._matched(today, tried),
+            )
+
+    def _matched(self, today: Any, tried: Any) -> None:
+        self._matching = (today, tried)
+        self.refresh_explanation("alone")
 
     def _trying(self) -> tuple[Part, ...]:
         """Say what is being tried and what it would change."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.progress import SILENT, Progress
 from engine.risk.encoding import EncodedColumn, EncodedTable, encode
-from engine.risk.groups import Groups, group_rows
+from engine.risk.groups import Groups, group_rows, matching_sizes
 from engine.risk.uniques import MinimalUniques, largest_size, minimal_uniques
 from engine.table.hierarchies import CALENDAR, Hierarchy
 from engine.table.schema import Column, Kind, Schema
@@ -220,6 +220,18 @@ def tried_with(table: EncodedTable, changes: Mapping[str, int], *, limit: int) -
             hierarchy = hierarchy_to_try(table.columns[name].column)
             table = table.with_column(table.columns[name].coarser(hierarchy, step))
     return _counted(group_rows(table, names), limit)
+
+
+def tried_matching(table: EncodedTable, *, limit: int, progress: Progress = SILENT) -> Tried:
+    """Return who stands out if a missing value agrees with every value.
+
+    Raises
+    ------
+    InputRefused
+        ``risk.matches_needs_one_row``: some person has several rows.
+    """
+    sizes = matching_sizes(table, progress=progress)
+    return Tried(int((sizes == 1).sum()), int((sizes < limit).sum()))
 
 
 def exposed_people(

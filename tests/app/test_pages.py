@@ -557,6 +557,28 @@ def test_arrows_move_between_the_columns_to_try(window: Window, qtbot: Any, peop
     settle(qtbot, window)
 
 
+def test_missing_values_can_be_let_match_everything(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "risk")
+    schema = window.study.plan.schema
+    key = replace(schema.person_key, role=Role.OTHER)
+    diagnosis = replace(schema.column("diagnosis"), role=Role.IDENTIFYING, missing=("?",))
+    schema = schema.with_column(key).with_column(diagnosis)
+    window.study.decide(schemas=window.study.plan.with_schema(schema).schemas)
+    window.go("columns")
+    window.go("risk")
+    settle(qtbot, window)
+    page, today = window.page("risk"), window.study.result("risk_today")
+    offer = page.explain("alone").parts[-1]
+    assert offer.link == words.say("app.risk.missing.link")
+    offer.follow()
+    settle(qtbot, window)
+    from engine.risk.trying import tried_matching
+
+    tried = tried_matching(today.table, limit=11)
+    assert tried != today.now
+    assert f"{today.now.under} → {tried.under}" in page.explain("alone").parts[-1].body
+
+
 def test_exposed_people_open_on_a_click_and_cannot_be_copied(
     window: Window, qtbot: Any, people: Path
 ) -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from engine.risk.encoding import encode
 from engine.risk.group_sizes import group_sizes
-from engine.risk.trying import LEFT_OUT, Tried, hierarchy_to_try, risk_today, tried_with
+from engine.risk.trying import LEFT_OUT, Tried, hierarchy_to_try, risk_today, tried_matching, tried_with
 from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
@@ -82,6 +82,14 @@ def test_a_person_with_several_rows_is_listed_once():
     assert len(people) == len(set(people)) == found.singled_out
     assert found.now == counted(frame, schema=schema)
     assert found.average == found.groups.count / 40
+
+
+def test_missing_values_that_match_everything_hide_people():
+    frame = pd.DataFrame({"age": [1, 1, None, 2], "sex": ["x", "x", "x", "y"]})
+    table = encode(Table(frame), Schema((COLUMNS[0], COLUMNS[2])))
+    # Rows 0, 1 and 2 agree with one another, row 3 with nobody
+    assert tried_matching(table, limit=3) == Tried(1, 1)
+    assert tried_with(table, {}, limit=3) == Tried(2, 4)
 
 
 def test_which_hierarchy_is_tried():
