@@ -270,6 +270,19 @@ def test_another_meaning_is_refused(desk):
     assert desk.refused(F, budget=Budget(Fraction(1))) == "own_budget"
 
 
+def test_a_desk_of_a_code_list_that_nobody_knows_costs_nothing(folder):
+    unknown = replace(SEX, domain=Domain(code_list="nowhere"), domain_origin=Origin.CODE_LIST)
+    made = plan(schemas={MAIN: Schema((PERSON, unknown, AGE), 2)})
+    ledger = Ledger(folder / "ledger.sqlite")
+    for refuse in (
+        lambda: check(made, base=folder),
+        lambda: run(made, out=folder / "refused", ledger=ledger, base=folder),
+    ):
+        with pytest.raises(InputRefused, match="unknown_code_list"):
+            refuse()
+    assert not ledger.entries() and not ledger.holdings()
+
+
 def test_a_visit_makes_no_register(desk):
     known = len(desk.ledger.holdings())
     other = {"holding": "Another register", "decisions": ({"decision": "new_holding", "reason": "others"},)}
