@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine.memory import give_back
 from engine.table.cells import Cells
 from engine.table.short_texts import hashed, words_of
 
@@ -88,6 +89,7 @@ def _by_words(cells: Cells) -> Encoded | None:
     if words is None:
         return None
     places = pd.factorize(hashed(words))[0].astype(np.int32)
+    give_back()
     first = np.empty(int(places.max()) + 1, dtype=np.int64)
     first[places[::-1]] = np.arange(len(places) - 1, -1, -1)  # what is written last stays
     if any((word != word[first][places]).any() for word in words):

@@ -13,6 +13,8 @@ Words = npt.NDArray[np.uint64]
 LONGEST_SHORT = 15
 """Bytes of a text; the sixteenth byte says how many it has."""
 
+_PIECE = 1 << 17  # texts at a time: what is in between stays small
+
 
 def words_of(cells: Cells) -> tuple[Words, Words] | None:
     """Return two numbers for every text, equal exactly where the texts are.
@@ -33,11 +35,17 @@ def words_of(cells: Cells) -> tuple[Words, Words] | None:
     >>> (first == first[0]).tolist(), second.tolist() == [1 << 56, 2 << 56, 1 << 56]
     ([True, False, True], True)
     """
-    pieces = [_bytes(chunk) for chunk in (cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells])]
-    if any(piece is None for piece in pieces):
-        return None
-    joined = np.concatenate([np.zeros((0, 16), np.uint8), *pieces]).view("<u8")
-    return np.ascontiguousarray(joined[:, 0]), np.ascontiguousarray(joined[:, 1])
+    first, second = np.empty(len(cells), np.uint64), np.empty(len(cells), np.uint64)
+    start = 0
+    for chunk in cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]:
+        for begin in range(0, len(chunk), _PIECE):
+            found = _bytes(chunk.slice(begin, _PIECE))
+            if found is None:
+                return None
+            words = found.view("<u8")
+            first[start : start + len(words)], second[start : start + len(words)] = words[:, 0], words[:, 1]
+            start += len(words)
+    return first, second
 
 
 def _bytes(chunk: pa.Array) -> npt.NDArray[np.uint8] | None:
