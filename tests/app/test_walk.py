@@ -37,6 +37,7 @@ MONEY = "400,000"
 AFFORDED = Fraction(299, 500)  # what 400,000 buys for 4,259 people of 500 each, see engine.release.choice
 
 WALKS = 3  # at most, until one has no stall
+LONG_WAIT = 0.250  # seconds
 
 pytestmark = pytest.mark.slow
 
@@ -331,12 +332,14 @@ def test_two_releases_by_mouse_and_the_same_by_plan(
 
 @pytest.mark.benchmark
 def test_no_stall_on_the_whole_walk(make_window: Callable[[], Window], qtbot: Any, tmp_path: Path) -> None:
-    # A stall of the program's own is there every time; one of a busy machine is not.
-    stalls: list[float] = []
-    while len(stalls) < WALKS and (not stalls or min(stalls) >= STALL):
+    # A stall of the program's own is there every time; one of a busy machine is not. What counts is how far the
+    # program was at work while it did not answer; what it only waited for may be no long wait either.
+    stalls: list[tuple[float, float]] = []
+    while len(stalls) < WALKS and not any(own < STALL and wall < LONG_WAIT for own, wall in stalls):
         window = warmed(make_window(), qtbot)
-        stalls.append(walk(qtbot, window, tmp_path / f"walk-{len(stalls)}")[0].wall)
-    assert min(stalls) < STALL, stalls
+        watchdog, _ = walk(qtbot, window, tmp_path / f"walk-{len(stalls)}")
+        stalls.append((watchdog.worst, watchdog.wall))
+    assert any(own < STALL and wall < LONG_WAIT for own, wall in stalls), stalls
 
 
 def assert_same(out: Path, other: Path, *, first: bool) -> None:
