@@ -332,8 +332,8 @@ def test_two_releases_by_mouse_and_the_same_by_plan(
 
 @pytest.mark.benchmark
 def test_no_stall_on_the_whole_walk(make_window: Callable[[], Window], qtbot: Any, tmp_path: Path) -> None:
-    # A stall of the program's own is there every time; one of a busy machine is not. What counts is how far the
-    # program was at work while it did not answer; what it only waited for may be no long wait either.
+    # A stall of the program itself is there every time, one of a busy machine is not. What counts is how far
+    # the program was at work while it did not answer; what it only waited for may be no long wait either.
     stalls: list[tuple[float, float]] = []
     while len(stalls) < WALKS and not any(own < STALL and wall < LONG_WAIT for own, wall in stalls):
         window = warmed(make_window(), qtbot)
