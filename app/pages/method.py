@@ -36,7 +36,8 @@ from engine.methods.parameters import ParameterKind
 from engine.methods.protocol import MAIN, Spends
 from engine.table.schema import Domain
 
-SIDE_BY_SIDE = 680  # width of the page from which parts stand beside each other
+SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way stand beside each other
+QUESTIONS_BESIDE = 880  # and from which the questions stand beside the ways
 QUESTIONS_WIDE = 240
 
 
@@ -199,8 +200,9 @@ class MethodPage(Page):
         super().resizeEvent(event)
         wide = self.viewport().width() >= SIDE_BY_SIDE
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        for row in (self._choice_row, self._chosen_row):
-            row.setDirection(across if wide else down)
+        self._chosen_row.setDirection(across if wide else down)
+        wide = self.viewport().width() >= QUESTIONS_BESIDE
+        self._choice_row.setDirection(across if wide else down)
         self.questions.lay(1 if wide else 2)
         self.questions.setMaximumWidth(QUESTIONS_WIDE if wide else 16_777_215)
 

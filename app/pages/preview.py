@@ -25,7 +25,7 @@ from app.previewing import Ahead, error_lines, look_ahead
 from app.releasing import proposed_folder
 from app.widgets.cards import Card, NumberCard
 from app.widgets.panel import Explanation, Part, three
-from app.widgets.prose import Prose
+from app.widgets.prose import Prose, tell_whole
 from app.widgets.reasons import Reasons
 from app.widgets.shape_card import ShapeCard
 from app.widgets.verdict_card import VerdictCard
@@ -129,6 +129,7 @@ class PreviewPage(Page):
         row.setSpacing(8)
         self.folder = QLineEdit()
         self.folder.setObjectName("target")
+        tell_whole(self.folder)
         self.folder.setAccessibleName(words.say("app.preview.folder"))
         self.folder.editingFinished.connect(self._typed)
         self.topic(self.folder, "folder")

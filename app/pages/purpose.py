@@ -27,7 +27,7 @@ from app.theme import text_font
 from app.widgets.cards import Card
 from app.widgets.exact_field import shown
 from app.widgets.panel import Explanation, Part, three_parts
-from app.widgets.prose import Prose
+from app.widgets.prose import Prose, tell_whole
 from app.widgets.purpose_form import PurposeForm
 from app.widgets.register_card import BudgetChange, sure_after
 from engine import texts
@@ -172,6 +172,7 @@ class PurposePage(Page):
     def _line(self, name: str) -> QLineEdit:
         field = QLineEdit()
         field.setObjectName(name)
+        tell_whole(field)
         field.setAccessibleName(words.say(f"app.purpose.field.{name}.label"))
         field.setPlaceholderText(words.say(f"app.purpose.field.{name}.example"))
         return field

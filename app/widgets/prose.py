@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from app import words
 from app.theme import text_font
+
+
+def tell_whole(field: QLineEdit) -> None:
+    """Have a field's tooltip say all of its text, of which a long one shows a part only."""
+    field.textChanged.connect(lambda text: field.setToolTip(words.tip(text)))
 
 
 class Wrapped(QLabel):

@@ -23,6 +23,7 @@ from app.purposes import DATES, GROUPS, REQUEST
 from app.theme import text_font
 from app.widgets.cards import Card
 from app.widgets.fold import Fold
+from app.widgets.prose import tell_whole
 from app.widgets.threshold_questions import ThresholdQuestions
 from engine.release.plan import Purpose
 
@@ -138,6 +139,7 @@ class PurposeForm(QWidget):
             return
         field = QLineEdit()
         field.setObjectName(f"purpose_{name}")
+        tell_whole(field)
         field.setAccessibleName(label.text())
         field.setPlaceholderText(words.say(f"app.purpose.field.{name}.example"))
         field.setMaxLength(300)

@@ -64,20 +64,27 @@ class ReleasesTable(DataTable):
         floor = rest / (2 * len(wide))
         shares = {column: max(needed[column] * rest / wanted, floor) for column in wide}
         whole = sum(shares.values())
+        sizes = {column: int(share * rest / whole) for column, share in shares.items()}
+        for column in wide:  # a heading is never cut: the widest gives
+            lacking = max(self._heading(column) - sizes[column], 0)
+            sizes[max(sizes, key=lambda one: sizes[one])] -= lacking
+            sizes[column] += lacking
         for column in range(len(needed)):
-            size = needed[column] if column in self._limits else int(shares[column] * rest / whole)
-            self.horizontalHeader().resizeSection(column, size)
+            self.horizontalHeader().resizeSection(column, sizes.get(column, needed[column]))
         self._fit_rows()
 
     def _needed(self, column: int) -> int:
         """Return the width at which a column shows everything on one line, within its limit."""
         model = self.model()
-        head = str(model.headerData(column, Qt.Orientation.Horizontal))
         metrics = QFontMetrics(text_font())
         texts = [str(model.index(row, column).data() or "") for row in range(model.rowCount())]
         longest = max(metrics.horizontalAdvance(text) for text in texts) + PADDING
-        heading = QFontMetrics(text_font(12, 600)).horizontalAdvance(head) + PADDING
-        return max(heading, min(longest, self._limits.get(column, longest)))
+        return max(self._heading(column), min(longest, self._limits.get(column, longest)))
+
+    def _heading(self, column: int) -> int:
+        """Return the width of a column's heading."""
+        head = str(self.model().headerData(column, Qt.Orientation.Horizontal))
+        return QFontMetrics(text_font(12, 600)).horizontalAdvance(head) + PADDING
 
     def _fit_rows(self) -> None:
         model, metrics = self.model(), QFontMetrics(text_font())

@@ -13,6 +13,7 @@ from app.widgets.register_block import RegisterBlock
 from app.widgets.step_list import StepList
 
 WIDE, NARROW = 196, 68
+MARGIN, NARROW_MARGIN = 16, 11  # pixels; narrow, a scroll bar has room beside the circles
 
 
 class Side(QFrame):
@@ -27,8 +28,8 @@ class Side(QFrame):
         self.setFixedWidth(WIDE)
         self._register: Standing | None = None
         self._narrow = False
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 26, 16, 20)
+        column = self._column = QVBoxLayout(self)
+        column.setContentsMargins(MARGIN, 26, MARGIN, 20)
         column.setSpacing(0)
         self.name = QLabel(words.say("app.window.name"))
         self.name.setFont(text_font(18, 700))
@@ -104,6 +105,8 @@ class Side(QFrame):
         self._narrow = narrow
         self.show_register(self._register)
         self.setFixedWidth(NARROW if narrow else WIDE)
+        margin = NARROW_MARGIN if narrow else MARGIN
+        self._column.setContentsMargins(margin, 26, margin, 20)
         self.steps.set_narrow(narrow)
         for part in (self.name, self.look, self.offline, *self.links.values()):
             part.setVisible(not narrow)

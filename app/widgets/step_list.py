@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QAbstractButton, QVBoxLayout, QWidget
 
 from app import words
 from app.theme import text_font, theme
+
+BEFORE_NAME, AFTER_NAME = 40, 4  # pixels
 
 
 class StepButton(QAbstractButton):
@@ -25,7 +27,8 @@ class StepButton(QAbstractButton):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        return QSize(36 if self.narrow else 163, 36)
+        name = QFontMetrics(text_font(13, 600)).horizontalAdvance(self.text())
+        return QSize(36 if self.narrow else BEFORE_NAME + name + AFTER_NAME, 36)
 
     minimumSizeHint = sizeHint
 
@@ -44,7 +47,7 @@ class StepButton(QAbstractButton):
             painter.setPen(QPen(tokens.colour("accent"), 1.5) if self.hasFocus() else Qt.PenStyle.NoPen)
             painter.setBrush(tokens.colour("accent_soft") if current else Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(whole.adjusted(1, 1, -1, -1), 8, 8)
-        circle = QRectF(7 if self.narrow else 8, 7, 22, 22)
+        circle = QRectF((self.width() - 22) / 2 if self.narrow else 8, 7, 22, 22)
         filled = current or self.done
         painter.setPen(Qt.PenStyle.NoPen if filled else QPen(tokens.colour("line"), 1.2))
         soft = tokens.colour("accent_soft")
@@ -63,7 +66,7 @@ class StepButton(QAbstractButton):
             painter.setFont(text_font(13, 600 if current else 400))
             ready = self.isEnabled() and (current or self.done)
             painter.setPen(tokens.colour("text" if ready else "quiet"))
-            place = whole.adjusted(40, 0, -4, 0)
+            place = whole.adjusted(BEFORE_NAME, 0, -AFTER_NAME, 0)
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
         painter.end()
 
