@@ -37,7 +37,7 @@ from engine.methods.protocol import MAIN, Spends
 from engine.table.schema import Domain
 
 SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way stand beside each other
-QUESTIONS_BESIDE = 880  # and from which the questions stand beside the ways
+QUESTIONS_BESIDE = 886  # and from which the questions stand beside the ways
 QUESTIONS_WIDE = 240
 
 

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import flow
 from app.releasing import Watch, release
+from app.widgets.prose import Prose
 from app.window import Window
 from engine.methods.protocol import Budget
 from engine.release.plan import Plan
@@ -25,6 +27,28 @@ from tests.app.walking import example_plan, open_table, sample_plan, settle, wri
 pytestmark = pytest.mark.slow
 SIZES = ((1366, 768), (1920, 1080), (911, 512))
 ROWS = "datasets.k_anonymity"
+
+
+def test_what_does_not_fit_is_found(qtbot: Any) -> None:
+    box = QWidget()
+    qtbot.addWidget(box)
+    box.resize(300, 300)
+    column = QVBoxLayout(box)
+    parts = [QLabel("A text on one line"), Prose("A text on several lines, " * 5), QPushButton("A button")]
+    parts += [QLineEdit("Written into a field"), QLineEdit(placeholderText="Wanted in a field")]
+    for part in parts:
+        column.addWidget(part)
+    box.show()
+    qtbot.waitExposed(box)
+    assert faults(box) == []
+    for part in parts:
+        part.setFixedSize(40, 20)
+    assert len(faults(box)) == len(parts)
+    parts[0].setToolTip(parts[0].text())  # shortened, and said in full elsewhere
+    assert len(faults(box)) == len(parts) - 1
+    column.removeWidget(parts[0])
+    parts[0].move(290, 0)
+    assert [one for one in faults(box) if "sticks out" in one]
 
 
 def at_all_sizes(window: Window, qtbot: Any, state: str) -> list[str]:
@@ -88,6 +112,9 @@ def _of_budget(page: Any) -> Iterator[str]:
     page.further.unfold()
     page.further.band.setChecked(True)
     yield "further"
+    for epsilon in ("0.005", "1.235", "0.5"):
+        page._epsilon_chosen(Fraction(epsilon))
+        yield f"ε {epsilon}"
 
 
 def _of_compare(page: Any) -> Iterator[str]:
