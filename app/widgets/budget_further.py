@@ -111,6 +111,7 @@ class BudgetFurther(Card):
             words.say("app.budget.calibrate_share"), smallest=Fraction(1, 1000), largest=100, width=80
         )
         self.share.setObjectName("calibrate-share")
+        self._point: tuple[Fraction | None, Fraction | None] = (None, None)
         self.use = QPushButton(words.say("app.budget.calibrate"))
         self.use.setObjectName("calibrate")
         self.use.clicked.connect(self._calibrate)
@@ -151,12 +152,17 @@ class BudgetFurther(Card):
         cost = cost_of(plan.price) if plan.price.calibrated_share is not None else None
         if cost is not None:
             self.fields["curvature"].show_number(three_digits(float(cost.c)))
-        self.at.show_number(plan.price.calibrated_epsilon)
-        share = plan.price.calibrated_share
-        self.share.show_number(None if share is None else 100 * share)
+        self._show_point(plan.price.calibrated_epsilon, plan.price.calibrated_share)
         self.fields["delta"].show_number(plan.budget.delta if plan.budget is not None else None)
         relation = plan.budget.neighbours if plan.budget is not None else Neighbours.ADD_REMOVE
         self.relation.setCurrentIndex(self.relation.findData(Neighbours(relation).value))
+
+    def _show_point(self, at: Fraction | None, share: Fraction | None) -> None:
+        """Show the point that is defended, once: half of another one may be written already."""
+        if (at, share) != self._point:
+            self._point = (at, share)
+            self.at.show_number(at)
+            self.share.show_number(None if share is None else 100 * share)
 
     def unfold(self, field: str = "") -> None:
         """Open it, with the focus in a field."""

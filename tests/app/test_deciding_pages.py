@@ -119,6 +119,7 @@ def test_c_is_calibrated_by_one_point_that_can_be_defended(at: Any, window: Wind
     page = at("budget")
     page.further.unfold()
     write(qtbot, page.further.at, "1")
+    page.further.show_plan(window.study.plan)  # as when something was worked out meanwhile
     write(qtbot, page.further.share, "10")
     page.further.use.click()
     price = window.study.plan.price
