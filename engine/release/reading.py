@@ -28,6 +28,7 @@ from engine.release.plan import FileReference, Plan
 from engine.table.declared import as_declared, encoded_keys, people_of
 from engine.table.fingerprint import Marks, marks
 from engine.table.preparation import prepare as preparation
+from engine.table.preparation.steps import check as check_steps
 from engine.table.preparation.steps import columns_of
 from engine.table.reading import shape
 from engine.table.reading.names import clean_names
@@ -251,7 +252,10 @@ def contradictions(plan: Plan, base: Path) -> list[InputRefused]:
 
 
 def _absent(plan: Plan, source: str, base: Path) -> list[InputRefused]:
-    """Name the first column that a file does not have, where its first row says which ones it has."""
+    """Name the first column that a file does not have, or has although a step makes it.
+
+    Only where its first row says which columns it has.
+    """
     reference, path = plan.files[source], base / plan.files[source].path
     if path.suffix.lower() in _TYPED:
         return []  # names are known only when all of it is read
@@ -261,12 +265,15 @@ def _absent(plan: Plan, source: str, base: Path) -> list[InputRefused]:
         return []  # what is wrong with a step is said of the plan
     found = detect(path, options=said(reference))
     names = clean_names(found.names, found.width, path.name)[0]
-    needed = _needed(plan.steps_of(source), plan.schemas.get(source, Schema()))
-    return [
-        InputRefused("reading.column_missing", file=path.name, column=name)
-        for name in needed
-        if name not in names
-    ][:1]
+    steps, schema = plan.steps_of(source), plan.schemas.get(source, Schema())
+    for name in _needed(steps, schema):
+        if name not in names:
+            return [InputRefused("reading.column_missing", file=path.name, column=name)]
+    try:
+        check_steps(steps, schema, columns=names)
+    except InputRefused as error:
+        return [error]
+    return []
 
 
 def pinned(plan: Plan, *, base: Path = Path()) -> Plan:

@@ -256,6 +256,7 @@ BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "a list of people": ("reading.not_there", {"step": "drop_people", "file": "no.csv"}),
     "a step": ("preparation.bad_step", {}),
+    "a free name": ("preparation.column_exists", {**BANDS, "to": "unlisted"}),
     "a name of a list": ("preparation.bad_value", {"step": "drop_people", "file": 5}),
 }
 
@@ -263,8 +264,12 @@ BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.mark.parametrize("label", BESIDE)
 def test_what_is_not_there_is_missed_by_who_looks_at_the_files_too(label: str, tmp_path: Path) -> None:
     code, step = BESIDE[label]
-    (tmp_path / "people.csv").write_bytes(table(ROWS))
-    plan = plan_for("counts", cap=1, preparation=(step,))
+    header, *rows = table(ROWS).decode().splitlines()
+    wider = [f"{header},unlisted", *(f"{row},1" for row in rows)]
+    (tmp_path / "people.csv").write_text("\n".join(wider) + "\n")
+    options = OPTIONS | {"width": OPTIONS["width"] + 1}
+    files = {MAIN: FileReference("people.csv", options)}
+    plan = plan_for("counts", cap=1, preparation=(step,), files=files)
     people = plan.schemas[MAIN]
     if code == "reading.column_missing":
         plan = plan.with_schema(people.with_column(Column("ghost", kind=Kind.NUMBER)))
