@@ -132,6 +132,9 @@ def mask(table: Table, filters: Sequence[Step], schema: Schema) -> npt.NDArray[n
     return kept
 
 
+_ENDS = {"at_least": ("value", None), "at_most": (None, "value"), "between": ("minimum", "maximum")}
+
+
 def _satisfies(values: pd.Series, column: Column, step: Step) -> npt.NDArray[np.bool_]:
     condition = step["is"]
     if condition in ("in", "not_in", "missing", "not_missing"):
@@ -143,8 +146,9 @@ def _satisfies(values: pd.Series, column: Column, step: Step) -> npt.NDArray[np.
             return np.asarray(~absent)
         inside = text.isin([text_of(value) for value in step["values"]]).to_numpy()
         return np.asarray(inside if condition == "in" else ~inside)
-    low = step["value"] if condition == "at_least" else step.get("minimum")
-    high = step["value"] if condition == "at_most" else step.get("maximum")
+    # Only the ends of this condition: those of another one may stand beside them, and nobody checked them.
+    of_low, of_high = _ENDS[condition]
+    low, high = (None if name is None else step[name] for name in (of_low, of_high))
     kept = np.ones(len(values), dtype=bool)
     if column.kind is Kind.DATE:
         days = dates(values, column)
