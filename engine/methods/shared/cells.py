@@ -253,7 +253,8 @@ def level_problems(columns: Sequence[Column], *, parameter: str) -> list[Problem
     found = []
     for column in columns:
         try:
-            coding.levels(column)
+            if not coding.levels(column):  # a list without a value: there would be no cell
+                raise InputRefused("table.no_levels", column=column.name)
         except InputRefused as refused:
             found.append(Problem(refused.code, refused.values, parameter))
     return found

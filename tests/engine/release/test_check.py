@@ -21,7 +21,7 @@ from engine.release.preview import preview_json
 from engine.release.run import run
 from engine.table.reading.options import ReadOptions
 from engine.table.reading.shape import contradictions
-from engine.table.schema import Column, Kind, Schema
+from engine.table.schema import Column, Domain, Kind, Origin, Schema
 from tests.engine.adversarial.requests import OPTIONS, ROWS, plan_for, table
 
 KEEP = {"step": "keep_rows_where", "column": "score"}
@@ -170,6 +170,24 @@ def test_every_option_of_reading_has_to_be_said(name: str, tmp_path: Path) -> No
 def test_options_with_which_nothing_can_be_read(change: dict[str, str], code: str, tmp_path: Path) -> None:
     plan = plan_for("counts", files={MAIN: FileReference("people.csv", OPTIONS | change)})
     assert refused_alike(plan, tmp_path) == code
+
+
+BY_SEX: dict[str, dict[str, Any]] = {
+    "statistics.counts": {"columns": ["sex"]},
+    "statistics.histogram": {"column": "score", "edges": [0, 1], "by": ["sex"]},
+    "statistics.margins": {"columns": ["sex", "visits"]},
+    "statistics.means": {"statistic": "mean", "value": "score", "by": ["sex"]},
+    "statistics.quantiles": {"value": "score", "by": ["sex"]},
+}
+
+
+@pytest.mark.parametrize("extra", ["missing", "left_out"])
+@pytest.mark.parametrize("method", BY_SEX)
+def test_a_list_of_no_values_is_refused_by_both(method: str, extra: str, tmp_path: Path) -> None:
+    plan = plan_for("counts", cap=1, method=method, parameters=BY_SEX[method] | {"extra_cells": extra})
+    people = plan.schemas[MAIN]
+    empty = replace(people.column("sex"), domain=Domain(values=()), domain_origin=Origin.DECLARED)
+    assert refused_alike(plan.with_schema(people.with_column(empty)), tmp_path) == "table.no_levels"
 
 
 def place(folder: Path, kind: str) -> Path:
