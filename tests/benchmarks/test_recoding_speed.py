@@ -4,11 +4,9 @@ CPU time in one run; complete rows of Adult, nine columns, k = 5. Placing values
 """
 
 import time
-from itertools import product
 
 import pytest
 
-from engine.methods.datasets.ascending import ascending
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.losses import Loss
 from tests.engine.methods.datasets.adult import NINE, complete_rows, placed
@@ -17,8 +15,6 @@ pytestmark = pytest.mark.benchmark
 LIMITS = [
     *((loss, 0, 15) for loss in Loss),
     (Loss.CERTAINTY, 0.05, 35),
-    (Loss.DISCERNIBILITY, 0.05, 75),
-    (Loss.GROUP_SIZE, 0.05, 150),
 ]
 
 
@@ -44,23 +40,3 @@ def test_the_exact_search(bare, loss, share, limit):
     took = seconds(lambda: search(Lattice(codes, members, ladders, k=5, most_left_out=allowed, loss=loss)))
     print(f"{loss}, at most {share:.0%} left out: {took / bare:.1f} × a group-by (limit {limit})")
     assert took <= limit * bare
-
-
-def test_the_groups(bare):
-    codes, members, ladders, _ = placed()
-    took = seconds(lambda: ascending(codes, members, ladders, k=5))
-    print(f"groups: {took / bare:.1f} × a group-by (limit 60)")
-    assert took <= 60 * bare
-
-
-def test_every_combination(bare):
-    codes, members, ladders, _ = placed()
-
-    def every():
-        lattice = Lattice(codes, members, ladders, k=5, most_left_out=1_508)
-        for steps in product(*map(range, lattice.shape)):
-            lattice.look(steps)
-
-    took = seconds(every, times=1)
-    print(f"all 12,960 combinations: {took / bare:.1f} × a group-by (limit 250)")
-    assert took <= 250 * bare

@@ -72,6 +72,10 @@ def compare(plan: Plan, draw: np.random.Generator, folder: Path, recorder: Recor
     except InputRefused as refused:
         assert refused.code.startswith(("reading.", "table.", "preparation.column_exists")), refused.code
         return None
+    if alone.map(lambda cell: isinstance(cell, str) and "\n" in cell).any(axis=None):
+        return (
+            None  # a stray quotation mark swallows the rows behind it: tables are compared as they were read
+        )
     for found in (first, second):
         pd.testing.assert_frame_equal(found.head(len(alone)), alone)
     promise = check(plan).promise
