@@ -9,7 +9,7 @@ from engine.analyses.protocol import Analysis, Answer, Context
 from engine.analyses.shared import TEXTS, number, shown
 from engine.methods.parameters import Parameter
 from engine.methods.protocol import Reference
-from engine.privacy.at_risk.several import Several, read_releases, state_together
+from engine.privacy.at_risk.releases import ReleasesStatement, read_releases, state_together
 from engine.views import TableView, Text
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Composition(Analysis):
         views = self.sentences(self._sentences(found, values["releases"])), self._table(found)
         return Answer(views, figures)
 
-    def _sentences(self, found: Several, releases: tuple[str, ...]) -> list[Text]:
+    def _sentences(self, found: ReleasesStatement, releases: tuple[str, ...]) -> list[Text]:
         lines = [self.word("together", releases=", ".join(releases), delta=found.delta)]
         for name in ("basic", "advanced", "published"):
             value = getattr(found, name)
@@ -57,7 +57,7 @@ class Composition(Analysis):
             )
         return lines if found.exact else [*lines, self.word("rounded")]
 
-    def _table(self, found: Several) -> TableView:
+    def _table(self, found: ReleasesStatement) -> TableView:
         rows = tuple(
             (self.word(f"table.{name}"), getattr(found, name))
             for name in ("basic", "advanced", "published", "certified")

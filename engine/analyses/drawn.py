@@ -13,10 +13,10 @@ from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import MAIN
 from engine.privacy.at_risk.inputs import positive, share, whole
 from engine.privacy.sampled_sensitivity import Population, Sides, plan_pairs
+from engine.risk.population_source import PopulationSource
 from engine.risk.populations import population_for
 from engine.risk.queries import read_query
 from engine.risk.sampled_risk import Question
-from engine.risk.sources import Source
 
 if TYPE_CHECKING:
     from engine.table.schema import Schema
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 MOST = 10**7
 POPULATION = Parameter(
-    "population", ParameterKind.CHOICE, default="private", choices=tuple(source.value for source in Source)
+    "population",
+    ParameterKind.CHOICE,
+    default="private",
+    choices=tuple(source.value for source in PopulationSource),
 )
 DISTRIBUTIONS = Parameter("distributions", TEXTS, optional=True, when=("population", ("simulated",)))
 QUERY = (
@@ -66,7 +69,7 @@ class Asked:
 
     query: Any
     population: Population
-    source: Source
+    source: PopulationSource
     about: Mapping[str, Any]
     proved: Mapping[int, float]
     outputs: int = 1
@@ -82,7 +85,7 @@ def asked_of(values: Mapping[str, Any], tables: Mapping[str, Table], schemas: Ma
     """
     if MAIN not in schemas:
         raise InputRefused("queries.needs_schema")
-    source = Source(values["population"])
+    source = PopulationSource(values["population"])
     query = read_query(
         values["query"],
         schemas[MAIN],
@@ -90,7 +93,7 @@ def asked_of(values: Mapping[str, Any], tables: Mapping[str, Table], schemas: Ma
         by=values["by"],
         penalty=positive(values["penalty"], name="penalty"),
     )
-    table = None if source is Source.SIMULATED else tables.get(MAIN)
+    table = None if source is PopulationSource.SIMULATED else tables.get(MAIN)
     drawn = population_for(
         query, source, table=table, distributions=distributions(values["distributions"] or ())
     )

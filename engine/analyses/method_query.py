@@ -25,11 +25,11 @@ from engine.errors import InputRefused
 from engine.evaluation.numbers import LIMIT
 from engine.evaluation.protocol import Subject
 from engine.evaluation.without_noise import exact_tables, has_exact_answer
-from engine.privacy.sampled_sensitivity import Origin, Population, SimulatedPopulation, TablePopulation
+from engine.privacy.sampled_sensitivity import Population, RecordOrigin, SimulatedPopulation, TablePopulation
 from engine.progress import SILENT, Progress
+from engine.risk.population_source import PopulationSource
 from engine.risk.populations import simulated_rows
 from engine.risk.queries import Coded, Rows
-from engine.risk.sources import Source
 from engine.table import coding
 from engine.table.schema import Column, Kind
 from engine.table.table import Table
@@ -91,7 +91,7 @@ def ask_method(
         As `method_query`, and the first problem of what was filled in.
     """
     values = checked((POPULATION, DISTRIBUTIONS, *DRAWS, MECHANISM), given, {})
-    source = Source(values["population"])
+    source = PopulationSource(values["population"])
     query, population = method_query(
         subject, source, table=table, distributions=distributions(values["distributions"] or ())
     )
@@ -102,7 +102,7 @@ def ask_method(
 
 def method_query(
     subject: Subject,
-    source: Source,
+    source: PopulationSource,
     *,
     table: Table | None = None,
     distributions: Mapping[str, Any] | None = None,
@@ -116,9 +116,9 @@ def method_query(
     source
         What the table is; a fitted model has no rows that a method could read.
     table
-        Prepared as the plan says, for every source but `Source.SIMULATED`.
+        Prepared as the plan says, for every source but `PopulationSource.SIMULATED`.
     distributions
-        For `Source.SIMULATED`, see `engine.risk.populations.simulated_rows`.
+        For `PopulationSource.SIMULATED`, see `engine.risk.populations.simulated_rows`.
 
     Raises
     ------
@@ -132,9 +132,9 @@ def method_query(
     """
     if not has_exact_answer(subject.promise):
         raise InputRefused("queries.no_exact_answer", method=subject.method.id)
-    if source in (Source.FITTED, Source.FITTED_PUBLIC):
+    if source in (PopulationSource.FITTED, PopulationSource.FITTED_PUBLIC):
         raise InputRefused("queries.fitted_for_method")
-    if source is Source.SIMULATED:
+    if source is PopulationSource.SIMULATED:
         columns = tuple(_coded(column) for column in subject.request.schema.columns if column.is_declared)
         population = SimulatedPopulation(simulated_rows(columns, distributions or {}))
         return MethodQuery(subject, lambda records: _decoded(records, columns)), population
@@ -145,7 +145,7 @@ def method_query(
         raise InputRefused("queries.no_rows")
     # The records are numbers of rows, so that a method sees the cells as they were read.
     places = np.arange(len(frame), dtype=np.int64)[:, None]
-    origin = Origin.PUBLIC if source is Source.PUBLIC else Origin.PRIVATE
+    origin = RecordOrigin.PUBLIC if source is PopulationSource.PUBLIC else RecordOrigin.PRIVATE
     query = MethodQuery(subject, lambda records: frame.take(records[:, 0]).reset_index(drop=True))
     return query, TablePopulation(places, origin=origin)
 

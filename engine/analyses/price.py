@@ -30,7 +30,7 @@ from engine.pricing.releases import divide, together
 from engine.pricing.window import accuracy_of, window
 from engine.privacy.at_risk.inputs import positive, whole
 from engine.privacy.at_risk.loss import PrivacyLoss
-from engine.privacy.at_risk.several import read_releases
+from engine.privacy.at_risk.releases import read_releases
 from engine.privacy.at_risk.statement import PUBLISHED_FOR, loss_by_level
 from engine.views import CurveView, Mark, Text
 

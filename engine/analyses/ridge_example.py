@@ -30,8 +30,8 @@ from engine.privacy.sampled_sensitivity import (
     ridge_sensitivity_bounds,
     sampled_sensitivity,
 )
+from engine.risk.population_source import PopulationSource
 from engine.risk.queries import read_query
-from engine.risk.sources import Source
 from engine.table.schema import Kind
 from engine.views import CurveView, Mark, TableView
 
@@ -70,7 +70,7 @@ class RidgeExample(Analysis):
     def run(self, values: Mapping[str, Any], tables: Mapping[str, Table], context: Context) -> Answer:
         if MAIN not in context.schemas:
             raise InputRefused("queries.needs_schema")
-        source = Source(values["population"])
+        source = PopulationSource(values["population"])
         rows = self._rows(values, tables, context)
         penalty = float(positive(values["penalty"], name="penalty"))
         # As many records in the pairs as the models are fitted to.

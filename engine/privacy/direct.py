@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from engine.errors import InputRefused
 from engine.privacy.sampled_sensitivity.bounds import Sides, dkw_probability
 from engine.privacy.sampled_sensitivity.draws import PairQuery, pair_answers
-from engine.privacy.sampled_sensitivity.populations import Origin, Population
+from engine.privacy.sampled_sensitivity.populations import Population, RecordOrigin
 from engine.progress import SILENT, Progress
 
 AREA = "direct"
@@ -144,7 +144,7 @@ class MeasuredLosses:
     """
 
     losses: NDArray[np.float64]
-    origin: Origin | None
+    origin: RecordOrigin | None
 
     @property
     def draws(self) -> int:
@@ -154,7 +154,7 @@ class MeasuredLosses:
     @property
     def internal(self) -> bool:
         """Return True when the figures have to stay inside: they were computed from private rows."""
-        return self.origin is Origin.PRIVATE
+        return self.origin is RecordOrigin.PRIVATE
 
     def within(self, epsilon: float, *, level: float = 0.95, two_sided: bool = False) -> ShareWithin:
         """Return the share of losses within ε, with Clopper-Pearson limits for this one ε.
@@ -269,8 +269,8 @@ def direct_losses(
     Examples
     --------
     >>> import numpy as np
-    >>> from engine.privacy.sampled_sensitivity import Origin, TablePopulation
-    >>> people = TablePopulation(np.array([0.0, 1.0]), origin=Origin.PUBLIC)
+    >>> from engine.privacy.sampled_sensitivity import RecordOrigin, TablePopulation
+    >>> people = TablePopulation(np.array([0.0, 1.0]), origin=RecordOrigin.PUBLIC)
     >>> found = direct_losses(
     ...     np.sum, people, SimulatedLaplace(1.0), draws=2_000, records=5,
     ...     generator=np.random.Generator(np.random.PCG64(3)))
@@ -297,7 +297,7 @@ def _losses(
     return mechanism.loss(mechanism.sample(first, generator=generator), first, second)
 
 
-def _measured(losses: list[Answer], origin: Origin | None) -> MeasuredLosses:
+def _measured(losses: list[Answer], origin: RecordOrigin | None) -> MeasuredLosses:
     together = np.sort(np.concatenate(losses))
     if np.isnan(together[-1]):  # NaN sorts last
         raise InputRefused(f"{AREA}.not_a_number")

@@ -13,14 +13,14 @@ import numpy as np
 
 from engine.errors import InputRefused
 from engine.privacy.sampled_sensitivity import (
-    Origin,
     Population,
+    RecordOrigin,
     SimulatedPopulation,
     TablePopulation,
     fit_gaussian_copula,
 )
+from engine.risk.population_source import PopulationSource
 from engine.risk.queries import Coded, Query, Rows, coded_rows
-from engine.risk.sources import Source
 from engine.table import coding
 from engine.table.schema import Kind
 
@@ -44,7 +44,7 @@ class Prepared:
     prepare: Callable[[Rows], Rows]
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> RecordOrigin:
         """Return where the rows come from."""
         return self.drawn_from.origin
 
@@ -55,7 +55,7 @@ class Prepared:
 
 def population_for(
     query: Query,
-    source: Source,
+    source: PopulationSource,
     *,
     table: Table | None = None,
     distributions: Mapping[str, Any] | None = None,
@@ -69,21 +69,21 @@ def population_for(
     source
         What the table is. It cannot be seen from a table whether it is public: the custodian says so.
     table
-        For every source but `Source.SIMULATED`.
+        For every source but `PopulationSource.SIMULATED`.
     distributions
-        For `Source.SIMULATED`, by column, see `simulated_rows`.
+        For `PopulationSource.SIMULATED`, by column, see `simulated_rows`.
 
     Returns
     -------
     Drawn
-        Its origin is `Origin.PRIVATE` wherever private rows were read, a fitted model included.
+        Its origin is `RecordOrigin.PRIVATE` wherever private rows were read, a fitted model included.
 
     Raises
     ------
     InputRefused
         ``queries.no_table``, ``queries.no_rows``, and what the population itself refuses.
     """
-    if source is Source.SIMULATED:
+    if source is PopulationSource.SIMULATED:
         make = simulated_rows(query.columns, distributions or {})
         return Drawn(Prepared(SimulatedPopulation(make), query.prepare), 0)
     if table is None:
@@ -93,7 +93,7 @@ def population_for(
     left_out = len(coded) - len(complete)
     if not len(complete):
         raise InputRefused("queries.no_rows")
-    if source in (Source.FITTED, Source.FITTED_PUBLIC):
+    if source in (PopulationSource.FITTED, PopulationSource.FITTED_PUBLIC):
         fitted = fit_gaussian_copula(complete, origin=source.origin)
         return Drawn(Prepared(fitted, query.prepare), left_out)
     return Drawn(TablePopulation(query.prepare(complete), origin=source.origin), left_out)

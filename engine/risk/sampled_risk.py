@@ -228,8 +228,8 @@ def sampled_risk(
     Examples
     --------
     >>> from engine.privacy.noise import Noise
-    >>> from engine.privacy.sampled_sensitivity import Origin, TablePopulation
-    >>> people = TablePopulation(np.array([0.0, 1.0]), origin=Origin.PUBLIC)
+    >>> from engine.privacy.sampled_sensitivity import RecordOrigin, TablePopulation
+    >>> people = TablePopulation(np.array([0.0, 1.0]), origin=RecordOrigin.PUBLIC)
     >>> found = sampled_risk(
     ...     np.sum, people, Question(500, 10, quantile=0.9, tolerance=0.05),
     ...     generator=Noise().internal_generator(), proved=1.0)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from engine.privacy.sampled_sensitivity import Origin, RidgeQuery, TablePopulation, unit_rows
+from engine.privacy.sampled_sensitivity import RecordOrigin, RidgeQuery, TablePopulation, unit_rows
 from engine.privacy.sampled_sensitivity.draws import record_chunks
 
 ROWS, ATTRIBUTES = 170_000, 5
@@ -25,7 +25,7 @@ def population():
     generator = seeded(1)
     predictors = unit_rows(generator.normal(loc=0.5, size=(ROWS, ATTRIBUTES)))
     income = np.clip(predictors.mean(axis=1) + 0.1 * generator.normal(size=ROWS), 0.0, 1.0)
-    return TablePopulation(np.column_stack([predictors, income]), origin=Origin.SIMULATED)
+    return TablePopulation(np.column_stack([predictors, income]), origin=RecordOrigin.SIMULATED)
 
 
 def by_refitting(population, penalty, *, pairs, records, first, seed):

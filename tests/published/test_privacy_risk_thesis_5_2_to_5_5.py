@@ -23,7 +23,7 @@ import pytest
 from engine.privacy.at_risk import laplace, mechanisms, published
 from engine.privacy.direct import SimulatedLaplace
 from engine.privacy.sampled_sensitivity import (
-    Origin,
+    RecordOrigin,
     RidgeQuery,
     Sides,
     TablePopulation,
@@ -170,7 +170,7 @@ def simulated(rows=170_000, attributes=5):
     return np.column_stack([predictors, np.clip(income, 0.0, 1.0)])
 
 
-TABLES = {"adult": (adult, Origin.PUBLIC), "simulated": (simulated, Origin.SIMULATED)}
+TABLES = {"adult": (adult, RecordOrigin.PUBLIC), "simulated": (simulated, RecordOrigin.SIMULATED)}
 
 
 def test_5_5_adult_is_prepared_as_it_says():

@@ -5,7 +5,7 @@ import pytest
 from engine.privacy.at_risk import bounds
 from engine.privacy.at_risk.composition import compose
 from engine.privacy.at_risk.mechanisms import laplace
-from engine.privacy.at_risk.several import read_releases, state_together
+from engine.privacy.at_risk.releases import read_releases, state_together
 
 
 def test_a_hundred_releases_at_a_tenth():

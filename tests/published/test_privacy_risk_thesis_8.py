@@ -31,7 +31,7 @@ from engine.pricing.cost import Cost
 from engine.pricing.reading import cheapest, price, published_curve
 from engine.privacy.at_risk import bounds, mechanisms, published
 from engine.privacy.at_risk.composition import compose
-from engine.privacy.at_risk.several import read_releases, state_together
+from engine.privacy.at_risk.releases import read_releases, state_together
 
 EPSILONS = np.linspace(0.01, 1, 100)
 

@@ -13,10 +13,18 @@ import numpy as np
 from engine.errors import InputRefused
 from engine.privacy.at_risk import discrete_laplace as _discrete_laplace
 from engine.privacy.at_risk import laplace as _laplace
-from engine.privacy.at_risk.bodies import Between, Bounded, Envelope, Floor, Geometric, Normal, RoundedNormal
 from engine.privacy.at_risk.inputs import Number, positive, share, whole
 from engine.privacy.at_risk.lattice import MOST_RISES, Lattice
 from engine.privacy.at_risk.loss import NO_ATOMS, Array, PrivacyLoss
+from engine.privacy.at_risk.loss_bodies import (
+    Between,
+    Bounded,
+    Envelope,
+    Floor,
+    Geometric,
+    Normal,
+    RoundedNormal,
+)
 
 MECHANISMS = (
     "laplace",

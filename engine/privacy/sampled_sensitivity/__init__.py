@@ -6,7 +6,23 @@ about a population and about the pairs that were drawn; it is never a differenti
 Source: A. Dandekar, "Privacy risk of releasing data and models", NUS 2019, chapter 8, theorems 4 and 5.
 """
 
-from engine.privacy.sampled_sensitivity.both import (
+from engine.privacy.sampled_sensitivity.bounds import (
+    ImplicitConfidence,
+    PairsPlan,
+    Sides,
+    dkw_probability,
+    implicit_confidence,
+    plan_pairs,
+)
+from engine.privacy.sampled_sensitivity.distribution import (
+    EstimatedNoiseScale,
+    InternalSampledSensitivity,
+    SampledSensitivity,
+    SensitivitySample,
+    sampled_noise_scale,
+    sampled_sensitivity,
+)
+from engine.privacy.sampled_sensitivity.noise_and_sample import (
     BothConfidence,
     Eta,
     EtaSource,
@@ -16,26 +32,10 @@ from engine.privacy.sampled_sensitivity.both import (
     known_eta,
     recalibrate,
 )
-from engine.privacy.sampled_sensitivity.bounds import (
-    ImplicitConfidence,
-    PairsPlan,
-    Sides,
-    dkw_probability,
-    implicit_confidence,
-    plan_pairs,
-)
-from engine.privacy.sampled_sensitivity.pairs import (
-    EstimatedNoiseScale,
-    InternalSampledSensitivity,
-    SampledSensitivity,
-    SensitivitySample,
-    sampled_noise_scale,
-    sampled_sensitivity,
-)
 from engine.privacy.sampled_sensitivity.populations import (
     FittedPopulation,
-    Origin,
     Population,
+    RecordOrigin,
     SimulatedPopulation,
     TablePopulation,
     fit_gaussian_copula,
@@ -51,10 +51,10 @@ __all__ = [
     "FittedPopulation",
     "ImplicitConfidence",
     "InternalSampledSensitivity",
-    "Origin",
     "PairsPlan",
     "Population",
     "Recalibration",
+    "RecordOrigin",
     "RidgeQuery",
     "RidgeSensitivityBounds",
     "SampledSensitivity",

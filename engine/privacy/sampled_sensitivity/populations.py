@@ -15,7 +15,7 @@ from engine.errors import InputRefused
 AREA = "sampled_sensitivity"
 
 
-class Origin(StrEnum):
+class RecordOrigin(StrEnum):
     """Where the rows of a population come from, as the custodian declares it."""
 
     PUBLIC = "public"
@@ -26,7 +26,7 @@ class Origin(StrEnum):
     @property
     def internal(self) -> bool:
         """True when whatever is computed from the population has to stay inside."""
-        return self is Origin.PRIVATE
+        return self is RecordOrigin.PRIVATE
 
 
 @runtime_checkable
@@ -34,7 +34,7 @@ class Population(Protocol):
     """Anything that independent records can be drawn from."""
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> RecordOrigin:
         """Return where the rows come from."""
         ...
 
@@ -61,7 +61,7 @@ class TablePopulation:
     rows
         Shape (rows, columns), or (rows,) for a single column; any type that the query understands.
     origin
-        `Origin.PUBLIC`, `Origin.SIMULATED`, or `Origin.PRIVATE` for the custodian's own rows.
+        `RecordOrigin.PUBLIC`, ``SIMULATED``, or ``PRIVATE`` for the custodian's own rows.
 
     Raises
     ------
@@ -77,13 +77,13 @@ class TablePopulation:
     Examples
     --------
     >>> import numpy as np
-    >>> people = TablePopulation(np.array([0.0, 1.0]), origin=Origin.PUBLIC)
+    >>> people = TablePopulation(np.array([0.0, 1.0]), origin=RecordOrigin.PUBLIC)
     >>> people.draw(3, generator=np.random.Generator(np.random.PCG64(1))).shape
     (3, 1)
     """
 
     rows: NDArray[Any]
-    origin: Origin
+    origin: RecordOrigin
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", _two_dimensional(self.rows))
@@ -117,9 +117,9 @@ class SimulatedPopulation:
     make: Callable[[np.random.Generator, int], NDArray[Any]]
 
     @property
-    def origin(self) -> Origin:
-        """Return `Origin.SIMULATED`."""
-        return Origin.SIMULATED
+    def origin(self) -> RecordOrigin:
+        """Return `RecordOrigin.SIMULATED`."""
+        return RecordOrigin.SIMULATED
 
     def draw(self, count: int, *, generator: np.random.Generator) -> NDArray[Any]:
         """Return ``count`` simulated records, shape (count, columns)."""
@@ -140,12 +140,12 @@ class FittedPopulation:
     factor
         Lower triangular square root of the correlation of the normal scores, shape (columns, columns).
     origin
-        `Origin.FITTED`, or `Origin.PRIVATE` when it was fitted to private rows.
+        `RecordOrigin.FITTED`, or `RecordOrigin.PRIVATE` when it was fitted to private rows.
     """
 
     margins: NDArray[np.float64]
     factor: NDArray[np.float64]
-    origin: Origin
+    origin: RecordOrigin
 
     def draw(self, count: int, *, generator: np.random.Generator) -> NDArray[np.float64]:
         """Return ``count`` records, shape (count, columns): normal scores, then the observed margins."""
@@ -157,7 +157,7 @@ class FittedPopulation:
         return np.take_along_axis(self.margins, ranks, axis=0)
 
 
-def fit_gaussian_copula(rows: NDArray[Any], *, origin: Origin) -> FittedPopulation:
+def fit_gaussian_copula(rows: NDArray[Any], *, origin: RecordOrigin) -> FittedPopulation:
     """Fit a population to numeric rows: their margins, joined by the correlation of their normal scores.
 
     Parameters
@@ -170,7 +170,7 @@ def fit_gaussian_copula(rows: NDArray[Any], *, origin: Origin) -> FittedPopulati
     Returns
     -------
     FittedPopulation
-        With origin `Origin.PRIVATE` when ``origin`` is, else `Origin.FITTED`.
+        With origin `RecordOrigin.PRIVATE` when ``origin`` is, else `RecordOrigin.FITTED`.
 
     Raises
     ------
@@ -187,7 +187,8 @@ def fit_gaussian_copula(rows: NDArray[Any], *, origin: Origin) -> FittedPopulati
     Examples
     --------
     >>> import numpy as np
-    >>> fitted = fit_gaussian_copula(np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]]), origin=Origin.PRIVATE)
+    >>> rows = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]])
+    >>> fitted = fit_gaussian_copula(rows, origin=RecordOrigin.PRIVATE)
     >>> fitted.origin.value
     'private'
     """
@@ -207,7 +208,7 @@ def fit_gaussian_copula(rows: NDArray[Any], *, origin: Origin) -> FittedPopulati
     lengths, directions = np.linalg.eigh(correlation)
     factor = directions * np.sqrt(np.clip(lengths, 0.0, None))
     return FittedPopulation(
-        np.sort(table, axis=0), factor, Origin.PRIVATE if origin.internal else Origin.FITTED
+        np.sort(table, axis=0), factor, RecordOrigin.PRIVATE if origin.internal else RecordOrigin.FITTED
     )
 
 

@@ -16,12 +16,11 @@ from engine.methods.protocol import MAIN, Budget
 from engine.privacy.mechanisms import RandomisedResponse
 from engine.privacy.noise import Noise as Door
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
-from engine.privacy.sampled_sensitivity import InternalSampledSensitivity, Origin, sampled_sensitivity
+from engine.privacy.sampled_sensitivity import InternalSampledSensitivity, RecordOrigin, sampled_sensitivity
+from engine.risk.population_source import PopulationSource
 from engine.risk.queries import read_query
-from engine.risk.sources import Source
-from engine.table.schema import Column, Domain, Schema
+from engine.table.schema import Column, Domain, Origin, Schema
 from engine.table.schema import Kind as ColumnKind
-from engine.table.schema import Origin as DomainOrigin
 from engine.table.table import Table
 from engine.texts import explain
 
@@ -31,13 +30,13 @@ SCHEMA = Schema(
             "sex",
             kind=ColumnKind.CATEGORY,
             domain=Domain(values=("f", "m")),
-            domain_origin=DomainOrigin.DECLARED,
+            domain_origin=Origin.DECLARED,
         ),
         Column(
             "stay",
             kind=ColumnKind.INTEGER,
             domain=Domain(minimum=Fraction(0), maximum=Fraction(30), step=Fraction(1)),
-            domain_origin=DomainOrigin.DECLARED,
+            domain_origin=Origin.DECLARED,
         ),
     )
 )
@@ -60,7 +59,7 @@ def subject(name: str) -> Subject:
     return Subject(found, request, found.cost(request))
 
 
-def sampled(name: str, source: Source, pairs: int = 40):
+def sampled(name: str, source: PopulationSource, pairs: int = 40):
     query, population = method_query(subject(name), source, table=TABLE)
     return sampled_sensitivity(
         query, population, pairs=pairs, records=12, generator=Door().internal_generator()
@@ -68,21 +67,21 @@ def sampled(name: str, source: Source, pairs: int = 40):
 
 
 @pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("source", [Source.PRIVATE, Source.SIMULATED])
-def test_every_method_answers(name: str, source: Source) -> None:
+@pytest.mark.parametrize("source", [PopulationSource.PRIVATE, PopulationSource.SIMULATED])
+def test_every_method_answers(name: str, source: PopulationSource) -> None:
     sample = sampled(name, source)
-    assert isinstance(sample, InternalSampledSensitivity) is (source is Source.PRIVATE)
+    assert isinstance(sample, InternalSampledSensitivity) is (source is PopulationSource.PRIVATE)
     assert sample.origin is source.origin
     assert sample.values[0] >= 0 and sample.values[-1] > 0
 
 
 def test_a_method_moves_as_its_query_does() -> None:
     """Counts by sex: as the named query without the two cells that no row is in; sums stay within bounds."""
-    assert set(sampled("statistics.counts", Source.PRIVATE).values) <= {0.0, 2.0}
-    sums = sampled("statistics.means", Source.PRIVATE).values
+    assert set(sampled("statistics.counts", PopulationSource.PRIVATE).values) <= {0.0, 2.0}
+    sums = sampled("statistics.means", PopulationSource.PRIVATE).values
     assert sums[-1] <= read_query("sum:stay", SCHEMA, records=12, by=["sex"]).proved[1]
-    public, population = method_query(subject("statistics.counts"), Source.PUBLIC, table=TABLE)
-    assert population.origin is Origin.PUBLIC
+    public, population = method_query(subject("statistics.counts"), PopulationSource.PUBLIC, table=TABLE)
+    assert population.origin is RecordOrigin.PUBLIC
     counted = public(np.arange(60)[:, None])
     assert sorted(counted)[-2:] == sorted(ROWS["sex"].value_counts().tolist())
 
@@ -95,11 +94,12 @@ def test_refusals() -> None:
         Unit.ROW,
         1,
     )
+    drawn = Subject(counts.method, counts.request, coins)
     for one, source, table, code in (
-        (counts, Source.PRIVATE, None, "queries.no_table"),
-        (counts, Source.PRIVATE, TABLE.with_rows(ROWS.iloc[:0]), "queries.no_rows"),
-        (counts, Source.FITTED, TABLE, "queries.fitted_for_method"),
-        (Subject(counts.method, counts.request, coins), Source.PRIVATE, TABLE, "queries.no_exact_answer"),
+        (counts, PopulationSource.PRIVATE, None, "queries.no_table"),
+        (counts, PopulationSource.PRIVATE, TABLE.with_rows(ROWS.iloc[:0]), "queries.no_rows"),
+        (counts, PopulationSource.FITTED, TABLE, "queries.fitted_for_method"),
+        (drawn, PopulationSource.PRIVATE, TABLE, "queries.no_exact_answer"),
     ):
         with pytest.raises(InputRefused) as refused:
             method_query(one, source, table=table)

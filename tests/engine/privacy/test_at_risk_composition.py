@@ -19,7 +19,7 @@ from engine.privacy.at_risk.mechanisms import (
     laplace,
     randomised_response_at,
 )
-from engine.privacy.at_risk.several import read_releases, state_together
+from engine.privacy.at_risk.releases import read_releases, state_together
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 from engine.progress import Progress
 from engine.texts import explain

@@ -15,12 +15,12 @@ from engine.privacy.direct import (
     SimulatedLaplace,
     direct_losses,
 )
-from engine.privacy.sampled_sensitivity import Origin, TablePopulation
+from engine.privacy.sampled_sensitivity import RecordOrigin, TablePopulation
 from engine.progress import Progress
 
 FALSE_ALARM = 1e-6
 SURE = 1 - FALSE_ALARM
-BITS = TablePopulation(np.array([0.0, 1.0]), origin=Origin.PUBLIC)
+BITS = TablePopulation(np.array([0.0, 1.0]), origin=RecordOrigin.PUBLIC)
 
 
 def seeded(seed=1):
@@ -169,12 +169,12 @@ def test_limits_are_clopper_pearson():
 
 
 def test_private_populations_stay_inside():
-    for origin in Origin:
+    for origin in RecordOrigin:
         population = TablePopulation(np.array([0.0, 1.0]), origin=origin)
         losses = direct_losses(
             np.sum, population, SimulatedLaplace(1.0), draws=10, records=2, generator=seeded()
         )
-        assert losses.internal == (origin is Origin.PRIVATE)
+        assert losses.internal == (origin is RecordOrigin.PRIVATE)
     assert not between(0.0, 1.0, SimulatedLaplace(1.0), draws=5).internal
 
 
@@ -235,7 +235,7 @@ def test_limits_cover_the_truth_on_200_simulated_populations():
             float
         )
         scale, epsilon = generator.uniform(0.5, 4.0), generator.uniform(0.05, 2.0)
-        population = TablePopulation(values, origin=Origin.SIMULATED)
+        population = TablePopulation(values, origin=RecordOrigin.SIMULATED)
         losses = direct_losses(np.sum, population, kind(scale), draws=DRAWS, records=3, generator=generator)
         differences, counts = np.unique(np.subtract.outer(values, values), return_counts=True)
 

@@ -13,7 +13,7 @@ import engine.privacy.sampled_sensitivity as sampled
 from engine.errors import Cancelled, InputRefused
 from engine.privacy.sampled_sensitivity import (
     InternalSampledSensitivity,
-    Origin,
+    RecordOrigin,
     SampledSensitivity,
     SimulatedPopulation,
     TablePopulation,
@@ -36,7 +36,7 @@ def refused(code, call, *arguments, **options):
     assert caught.value.code == f"sampled_sensitivity.{code}"
 
 
-PUBLIC = TablePopulation(np.array([[0.0, 5.0], [1.0, 5.0], [4.0, 5.0]]), origin=Origin.PUBLIC)
+PUBLIC = TablePopulation(np.array([[0.0, 5.0], [1.0, 5.0], [4.0, 5.0]]), origin=RecordOrigin.PUBLIC)
 
 
 def test_sum_moves_by_the_difference_of_the_two_records():
@@ -52,7 +52,7 @@ def test_sum_moves_by_the_difference_of_the_two_records():
             binom.ppf(FALSE_ALARM / 2, 3_000, share) <= count <= binom.ppf(1 - FALSE_ALARM / 2, 3_000, share)
         )
     assert sample.quantile(1.0) == pytest.approx(4.0)
-    assert (sample.records, sample.pairs, sample.origin) == (7, 3_000, Origin.PUBLIC)
+    assert (sample.records, sample.pairs, sample.origin) == (7, 3_000, RecordOrigin.PUBLIC)
 
 
 def test_pairs_share_all_but_one_record():
@@ -78,7 +78,7 @@ def test_a_query_that_sorts_its_data_set_in_place_changes_nothing():
 
 
 def test_norms():
-    table = TablePopulation(np.array([[0.0, 0.0], [3.0, 4.0]]), origin=Origin.PUBLIC)
+    table = TablePopulation(np.array([[0.0, 0.0], [3.0, 4.0]]), origin=RecordOrigin.PUBLIC)
     query = lambda rows: rows.sum(axis=0)  # noqa: E731
     for norm, largest in [(1, 7.0), (2, 5.0)]:
         sample = sampled_sensitivity(query, table, pairs=50, records=2, generator=seeded(), norm=norm)
@@ -87,7 +87,7 @@ def test_norms():
 
 
 def test_rows_of_any_type_and_a_single_column():
-    words = TablePopulation(np.array(["a", "b"], dtype=object), origin=Origin.PUBLIC)
+    words = TablePopulation(np.array(["a", "b"], dtype=object), origin=RecordOrigin.PUBLIC)
     sample = sampled_sensitivity(
         lambda rows: np.sum(rows == "a"), words, pairs=200, records=3, generator=seeded()
     )
@@ -95,7 +95,7 @@ def test_rows_of_any_type_and_a_single_column():
 
 
 def test_one_record_in_all():
-    one = TablePopulation(np.array([[2.0]]), origin=Origin.PUBLIC)
+    one = TablePopulation(np.array([[2.0]]), origin=RecordOrigin.PUBLIC)
     sample = sampled_sensitivity(np.sum, one, pairs=3, records=1, generator=seeded())
     assert sample.values.tolist() == [0.0, 0.0, 0.0]
     refused("no_spread", sampled_noise_scale, sample, quantile=1.0, epsilon0=1.0)
@@ -134,7 +134,7 @@ def test_refusals_of_a_run(code, query, pairs, records):
 
 def test_empty_populations_are_refused():
     for shape in [(0, 3), (3, 0), (0,), (1, 1, 1)]:
-        refused("empty_population", TablePopulation, np.zeros(shape), origin=Origin.PUBLIC)
+        refused("empty_population", TablePopulation, np.zeros(shape), origin=RecordOrigin.PUBLIC)
     short = SimulatedPopulation(lambda generator, count: np.zeros((count - 1, 1)))
     refused("wrong_count", short.draw, 3, generator=seeded())
 
@@ -142,7 +142,7 @@ def test_empty_populations_are_refused():
 # What a private origin forbids
 
 
-PRIVATE = TablePopulation(PUBLIC.rows, origin=Origin.PRIVATE)
+PRIVATE = TablePopulation(PUBLIC.rows, origin=RecordOrigin.PRIVATE)
 
 
 def test_own_rows_make_an_internal_sample_that_sets_no_noise():
@@ -153,16 +153,16 @@ def test_own_rows_make_an_internal_sample_that_sets_no_noise():
     refused("internal_sample", sampled_noise_scale, sample, quantile=0.9, epsilon0=1.0, known_sensitivity=9.0)
 
 
-@pytest.mark.parametrize("origin", list(Origin))
+@pytest.mark.parametrize("origin", list(RecordOrigin))
 def test_a_fit_to_private_rows_stays_private(origin):
     fitted = fit_gaussian_copula(PUBLIC.rows, origin=origin)
-    assert fitted.origin is (Origin.PRIVATE if origin is Origin.PRIVATE else Origin.FITTED)
+    assert fitted.origin is (RecordOrigin.PRIVATE if origin is RecordOrigin.PRIVATE else RecordOrigin.FITTED)
     sample = sampled_sensitivity(np.sum, fitted, pairs=20, records=3, generator=seeded())
-    assert isinstance(sample, InternalSampledSensitivity) == (origin is Origin.PRIVATE)
+    assert isinstance(sample, InternalSampledSensitivity) == (origin is RecordOrigin.PRIVATE)
 
 
 def test_noise_from_a_public_sample_promises_nothing_without_a_proof():
-    sample = SampledSensitivity(np.array([1.0, 2.0, 3.0, 4.0]), 5, 1, Origin.PUBLIC)
+    sample = SampledSensitivity(np.array([1.0, 2.0, 3.0, 4.0]), 5, 1, RecordOrigin.PUBLIC)
     estimate = sampled_noise_scale(sample, quantile=0.5, epsilon0=0.5)
     assert (estimate.scale, estimate.epsilon, estimate.kind) == (4.0, None, "none")
     proved = sampled_noise_scale(sample, quantile=0.5, epsilon0=0.5, known_sensitivity=8.0)
@@ -172,7 +172,7 @@ def test_noise_from_a_public_sample_promises_nothing_without_a_proof():
     )
     refused("level", sampled_noise_scale, sample, quantile=0.5, epsilon0=0.0)
     refused("quantile_out_of_range", sampled_noise_scale, sample, quantile=0.0, epsilon0=1.0)
-    l2 = SampledSensitivity(sample.values, 5, 2, Origin.PUBLIC)
+    l2 = SampledSensitivity(sample.values, 5, 2, RecordOrigin.PUBLIC)
     refused("norm", sampled_noise_scale, l2, quantile=0.5, epsilon0=1.0)
 
 
@@ -183,7 +183,7 @@ def test_copula_keeps_margins_and_rank_correlation():
     generator = seeded(3)
     scores = generator.standard_normal((4_000, 2)) @ np.array([[1.0, 0.9], [0.0, 0.5]])
     rows = np.column_stack([np.exp(scores[:, 0]), scores[:, 1] ** 3, generator.integers(0, 3, 4_000)])
-    drawn = fit_gaussian_copula(rows, origin=Origin.PUBLIC).draw(20_000, generator=generator)
+    drawn = fit_gaussian_copula(rows, origin=RecordOrigin.PUBLIC).draw(20_000, generator=generator)
     for column in range(3):
         assert np.isin(drawn[:, column], rows[:, column]).all()
         # Two-sample Kolmogorov-Smirnov at 1e-6: both sides of DKW together.
@@ -200,14 +200,14 @@ def test_copula_keeps_margins_and_rank_correlation():
 
 
 def test_copula_of_odd_tables():
-    constant = fit_gaussian_copula(np.array([[1.0, 7.0], [2.0, 7.0]]), origin=Origin.PUBLIC)
+    constant = fit_gaussian_copula(np.array([[1.0, 7.0], [2.0, 7.0]]), origin=RecordOrigin.PUBLIC)
     assert set(constant.draw(50, generator=seeded())[:, 1]) == {7.0}
-    twins = fit_gaussian_copula(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]), origin=Origin.PUBLIC)
+    twins = fit_gaussian_copula(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]), origin=RecordOrigin.PUBLIC)
     drawn = twins.draw(200, generator=seeded())
     assert np.mean(drawn[:, 0] == drawn[:, 1]) > 0.99  # singular correlation: equal but for rounding
-    refused("too_few_rows", fit_gaussian_copula, np.ones((1, 2)), origin=Origin.PUBLIC)
-    refused("not_numbers", fit_gaussian_copula, np.array([[np.nan], [1.0]]), origin=Origin.PUBLIC)
-    refused("not_numbers", fit_gaussian_copula, np.array([["x"], ["y"]]), origin=Origin.PUBLIC)
+    refused("too_few_rows", fit_gaussian_copula, np.ones((1, 2)), origin=RecordOrigin.PUBLIC)
+    refused("not_numbers", fit_gaussian_copula, np.array([[np.nan], [1.0]]), origin=RecordOrigin.PUBLIC)
+    refused("not_numbers", fit_gaussian_copula, np.array([["x"], ["y"]]), origin=RecordOrigin.PUBLIC)
 
 
 def test_every_refusal_has_its_sentence():

@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 
 from engine.errors import InputRefused
 from engine.privacy.sampled_sensitivity import (
-    Origin,
+    RecordOrigin,
     RidgeQuery,
     SimulatedPopulation,
     TablePopulation,
@@ -69,7 +69,7 @@ QUERIES = [
     ],
 )
 def test_same_answers_as_refits_on_the_same_pairs(query, rows, attributes, records, pairs):
-    population = TablePopulation(table(rows, attributes), origin=Origin.SIMULATED)
+    population = TablePopulation(table(rows, attributes), origin=RecordOrigin.SIMULATED)
     options = {"pairs": pairs, "records": records}
     answers = list(query.answer_pairs(population, generator=seeded(9), **options))
     fast = np.stack([np.concatenate(side) for side in zip(*answers, strict=True)], axis=1)
@@ -83,14 +83,14 @@ def test_both_ways_of_answering_are_used(monkeypatch):
         monkeypatch.setattr(
             ridge_module, name, lambda *given, name=name, do=original: used.append(name) or do(*given)
         )
-    population = TablePopulation(table(900, 5), origin=Origin.PUBLIC)
+    population = TablePopulation(table(900, 5), origin=RecordOrigin.PUBLIC)
     for records in (60, 700):
         list(RidgeQuery(1.0).answer_pairs(population, pairs=3, records=records, generator=seeded()))
     assert used == ["_by_rows", "_by_counts"]
 
 
 def test_a_table_too_wide_to_count_is_gathered_and_gives_the_same(monkeypatch):
-    population = TablePopulation(table(400, 5), origin=Origin.PUBLIC)
+    population = TablePopulation(table(400, 5), origin=RecordOrigin.PUBLIC)
     options = {"pairs": 30, "records": 300}
     counted = sampled_sensitivity(RidgeQuery(1.0), population, generator=seeded(), **options)
     monkeypatch.setattr(ridge_module, "PRODUCTS_AT_MOST", 0)
@@ -99,7 +99,7 @@ def test_a_table_too_wide_to_count_is_gathered_and_gives_the_same(monkeypatch):
 
 
 def test_number_of_cores_changes_nothing(monkeypatch):
-    population = TablePopulation(table(5_000, 5), origin=Origin.PUBLIC)
+    population = TablePopulation(table(5_000, 5), origin=RecordOrigin.PUBLIC)
     for records in (400, 4_000):  # by rows, by counts
         runs = []
         for cores in (1, 3, None):
@@ -127,7 +127,7 @@ def test_one_predictor_by_hand():
     # β = Σxy/(Σx² + a): common record (1, 1), then (1, 0) against (1, 1); a = 1: 1/3 against 2/3.
     rows = np.array([[1.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     assert RidgeQuery(1.0)(rows[:2])[0] == pytest.approx(1 / 3)
-    population = TablePopulation(rows[:2], origin=Origin.PUBLIC)
+    population = TablePopulation(rows[:2], origin=RecordOrigin.PUBLIC)
     sample = sampled_sensitivity(RidgeQuery(1.0), population, pairs=100, records=2, generator=seeded())
     assert np.unique(sample.values.round(12)).tolist() == [0.0, round(1 / 3, 12)]
 
@@ -149,7 +149,7 @@ def test_unit_rows():
             "too_few_records",
             lambda: sampled_sensitivity(
                 RidgeQuery(1.0),
-                TablePopulation(np.ones((3, 2)), origin=Origin.PUBLIC),
+                TablePopulation(np.ones((3, 2)), origin=RecordOrigin.PUBLIC),
                 pairs=2,
                 records=1,
                 generator=seeded(),

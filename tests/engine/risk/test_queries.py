@@ -14,21 +14,20 @@ from engine.errors import InputRefused
 from engine.privacy.noise import Noise
 from engine.privacy.sampled_sensitivity import (
     InternalSampledSensitivity,
-    Origin,
+    RecordOrigin,
     SampledSensitivity,
     sampled_sensitivity,
 )
+from engine.risk.population_source import PopulationSource
 from engine.risk.populations import population_for, simulated_rows
 from engine.risk.queries import read_query
-from engine.risk.sources import Source
-from engine.table.schema import Column, Domain, Kind, Schema
-from engine.table.schema import Origin as DomainOrigin
+from engine.table.schema import Column, Domain, Kind, Origin, Schema
 from engine.table.table import Table
 from engine.texts import explain
 
 
 def column(name, kind, **domain):
-    return Column(name, kind=kind, domain=Domain(**domain), domain_origin=DomainOrigin.DECLARED)
+    return Column(name, kind=kind, domain=Domain(**domain), domain_origin=Origin.DECLARED)
 
 
 SCHEMA = Schema(
@@ -36,7 +35,7 @@ SCHEMA = Schema(
         column("sex", Kind.CATEGORY, values=("f", "m")),
         column("age", Kind.INTEGER, minimum=Fraction(0), maximum=Fraction(100)),
         column("stay", Kind.NUMBER, minimum=Fraction(-1), maximum=Fraction(3)),
-        Column("copied", kind=Kind.INTEGER, domain=Domain(values=("1",)), domain_origin=DomainOrigin.COPIED),
+        Column("copied", kind=Kind.INTEGER, domain=Domain(values=("1",)), domain_origin=Origin.COPIED),
         Column("note"),
     )
 )
@@ -127,7 +126,7 @@ def test_proved_sensitivity_by_trying_every_pair_of_corners(written, by):
 
 
 @pytest.mark.parametrize(("written", "by"), [query for query in QUERIES if query[0][0] in "csmp"])
-@pytest.mark.parametrize("source", [Source.PUBLIC, Source.SIMULATED])
+@pytest.mark.parametrize("source", [PopulationSource.PUBLIC, PopulationSource.SIMULATED])
 def test_many_pairs_at_once_are_what_one_by_one_gives(written, by, source):
     query = read_query(written, SCHEMA, records=7, by=by)
     population = population_for(query, source, table=TABLE).population
@@ -141,15 +140,16 @@ def test_many_pairs_at_once_are_what_one_by_one_gives(written, by, source):
 @pytest.mark.parametrize("written", ["sum:age", "quantile:0.5:age", "ridge:stay~age,stay"])
 def test_origin_decides_what_the_sample_may_be_used_for(written):
     query = read_query(written, SCHEMA, records=4)
-    for source in Source:
+    for source in PopulationSource:
         drawn = population_for(query, source, table=TABLE)
         sample = sampled_sensitivity(
             query.answer, drawn.population, pairs=20, records=4, generator=Noise().internal_generator()
         )
-        private = source in (Source.PRIVATE, Source.FITTED)
+        private = source in (PopulationSource.PRIVATE, PopulationSource.FITTED)
         assert type(sample) is (InternalSampledSensitivity if private else SampledSensitivity)
-        assert drawn.left_out == (0 if source is Source.SIMULATED else 1)
-    assert population_for(query, Source.FITTED_PUBLIC, table=TABLE).population.origin is Origin.FITTED
+        assert drawn.left_out == (0 if source is PopulationSource.SIMULATED else 1)
+    fitted = population_for(query, PopulationSource.FITTED_PUBLIC, table=TABLE).population
+    assert fitted.origin is RecordOrigin.FITTED
 
 
 def test_simulated_columns_follow_what_was_declared():
@@ -208,7 +208,7 @@ def test_refusals_name_what_is_wrong(written, by, code):
 def test_distributions_that_cannot_be_used(given):
     query = read_query("mean:age", SCHEMA, records=4, by=["sex"])
     with pytest.raises(InputRefused, match=r"queries\.distribution"):
-        population_for(query, Source.SIMULATED, distributions=json.loads(json.dumps(given)))
+        population_for(query, PopulationSource.SIMULATED, distributions=json.loads(json.dumps(given)))
 
 
 def test_populations_without_rows_or_columns():
@@ -219,5 +219,5 @@ def test_populations_without_rows_or_columns():
         (TABLE.with_rows(FRAME.iloc[4:5]), "queries.no_rows"),
     ):
         with pytest.raises(InputRefused) as refused:
-            population_for(query, Source.PRIVATE, table=table)
+            population_for(query, PopulationSource.PRIVATE, table=table)
         assert refused.value.code == code and all(explain(refused.value))

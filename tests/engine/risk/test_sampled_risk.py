@@ -9,11 +9,11 @@ from engine.errors import InputRefused
 from engine.privacy.at_risk import mechanisms
 from engine.privacy.at_risk.mechanisms import gaussian
 from engine.privacy.noise import Noise
-from engine.privacy.sampled_sensitivity import Origin, TablePopulation
+from engine.privacy.sampled_sensitivity import RecordOrigin, TablePopulation
 from engine.risk.sampled_risk import Question, sampled_risk
 from engine.texts import explain
 
-COINS = TablePopulation(np.array([0.0, 1.0]), origin=Origin.PUBLIC)
+COINS = TablePopulation(np.array([0.0, 1.0]), origin=RecordOrigin.PUBLIC)
 SURE = 1 - 1e-6
 
 
@@ -65,7 +65,7 @@ def test_recalibration_gives_back_the_confidence():
 
 
 def test_private_rows_set_no_noise_and_stay_inside():
-    private = TablePopulation(np.array([0.0, 1.0]), origin=Origin.PRIVATE)
+    private = TablePopulation(np.array([0.0, 1.0]), origin=RecordOrigin.PRIVATE)
     found = asked(population=private, epsilon0=Fraction(1), draws=50)
     assert found.noise is None and "noise" not in found.to_json()
     assert found.to_json()["audience"] == "internal" and asked().to_json()["audience"] == "public"

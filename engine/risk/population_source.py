@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from engine.privacy.sampled_sensitivity import Origin
+from engine.privacy.sampled_sensitivity import RecordOrigin
 
 
-class Source(StrEnum):
+class PopulationSource(StrEnum):
     """What the population is made from, as the custodian declares it."""
 
     PRIVATE = "private"  # the custodian's own rows
@@ -17,12 +17,12 @@ class Source(StrEnum):
     FITTED_PUBLIC = "fitted-public"  # a model of a public table
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> RecordOrigin:
         """Return where the rows come from."""
         return {
-            Source.PRIVATE: Origin.PRIVATE,
-            Source.PUBLIC: Origin.PUBLIC,
-            Source.SIMULATED: Origin.SIMULATED,
-            Source.FITTED: Origin.PRIVATE,
-            Source.FITTED_PUBLIC: Origin.PUBLIC,
+            PopulationSource.PRIVATE: RecordOrigin.PRIVATE,
+            PopulationSource.PUBLIC: RecordOrigin.PUBLIC,
+            PopulationSource.SIMULATED: RecordOrigin.SIMULATED,
+            PopulationSource.FITTED: RecordOrigin.PRIVATE,
+            PopulationSource.FITTED_PUBLIC: RecordOrigin.PUBLIC,
         }[self]

@@ -40,7 +40,7 @@ class Releases:
 
 
 @dataclass(frozen=True)
-class Several:
+class ReleasesStatement:
     """What can be said about several releases together.
 
     Parameters
@@ -126,7 +126,7 @@ def state_together(
     delta: Number | str = "1e-6",
     epsilon: Number | str | None = None,
     progress: Progress = SILENT,
-) -> Several:
+) -> ReleasesStatement:
     """Return what several releases about the same people lose together.
 
     Parameters
@@ -166,7 +166,7 @@ def state_together(
         if equal and all(x.mechanism in ("laplace", "discrete_laplace") for x in releases):
             count = sum(x.count for x in releases)
             printed = bounds.at_risk_as_published(releases[0].own, releases=count, delta=small)
-    return Several(
+    return ReleasesStatement(
         float(small),
         basic,
         advanced,

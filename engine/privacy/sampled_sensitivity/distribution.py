@@ -16,7 +16,7 @@ from engine.privacy.sampled_sensitivity.bounds import (
     implicit_confidence,
 )
 from engine.privacy.sampled_sensitivity.draws import PairQuery, pair_answers
-from engine.privacy.sampled_sensitivity.populations import AREA, Origin, Population
+from engine.privacy.sampled_sensitivity.populations import AREA, Population, RecordOrigin
 from engine.progress import SILENT, Progress
 
 STAGE = "sampled_sensitivity.pairs"
@@ -41,7 +41,7 @@ class SensitivitySample:
     values: NDArray[np.float64]
     records: int
     norm: int
-    origin: Origin
+    origin: RecordOrigin
 
     @property
     def pairs(self) -> int:
@@ -126,7 +126,7 @@ def sampled_sensitivity(
     Returns
     -------
     SampledSensitivity or InternalSampledSensitivity
-        The second whenever the population's origin is `Origin.PRIVATE`.
+        The second whenever the population's origin is `RecordOrigin.PRIVATE`.
 
     Raises
     ------
@@ -144,8 +144,8 @@ def sampled_sensitivity(
     Examples
     --------
     >>> import numpy as np
-    >>> from engine.privacy.sampled_sensitivity import Origin, TablePopulation
-    >>> people = TablePopulation(np.array([0.0, 1.0]), origin=Origin.PUBLIC)
+    >>> from engine.privacy.sampled_sensitivity import RecordOrigin, TablePopulation
+    >>> people = TablePopulation(np.array([0.0, 1.0]), origin=RecordOrigin.PUBLIC)
     >>> sample = sampled_sensitivity(
     ...     np.sum, people, pairs=400, records=10, generator=np.random.Generator(np.random.PCG64(7)))
     >>> sample.quantile(1.0)  # two coins differ about every other time, and then by 1
@@ -212,7 +212,7 @@ def sampled_noise_scale(
     Examples
     --------
     >>> import numpy as np
-    >>> sample = SampledSensitivity(np.array([0.1, 0.2]), 5, 1, Origin.PUBLIC)
+    >>> sample = SampledSensitivity(np.array([0.1, 0.2]), 5, 1, RecordOrigin.PUBLIC)
     >>> sampled_noise_scale(sample, quantile=1.0, epsilon0=0.5).kind.value
     'none'
     """
