@@ -12,6 +12,7 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
+from engine.risk.encoding import encode_column
 from engine.table.declared import people_of
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
@@ -84,7 +85,8 @@ def group_sizes(
     Returns
     -------
     GroupSizes
-        Counts of people. A missing value is a value of its own: it distinguishes like any other.
+        Counts of people. A missing value is a value of its own: it distinguishes like any other. An empty
+        cell and a declared missing code are the same missing value, see `engine.risk.encoding.encode`.
 
     Raises
     ------
@@ -116,7 +118,7 @@ def group_sizes(
             raise InputRefused("table.no_such_column", file=table.source, column=name)
     person = _each_somebody(_people(table, schema) if people is None else people)
     frame = table.rows()
-    coded = [pd.factorize(frame[name], use_na_sentinel=False)[0].astype(np.int32) for name in columns]
+    coded = [encode_column(frame[name], schema.column(name)).codes for name in columns]
     total = _sizes(coded, person, table.n_rows)
     because_of = {}
     for place, name in enumerate(columns):

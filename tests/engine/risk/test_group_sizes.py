@@ -1,12 +1,16 @@
 """Group sizes against counting by hand and against pandas."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from engine.errors import InputRefused
+from engine.risk.disclosure import disclosure
+from engine.risk.encoding import encode
 from engine.risk.group_sizes import group_sizes
-from engine.table.schema import Column, Role, Schema
+from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 
 AGE, SEX = Column("age", Role.IDENTIFYING), Column("sex", Role.IDENTIFYING)
@@ -24,6 +28,15 @@ def test_by_hand():
 def test_a_missing_value_distinguishes():
     frame = pd.DataFrame({"age": [30, 30, np.nan, np.nan]})
     assert group_sizes(Table(frame), Schema((AGE,))).sizes == {2: 4}
+
+
+def test_an_empty_cell_and_a_declared_missing_code_are_one_value():
+    frame = pd.DataFrame({"age": [30, 30, 99, np.nan], "sex": ["f", "f", "?", None]})
+    marked = (replace(AGE, kind=Kind.INTEGER, missing=("99",)), replace(SEX, missing=("?",)))
+    found = group_sizes(Table(frame), Schema(marked))
+    assert (found.groups, found.alone, found.sizes) == (2, 0, {2: 4})
+    today = disclosure(encode(Table(frame), Schema(marked)))
+    assert (today.groups.count, today.alone, today.groups.distribution) == (2, 0, {2: 4})
 
 
 def test_people_not_rows():
