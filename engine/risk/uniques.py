@@ -88,21 +88,19 @@ def column_sets(
     names = table.identifying if columns is None else tuple(columns)
     total = _number_of_sets(len(names), largest)
     n = table.n_rows
-    found = []
+    found = {}
     for done, (chosen, counted) in enumerate(_counted_sets(table, names, largest)):
         if done % 64 == 0:
             progress.step(done / total, "risk.column_sets")
         groups, alone, squares = counted
-        found.append(
-            ColumnSet(
-                columns=tuple(names[place] for place in chosen),
-                groups=groups,
-                alone=alone,
-                distinction=groups / n if n else 0.0,
-                separation=1.0 - (squares - n) / (n * (n - 1)) if n > 1 else 0.0,
-            )
+        found[chosen] = ColumnSet(
+            columns=tuple(names[place] for place in chosen),
+            groups=groups,
+            alone=alone,
+            distinction=groups / n if n else 0.0,
+            separation=1.0 - (squares - n) / (n * (n - 1)) if n > 1 else 0.0,
         )
-    return tuple(sorted(found, key=lambda one: len(one.columns)))
+    return tuple(found[chosen] for chosen in sorted(found, key=lambda chosen: (len(chosen), chosen)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,9 +315,12 @@ def _counted_sets(
     """Yield every set with its number of groups, of rows alone, and the sum of the squared sizes.
 
     A set continues the keys of its beginning; rows that are alone there stay alone and are not carried along.
+    Columns with many values come first in the beginnings: they leave the fewest rows to carry. The last of a
+    set is counted by key, where keys are fewer than rows, without asking for the size of each row's group.
     """
-    codes = [table.columns[name].codes for name in names]
-    widths = [table.columns[name].size for name in names]
+    order = sorted(range(len(names)), key=lambda place: -table.columns[names[place]].size)
+    codes = [table.columns[names[place]].codes for place in order]
+    widths = [table.columns[names[place]].size for place in order]
 
     def deeper(
         chosen: tuple[int, ...], rows: Numbers | None, keys: Numbers, most: int
@@ -332,18 +333,27 @@ def _counted_sets(
             if wider > _MOST_COUNTED * len(keys) + 1024:
                 longer, wider = dense(longer, wider)
             counts = np.bincount(longer, minlength=wider)
-            sizes = counts.take(longer)
-            alone = int(np.count_nonzero(sizes == 1))
-            yield (
-                (*chosen, place),
-                (int(np.count_nonzero(counts)) + left, alone + left, int(sizes.sum()) + left),
-            )
-            if len(chosen) + 1 < largest and place + 1 < len(names):
+            goes_on = len(chosen) + 1 < largest and place + 1 < len(names)
+            sizes = counts.take(longer) if goes_on or wider > len(keys) else counts
+            squares = int(sizes.sum() if sizes is not counts else (counts * counts).sum())
+            groups, alone = int(np.count_nonzero(counts)), int(np.count_nonzero(sizes == 1))
+            columns = tuple(sorted(order[each] for each in (*chosen, place)))
+            yield columns, (groups + left, alone + left, squares + left)
+            if goes_on:
                 shared = np.flatnonzero(sizes > 1)
                 inside = shared if rows is None else rows.take(shared)
-                yield from deeper((*chosen, place), inside, *dense(longer.take(shared), wider))
+                carried = _carried(longer.take(shared), counts)
+                yield from deeper((*chosen, place), inside, *carried)
 
     return deeper((), None, np.zeros(table.n_rows, dtype=np.int64), 1)
+
+
+def _carried(keys: Numbers, counts: Numbers) -> tuple[Numbers, int]:
+    """Number the keys that several rows have without gaps, unless there are few keys anyway."""
+    if len(counts) <= len(keys) // 10:
+        return keys, len(counts)
+    places = np.cumsum(counts > 1)
+    return places.take(keys) - 1, int(places[-1])
 
 
 def _alone(keys: Numbers, most: int, people: Numbers | None) -> npt.NDArray[np.int64]:

@@ -1,5 +1,6 @@
 """Sets of columns against pandas, and the smallest that single somebody out against trying all."""
 
+import itertools
 import math
 from itertools import combinations
 
@@ -91,6 +92,8 @@ def test_distinction_and_separation_against_pandas(seed):
     frame = random_rows(seed)
     found = column_sets(encoded(frame))
     assert len(found) == sum(math.comb(5, size) for size in (1, 2, 3, 4))
+    in_order = [chosen for size in (1, 2, 3, 4) for chosen in itertools.combinations(frame, size)]
+    assert [one.columns for one in found] == in_order
     for one in found:
         sizes = frame.groupby(list(one.columns)).size()
         assert (one.groups, one.alone) == (len(sizes), int((sizes == 1).sum()))
