@@ -70,7 +70,7 @@ def look_up(
     if not path.exists():
         return Holdings()
     from engine.release.charge import composer, shown
-    from engine.table.fingerprint import marks
+    from engine.table.fingerprint import fingerprints
     from engine.table.preparation.prepare import prepare, split
 
     ledger = Ledger(path)
@@ -82,6 +82,6 @@ def look_up(
     # As a release charges the table: as it was read, with the people who are left after the steps.
     changes, _ = split(plan.preparation)
     table, schema = prepare(raw, changes, plan.schema) if changes else (raw, plan.schema)
-    found = shown(ledger, table, schema, marks(raw), raw.names)
+    found = shown(ledger, table, schema, fingerprints(raw), raw.names)
     progress.step(0.7, "table.digests")
     return Holdings(statuses, tuple(found.matches(ledger)), keys)

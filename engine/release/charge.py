@@ -17,7 +17,7 @@ from engine.privacy.promise import Neighbours, Promise
 from engine.release.checked import Checked
 from engine.release.plan import Plan
 from engine.release.reading import person_keys
-from engine.table.fingerprint import Marks
+from engine.table.fingerprint import Fingerprints
 from engine.table.schema import Schema
 from engine.table.table import Table
 
@@ -136,30 +136,34 @@ def refuse_too_much(plan: Plan, checked: Checked) -> None:
 class Shown:
     """What the ledger gets to know of a table: digests, hashes and the names of its columns."""
 
-    marks: Marks
+    fingerprints: Fingerprints
     people: Digests
     columns: tuple[str, ...]
     key: str
 
     def matches(self, ledger: Ledger) -> list[Match]:
         """Return the registers to which the table seems to belong, the strongest relation first."""
-        rows, contents = self.marks.rows, self.marks.contents
-        return ledger.match(self.marks.fingerprint, self.people, self.columns, rows=rows, contents=contents)
+        known = self.fingerprints
+        return ledger.match(
+            known.fingerprint, self.people, self.columns, rows=known.rows, contents=known.contents
+        )
 
 
-def shown(ledger: Ledger, table: Table, schema: Schema, marks: Marks, columns: tuple[str, ...]) -> Shown:
+def shown(
+    ledger: Ledger, table: Table, schema: Schema, fingerprints: Fingerprints, columns: tuple[str, ...]
+) -> Shown:
     """Return what the ledger gets to know of a table.
 
     Parameters
     ----------
     table, schema
         As prepared: the people who are left.
-    marks, columns
+    fingerprints, columns
         Of the table as it was read.
     """
     key = schema.person_key
     people = ledger.person_digests(person_keys(table, schema))
-    return Shown(marks, people, columns, "" if key is None else key.name)
+    return Shown(fingerprints, people, columns, "" if key is None else key.name)
 
 
 def refuse_known(plan: Plan, ledger: Ledger, table: Shown) -> None:
@@ -193,11 +197,11 @@ def attach(plan: Plan, ledger: Ledger, holding: Holding, table: Shown) -> None:
     """Charge a table to a register from now on, unless that needs a reason that the plan does not give."""
     ledger.attach(
         holding.id,
-        table.marks.fingerprint,
+        table.fingerprints.fingerprint,
         table.people,
         table.columns,
-        rows=table.marks.rows,
-        contents=table.marks.contents,
+        rows=table.fingerprints.rows,
+        contents=table.fingerprints.contents,
         key=table.key,
         reason=reason_of(plan, NEW_HOLDING),
         key_reason=reason_of(plan, OTHER_KEY),

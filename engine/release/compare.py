@@ -98,21 +98,21 @@ def _measured(
     plan: Plan, checked: Checked, split: Split, base: Path, progress: Progress
 ) -> tuple[dict[str, Any], tuple[View, ...]]:
     """Make a candidate without a bounded loss, measure it, and throw it away."""
-    held = reading.read_all(plan, checked.sources, base=base, progress=progress.part(0.0, 0.4))
-    promised.refuse_other(plan, checked, held)
+    prepared = reading.read_all(plan, checked.sources, base=base, progress=progress.part(0.0, 0.4))
+    promised.refuse_other(plan, checked, prepared)
     main = checked.request.private[0]
     with for_comparing() as folder:
-        draft = make(checked, held, Noise(), folder=folder, split=split, progress=progress.part(0.4, 0.8))
+        draft = make(checked, prepared, Noise(), folder=folder, split=split, progress=progress.part(0.4, 0.8))
         context = Private(
             checked.subject,
-            held[main].table,
-            held[main].schema,
+            prepared[main].table,
+            prepared[main].schema,
             draft.used[main],
             draft.release,
             progress.part(0.8, 1.0),
             new_folder(folder),
             draft.held_out.get(main),
-            held[main].people,
+            prepared[main].people,
         )
         answers = evaluate(measures.chosen(plan.measures, checked.subject), context)
     return figures(answers.public) | figures(answers.internal), draft.release.inside.views

@@ -22,7 +22,7 @@ from engine.privacy.noise import Noise, ordinary_generator
 from engine.progress import SILENT, Progress
 from engine.release import promised, reading
 from engine.release.checked import Checked
-from engine.release.reading import Held
+from engine.release.reading import PreparedTable
 from engine.release.working import new_folder
 from engine.table.declared import key_texts
 from engine.table.table import Table
@@ -83,21 +83,23 @@ class Split:
         digest = hashlib.blake2b(person.encode(), key=self.key, digest_size=8).digest()
         return int.from_bytes(digest, "big") < self.share * 2**64
 
-    def apart(self, held: Held, noise: Noise) -> tuple[Held, Table]:
+    def apart(self, prepared: PreparedTable, noise: Noise) -> tuple[PreparedTable, Table]:
         """Return a source without the people who are held out, and their rows."""
-        rows, key = held.table.rows(), held.schema.person_key
+        rows, key = prepared.table.rows(), prepared.schema.person_key
         if key is None:
             away = noise.bernoulli(self.share, len(rows))
         else:
             texts = key_texts(rows[key.name])
             coins = {person: self.is_held_out(person) for person in set(texts)}
             away = np.array([coins[person] for person in texts], dtype=bool)
-        return replace(held, table=held.table.with_rows(rows[~away])), held.table.with_rows(rows[away])
+        return replace(prepared, table=prepared.table.with_rows(rows[~away])), prepared.table.with_rows(
+            rows[away]
+        )
 
 
 def make(
     checked: Checked,
-    held: Mapping[str, Held],
+    prepared: Mapping[str, PreparedTable],
     noise: Noise,
     *,
     folder: Path,
@@ -111,7 +113,7 @@ def make(
     ----------
     checked
         What is to be made.
-    held
+    prepared
         By source.
     noise
         The door; the entry of the ledger is spent by its first draw, or has been.
@@ -133,13 +135,13 @@ def make(
     away: dict[str, Table] = {}
     if checked.method.held_out:
         split = split or Split.drawn(noise)
-        parts = {name: split.apart(one, noise) for name, one in held.items() if name in private}
-        held = {**held, **{name: kept for name, (kept, _) in parts.items()}}
+        parts = {name: split.apart(one, noise) for name, one in prepared.items() if name in private}
+        prepared = {**prepared, **{name: kept for name, (kept, _) in parts.items()}}
         away = {name: apart for name, (_, apart) in parts.items()}
     progress.step(0.0, "run.capping")
-    used = {name: _rows_of(one, name in private, noise) for name, one in held.items()}
+    used = {name: _rows_of(one, name in private, noise) for name, one in prepared.items()}
     for name in private & set(used):
-        promised.refuse_uncapped(held[name].schema, used[name])
+        promised.refuse_uncapped(prepared[name].schema, used[name])
     before = noise.counted
     context = Context(
         noise,
@@ -155,8 +157,8 @@ def make(
     return Draft(release, used, away, +drawn)
 
 
-def _rows_of(held: Held, is_private: bool, noise: Noise) -> Table:
-    return reading.capped(held, noise) if is_private else reading.filtered(held)
+def _rows_of(prepared: PreparedTable, is_private: bool, noise: Noise) -> Table:
+    return reading.capped(prepared, noise) if is_private else reading.filtered(prepared)
 
 
 def _made(checked: Checked, used: Mapping[str, Table], context: Context) -> Release:

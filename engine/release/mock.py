@@ -24,10 +24,10 @@ from engine.progress import SILENT, Progress
 from engine.release.check import check
 from engine.release.make import make
 from engine.release.plan import Plan
-from engine.release.reading import Held
+from engine.release.reading import PreparedTable
 from engine.table import coding
 from engine.table.declared import as_declared
-from engine.table.fingerprint import Marks
+from engine.table.fingerprint import Fingerprints
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 from engine.views import View
@@ -84,9 +84,9 @@ def mock(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Moc
         if len(private) != len(checked.sources) or plan.step:
             return None  # tables of others, and visits that go on from an earlier one, cannot be invented
         people = _people(plan, leaves_rows=checked.method.rows != "none")
-        held = {source.name: _held(source, plan.prepared(source.name), people) for source in private}
+        prepared = {source.name: _prepared(source, plan.prepared(source.name), people) for source in private}
         with tempfile.TemporaryDirectory(prefix="custos-") as folder:
-            release = make(checked, held, Noise(), folder=Path(folder), progress=progress).release
+            release = make(checked, prepared, Noise(), folder=Path(folder), progress=progress).release
     except Cancelled:
         raise
     except Exception:
@@ -100,15 +100,15 @@ def _people(plan: Plan, *, leaves_rows: bool) -> int:
     return max(1, min(people, MOST_ROWS if leaves_rows else MOST))
 
 
-def _held(source: Source, schema: Schema, people: int) -> Held:
+def _prepared(source: Source, schema: Schema, people: int) -> PreparedTable:
     columns = {
         column.name: _cells(column, people, place)
         for place, column in enumerate(schema.columns)
         if column.role is not Role.DROPPED
     }
     invented = as_declared(Table(pd.DataFrame(columns, dtype="str"), source=source.name), schema)
-    nobody = Marks("", np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint64))
-    return Held(invented, schema, (), source.name, "", people, nobody, invented.names)
+    nobody = Fingerprints("", np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint64))
+    return PreparedTable(invented, schema, (), source.name, "", people, nobody, invented.names)
 
 
 def _cells(column: Column, people: int, place: int) -> list[str]:

@@ -17,7 +17,7 @@ from pandas.util import hash_array
 from engine.errors import InputRefused
 from engine.release.checked import Checked
 from engine.release.plan import Plan
-from engine.release.reading import Held, said
+from engine.release.reading import PreparedTable, said
 from engine.table.cells import cells_of
 from engine.table.encoded import Encoded
 from engine.table.schema import Schema
@@ -27,7 +27,7 @@ from engine.table.table import TEXT, Table
 _PIECE = 1 << 17  # keys at a time: what Python holds of them stays small
 
 
-def refuse_other(plan: Plan, checked: Checked, held: Mapping[str, Held]) -> None:
+def refuse_other(plan: Plan, checked: Checked, prepared: Mapping[str, PreparedTable]) -> None:
     """Refuse a prepared table that is not the one that the promise is about. Before anything is reserved.
 
     Raises
@@ -37,7 +37,7 @@ def refuse_other(plan: Plan, checked: Checked, held: Mapping[str, Held]) -> None
         ``schema``, ``person_key`` or ``options``.
     """
     request, promise = checked.request, checked.promise
-    private = [name for name in request.private if name in held]
+    private = [name for name in request.private if name in prepared]
     if private:
         _refuse_unless(
             {
@@ -48,7 +48,7 @@ def refuse_other(plan: Plan, checked: Checked, held: Mapping[str, Held]) -> None
                 or promise.loss.neighbours is request.budget.neighbours,
             }
         )
-    for name, one in held.items():
+    for name, one in prepared.items():
         schema, options = request.schemas[name], said(plan.files_of(name)[0])
         key = schema.person_key
         _refuse_unless(

@@ -26,7 +26,7 @@ from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 from engine.table.declared import as_declared, encoded_keys, people_of
-from engine.table.fingerprint import Marks, marks
+from engine.table.fingerprint import Fingerprints, fingerprints
 from engine.table.preparation import prepare as preparation
 from engine.table.preparation.steps import check as check_steps
 from engine.table.preparation.steps import columns_of
@@ -48,13 +48,12 @@ _MUST_SAY = {
 
 
 @dataclass(frozen=True)
-class Held:
+class PreparedTable:
     """The custodian's table as the plan prepares it, before anything is drawn. Internal.
 
     ``table`` has every row, ``schema`` declares it after the steps, ``options`` say how it was read;
-    ``filters`` are the recorded conditions that are applied after the cap. ``marks`` and ``columns`` are the
-    fingerprint and the names of the table as it was read: by them the ledger knows it again, whatever was
-    prepared.
+    ``filters`` are the recorded conditions that are applied after the cap. ``fingerprints`` and ``columns``
+    are of the table as it was read: by them the ledger knows it again, whatever was prepared.
     """
 
     table: Table
@@ -63,7 +62,7 @@ class Held:
     file: str
     sha256: str
     rows_read: int
-    marks: Marks
+    fingerprints: Fingerprints
     columns: tuple[str, ...]
     options: ReadOptions = field(default_factory=ReadOptions)
 
@@ -74,7 +73,9 @@ class Held:
         return None if key is None else people_of(self.table, key).places
 
 
-def read(plan: Plan, *, source: str = MAIN, base: Path = Path(), progress: Progress = SILENT) -> Held:
+def read(
+    plan: Plan, *, source: str = MAIN, base: Path = Path(), progress: Progress = SILENT
+) -> PreparedTable:
     """Read one source of a plan and apply the recorded steps that change no number of rows.
 
     Parameters
@@ -113,7 +114,7 @@ def read(plan: Plan, *, source: str = MAIN, base: Path = Path(), progress: Progr
         file=", ".join(part.file for part in parts),
         sha256=hashlib.sha256(digests.encode()).hexdigest(),
         rows_read=sum(part.rows_read for part in parts),
-        marks=marks(raws[0].with_rows(_together(raws))),
+        fingerprints=fingerprints(raws[0].with_rows(_together(raws))),
     )
 
 
@@ -123,7 +124,7 @@ def _together(tables: Sequence[Table]) -> pd.DataFrame:
 
 def read_all(
     plan: Plan, sources: Sequence[Source], *, base: Path = Path(), progress: Progress = SILENT
-) -> dict[str, Held]:
+) -> dict[str, PreparedTable]:
     """Read every source that a method declares, by its name; one that is not required may be absent."""
     wanted = [source for source in sources if source.required or plan.files_of(source.name)]
     found = {
@@ -141,7 +142,7 @@ def read_all(
 
 def _read_file(
     plan: Plan, source: str, reference: FileReference, base: Path, progress: Progress
-) -> tuple[Held, Table]:
+) -> tuple[PreparedTable, Table]:
     path, declared, steps = base / reference.path, plan.schemas.get(source, Schema()), plan.steps_of(source)
     digest = file_hash(path)
     raw = _as_written(path, said(reference), declared, progress)
@@ -154,22 +155,22 @@ def _read_file(
     key = declared.person_key
     if key is not None and key.name in raw:
         encoded_keys(raw, key.name)  # the longest column to look through: once for all that follows
-    known = marks(raw)
+    known = fingerprints(raw)
     give_back()
     changes, filters = preparation.split(steps)
-    prepared, _ = preparation.prepare(as_declared(raw, declared), changes, declared, base=base)
-    held = Held(
-        prepared,
+    table, _ = preparation.prepare(as_declared(raw, declared), changes, declared, base=base)
+    prepared = PreparedTable(
+        table,
         plan.prepared(source),
         tuple(filters),
         path.name,
         digest,
         rows_read=raw.n_rows,
-        marks=known,
+        fingerprints=known,
         columns=raw.names,
         options=raw.options,
     )
-    return held, raw
+    return prepared, raw
 
 
 def said(reference: FileReference) -> ReadOptions:
@@ -349,7 +350,7 @@ def file_hash(path: Path) -> str:
         ) from error
 
 
-def capped(held: Held, noise: Noise) -> Table:
+def capped(prepared: PreparedTable, noise: Noise) -> Table:
     """Return the rows that a method may use: at most the declared number a person, then the conditions.
 
     Notes
@@ -358,18 +359,18 @@ def capped(held: Held, noise: Noise) -> Table:
     *before* conditions and grouping, so that one person changes at most that many rows of the answer. Rows
     without a person key are left out: nobody can say whose they are.
     """
-    rows, people = held.table.rows(), held.people
+    rows, people = prepared.table.rows(), prepared.people
     if people is not None:
         known = people >= 0
-        keep, cap = np.zeros(len(rows), dtype=bool), held.schema.rows_per_person
+        keep, cap = np.zeros(len(rows), dtype=bool), prepared.schema.rows_per_person
         keep[known] = contribution.keep_rows(people if known.all() else people[known], cap=cap, noise=noise)
         rows = rows[keep]
-    return filtered(replace(held, table=held.table.with_rows(rows)))
+    return filtered(replace(prepared, table=prepared.table.with_rows(rows)))
 
 
-def filtered(held: Held) -> Table:
+def filtered(prepared: PreparedTable) -> Table:
     """Return the rows of a source that is not private: all that fulfil the recorded conditions."""
-    return preparation.filtered(held.table, held.filters, held.schema)
+    return preparation.filtered(prepared.table, prepared.filters, prepared.schema)
 
 
 def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:

@@ -26,7 +26,7 @@ from engine.release.check import check, ready, refuse_language
 from engine.release.checked import Checked
 from engine.release.make import Draft, make
 from engine.release.plan import Plan
-from engine.release.reading import Held
+from engine.release.reading import PreparedTable
 from engine.release.working import name_for, new_folder, sweep, working
 from engine.release.write import Made
 
@@ -97,11 +97,11 @@ def run_through(
     foreseen = ready(plan, checked)
     refuse_language(language)
     bundle.check_target(out)
-    held = reading.read_all(plan, checked.sources, base=base, progress=progress.part(0.0, 0.3))
-    promised.refuse_other(plan, checked, held)
+    prepared = reading.read_all(plan, checked.sources, base=base, progress=progress.part(0.0, 0.3))
+    promised.refuse_other(plan, checked, prepared)
     progress.step(0.3, "run.reserving")
     folder = name_for(out)
-    holding, entry = _reserve(plan, ledger, checked, held, folder)
+    holding, entry = _reserve(plan, ledger, checked, prepared, folder)
     give_back()
     try:
         with working(folder):
@@ -111,10 +111,10 @@ def run_through(
             if opens or not checked.promise.drawn():
                 spend()  # no noise will do it: the entry is spent before the method sees a row
             making = progress.part(0.35, 0.7)
-            draft = make(checked, held, noise, folder=folder, progress=making, passphrase=passphrase)
+            draft = make(checked, prepared, noise, folder=folder, progress=making, passphrase=passphrase)
             give_back()
-            evaluated = _evaluated(plan, checked, held, draft, folder, progress.part(0.7, 0.8))
-            made = Made(plan, checked, foreseen, held, draft, ledger, holding, entry, language, evaluated)
+            evaluated = _evaluated(plan, checked, prepared, draft, folder, progress.part(0.7, 0.8))
+            made = Made(plan, checked, foreseen, prepared, draft, ledger, holding, entry, language, evaluated)
             sums = _write(folder, made, progress)
             out = bundle.give_name(folder, out)
         _complete(ledger, entry, out, sums, draft.release.state)
@@ -127,11 +127,11 @@ def run_through(
 
 
 def _reserve(
-    plan: Plan, ledger: Ledger, checked: Checked, held: Mapping[str, Held], folder: Path
+    plan: Plan, ledger: Ledger, checked: Checked, prepared: Mapping[str, PreparedTable], folder: Path
 ) -> tuple[Holding, str]:
-    private = [one for name, one in held.items() if name in checked.request.private]
-    shown = [charge.shown(ledger, one.table, one.schema, one.marks, one.columns) for one in private]
-    fingerprints = tuple(dict.fromkeys(one.marks.fingerprint for one in private))
+    private = [one for name, one in prepared.items() if name in checked.request.private]
+    shown = [charge.shown(ledger, one.table, one.schema, one.fingerprints, one.columns) for one in private]
+    fingerprints = tuple(dict.fromkeys(one.fingerprints.fingerprint for one in private))
     charge.refuse_other_tables(plan, ledger, checked, fingerprints)
     # A table that belongs to a known register is refused before a new one is made in vain.
     for table in shown:
@@ -163,13 +163,18 @@ def _door(door: Door, spend: Callable[[], None]) -> Noise:
 
 
 def _evaluated(
-    plan: Plan, checked: Checked, held: Mapping[str, Held], draft: Draft, folder: Path, progress: Progress
+    plan: Plan,
+    checked: Checked,
+    prepared: Mapping[str, PreparedTable],
+    draft: Draft,
+    folder: Path,
+    progress: Progress,
 ) -> Evaluation:
     """Ask the measures of the plan about the finished release, which nothing changes any more."""
-    main = next((name for name in checked.request.private if name in held), None)
+    main = next((name for name in checked.request.private if name in prepared), None)
     if main is None:
         return Evaluation()
-    one = held[main]
+    one = prepared[main]
     context = Private(
         checked.subject,
         one.table,

@@ -25,7 +25,7 @@ from engine.release.foreseen import Foreseen
 from engine.release.make import HELD_OUT, Draft
 from engine.release.plan import STAYS, Plan
 from engine.release.program import program
-from engine.release.reading import Held
+from engine.release.reading import PreparedTable
 from engine.release.readme import described
 from engine.table.schema import Schema
 
@@ -34,12 +34,12 @@ NOISE = {"source": "operating_system", "sampler": "canonne_kamath_steinke_2020"}
 
 @dataclass(frozen=True)
 class Made:
-    """Everything about one release that is described: decided, held, used, made and paid."""
+    """Everything about one release that is described: decided, prepared, used, made and paid."""
 
     plan: Plan
     checked: Checked
     foreseen: Foreseen
-    held: Mapping[str, Held]
+    prepared: Mapping[str, PreparedTable]
     draft: Draft
     ledger: Ledger
     holding: Holding
@@ -117,7 +117,7 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
 
 def _input_name(made: Made) -> str:
     """Name the input outside without telling anything about it; empty where none was read."""
-    digests = sorted(one.sha256 for one in made.held.values())
+    digests = sorted(one.sha256 for one in made.prepared.values())
     if not digests:
         return ""
     digest = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
@@ -184,7 +184,7 @@ def _internal(made: Made) -> InternalEvidence:
     return InternalEvidence(
         plan=plan.to_json(),
         input=rows,
-        findings=tuple(finding.to_json() for one in made.held.values() for finding in one.table.findings),
+        findings=tuple(finding.to_json() for one in made.prepared.values() for finding in one.table.findings),
         group_sizes=sizes,
         price=made.foreseen.price,
         holding={"name": made.holding.name, **_register(made)},
@@ -233,22 +233,22 @@ def _kept(release: Release) -> dict[str, bytes]:
 
 def _input(made: Made) -> dict[str, Any]:
     """Return what was read: of the first private source, and of the others below ``others``."""
-    found = {name: _one_input(made, name, one) for name, one in made.held.items()}
+    found = {name: _one_input(made, name, one) for name, one in made.prepared.items()}
     main = next((name for name in made.checked.request.private if name in found), None)
     first = found.pop(main) if main is not None else {}
     return first | ({"others": found} if found else {})
 
 
-def _one_input(made: Made, name: str, held: Held) -> dict[str, Any]:
+def _one_input(made: Made, name: str, prepared: PreparedTable) -> dict[str, Any]:
     rows: dict[str, Any] = {
-        "file": held.file,
-        "sha256": held.sha256,
-        "rows": held.rows_read,
+        "file": prepared.file,
+        "sha256": prepared.sha256,
+        "rows": prepared.rows_read,
         "rows_used": len(made.draft.used[name]),
     }
     if name in made.draft.held_out:
         rows["rows_held_out"] = len(made.draft.held_out[name])
-    people = held.people
+    people = prepared.people
     if people is not None:
         rows |= {"people": int(people.max(initial=-1)) + 1, "rows_without_key": int((people < 0).sum())}
     return rows

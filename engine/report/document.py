@@ -41,7 +41,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Statement:
+class Callout:
     """A sentence that must not be overlooked. ``care`` marks an assumption or a warning.
 
     ``large`` sets it as the first thing on the first page.
@@ -94,7 +94,7 @@ class Explanations:
     items: tuple[Explanation, ...]
 
 
-Part = Text | View | KeyValues | Numbers | Statement | Bullets | Heading | Signatures | Explanations
+Part = Text | View | KeyValues | Numbers | Callout | Bullets | Heading | Signatures | Explanations
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class _Writer:
             "heading": lambda piece: f"<h3>{piece['text']}</h3>",
             "pairs": self._pairs,
             "numbers": self._numbers,
-            "statement": self._statement,
+            "callout": self._callout,
             "bullets": lambda piece: _list(piece["items"]),
             "signatures": lambda piece: (
                 f'<div class="signatures">{"".join(f"<p>{line}</p>" for line in piece["items"])}</div>'
@@ -140,8 +140,8 @@ class _Writer:
         rows = (f"<div><dt>{one['name']}</dt><dd>{one['words']}</dd></div>" for one in piece["items"])
         return f'<dl class="pairs explained">{"".join(rows)}</dl>'
 
-    def _statement(self, piece: Piece) -> str:
-        looks = " ".join(["statement", *(look for look in ("care", "large") if piece[look])])
+    def _callout(self, piece: Piece) -> str:
+        looks = " ".join(["callout", *(look for look in ("care", "large") if piece[look])])
         return f'<p class="{looks}">{piece["text"]}</p>'
 
     # Tables and drawings

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.report.document import (
     Bullets,
+    Callout,
     Explanations,
     Heading,
     KeyValues,
@@ -17,7 +18,6 @@ from engine.report.document import (
     Part,
     Row,
     Signatures,
-    Statement,
 )
 from engine.report.words import cell, explained, is_number, measured, note, number_columns, shortened, word
 from engine.views import Label, NumberView, TableView, Text, TextView
@@ -44,8 +44,8 @@ class Told:
             Heading: lambda part: {"kind": "heading", "text": self.word(part.text)},
             KeyValues: self._pairs,
             Numbers: lambda part: self._numbers(part.numbers),
-            Statement: lambda part: {
-                "kind": "statement",
+            Callout: lambda part: {
+                "kind": "callout",
                 "text": self.word(part.text),
                 "care": part.care,
                 "large": part.large,

@@ -81,7 +81,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredNoise:
     """Measured losses of one noise: its scale, and the shares within ε in one and in both directions."""
 
     scale: float
@@ -119,7 +119,7 @@ class SampledRisk:
     implicit: ImplicitConfidence
     both: Mapping[str, BothConfidence] = field(default_factory=dict)
     recalibrated: Mapping[str, Recalibration] = field(default_factory=dict)
-    measured: Mapping[str, Measured] = field(default_factory=dict)
+    measured: Mapping[str, MeasuredNoise] = field(default_factory=dict)
     noise: EstimatedNoiseScale | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -270,7 +270,7 @@ def sampled_risk(
             losses.within(float(question.epsilon), level=question.level, two_sided=sides)
             for sides in (False, True)
         )
-        measured[name] = Measured(scale, one, two, question.draws)
+        measured[name] = MeasuredNoise(scale, one, two, question.draws)
     both, recalibrated = _with_noise(question, implicit, _etas(question, delta, proved), outputs)
     noise = None
     if isinstance(sample, SampledSensitivity) and "sampled" in scales and question.mechanism == "laplace":

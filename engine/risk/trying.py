@@ -40,7 +40,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Step:
+class TriedStep:
     """One step of a column's hierarchy: how many values are left, and who stands out with it alone."""
 
     step: int
@@ -63,7 +63,7 @@ class Cause:
     """
 
     column: str
-    steps: tuple[Step, ...]
+    steps: tuple[TriedStep, ...]
     left_out: Tried
 
 
@@ -183,7 +183,7 @@ def causes_of(table: EncodedTable, *, limit: int) -> tuple[Cause, ...]:
         for step in range(1, hierarchy.height):
             coarser = table.columns[name].coarser(hierarchy, step)
             tried = _counted(group_rows(table.with_column(coarser), table.identifying), limit)
-            steps.append(Step(step, coarser.size, tried))
+            steps.append(TriedStep(step, coarser.size, tried))
         found.append(Cause(name, tuple(steps), tried_with(table, {name: LEFT_OUT}, limit=limit)))
     return tuple(sorted(found, key=lambda cause: (cause.left_out.alone, cause.left_out.under)))
 

@@ -38,18 +38,18 @@ _WHOLE_KEY = r"^\+?(-?\d+)\.0*$"
 
 
 @dataclass(frozen=True)
-class Marks:
+class NumberSigns:
     """The signs inside numbers: one for decimals, one or none between thousands."""
 
     decimal: str = "."
     thousands: str = ""
 
     @staticmethod
-    def of(options: ReadOptions) -> Marks:
+    def of(options: ReadOptions) -> NumberSigns:
         """Return the signs of a text file; text of other formats has a point by itself."""
         if options.format not in (None, "text"):
             return POINT
-        return Marks(options.decimal or ".", options.thousands or "")
+        return NumberSigns(options.decimal or ".", options.thousands or "")
 
     def pattern(self) -> str:
         """Return what a number looks like, without blanks around it; in time linear in its length."""
@@ -58,7 +58,7 @@ class Marks:
         return rf"^[+-]?(?:{whole}(?:{mark}\d*)?|{mark}\d+)(?:[eE][+-]?\d+)?$"
 
 
-POINT = Marks()
+POINT = NumberSigns()
 
 
 def cells_of(values: pd.Series | pd.Index) -> pa.ChunkedArray:
@@ -72,14 +72,14 @@ def series_of(cells: Cells) -> pd.Series:
     return pd.Series(cells.cast(pa.large_string()).to_pandas(), dtype="str")
 
 
-def numbers_of(cells: Cells, marks: Marks = POINT) -> Numbers:
+def numbers_of(cells: Cells, signs: NumberSigns = POINT) -> Numbers:
     """Return what cells say as numbers.
 
     Parameters
     ----------
     cells
         Text, shape (n,); null for a missing cell.
-    marks
+    signs
         The decimal mark and the sign between thousands.
 
     Returns
@@ -96,30 +96,30 @@ def numbers_of(cells: Cells, marks: Marks = POINT) -> Numbers:
     --------
     >>> numbers_of(pa.array(["1", " 2.50 ", "1e3", "x", "1,5", "inf", None])).tolist()
     [1.0, 2.5, 1000.0, nan, nan, nan, nan]
-    >>> numbers_of(pa.array(["1.234,5", "1.23,4"]), Marks(",", ".")).tolist()
+    >>> numbers_of(pa.array(["1.234,5", "1.23,4"]), NumberSigns(",", ".")).tolist()
     [1234.5, nan]
     """
     found = np.empty(len(cells), dtype=np.float64)
     start = 0
     for piece in _pieces(cells):
-        read = _plain_numbers(piece, marks)
-        found[start : start + len(piece)] = careful_numbers(piece, marks) if read is None else read
+        read = _plain_numbers(piece, signs)
+        found[start : start + len(piece)] = careful_numbers(piece, signs) if read is None else read
         start += len(piece)
     return found
 
 
-def careful_numbers(piece: pa.Array, marks: Marks = POINT) -> Numbers:
+def careful_numbers(piece: pa.Array, signs: NumberSigns = POINT) -> Numbers:
     """Read numbers where some cells may be none; `numbers_of` says what it returns."""
     text = pc.utf8_trim_whitespace(piece)
     fits = pc.and_(
-        pc.match_substring_regex(text, marks.pattern()), pc.less_equal(pc.binary_length(text), LONGEST)
+        pc.match_substring_regex(text, signs.pattern()), pc.less_equal(pc.binary_length(text), LONGEST)
     )
     places = pc.indices_nonzero(pc.fill_null(fits, False))
     written = text.take(places)
-    if marks.thousands:
-        written = pc.replace_substring(written, marks.thousands, "")
-    if marks.decimal != ".":
-        written = pc.replace_substring(written, marks.decimal, ".")
+    if signs.thousands:
+        written = pc.replace_substring(written, signs.thousands, "")
+    if signs.decimal != ".":
+        written = pc.replace_substring(written, signs.decimal, ".")
     try:
         read = written.cast(pa.float64()).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:
@@ -148,7 +148,7 @@ def dates_of(cells: Cells, order: str | None = None) -> Dates:
 
     Notes
     -----
-    Read are ``2020-02-29``, ``29.2.2020`` and ``2/29/2020`` with any of the marks ``- / .``, with or without
+    Read are ``2020-02-29``, ``29.2.2020`` and ``2/29/2020`` with any of the signs ``- / .``, with or without
     a time, and everything else that ISO 8601 knows. The years are 1 to 9999.
 
     Examples
@@ -207,14 +207,14 @@ def _pieces(cells: Cells) -> list[pa.Array]:
     return cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]
 
 
-def _plain_numbers(piece: pa.Array, marks: Marks) -> Numbers | None:
+def _plain_numbers(piece: pa.Array, signs: NumberSigns) -> Numbers | None:
     """Read a piece in which every filled cell is plainly a number; None where one is not."""
-    if marks.thousands:
+    if signs.thousands:
         return None
-    if marks.decimal != ".":
+    if signs.decimal != ".":
         if pc.any(pc.match_substring(piece, ".")).as_py():
             return None
-        piece = pc.replace_substring(piece, marks.decimal, ".")
+        piece = pc.replace_substring(piece, signs.decimal, ".")
     try:
         read = piece.cast(pa.float64())
     except pa.ArrowInvalid:
@@ -254,7 +254,7 @@ def _of_distinct(cells: Cells, order: str | None) -> Dates:
 
 
 class _Parts:
-    """Dates in numbers and marks, taken apart; what does not look like one is ``unlike``."""
+    """Dates in numbers and signs, taken apart; what does not look like one is ``unlike``."""
 
     def __init__(self, text: pa.Array) -> None:
         short = pc.less_equal(pc.binary_length(text), LONGEST_DATE)
@@ -312,7 +312,7 @@ def _between(values: npt.NDArray[np.int64], low: int, high: int) -> npt.NDArray[
 
 
 def _iso(cell: str) -> np.datetime64:
-    """Read the other forms of ISO 8601: without marks, with weeks, with a time zone."""
+    """Read the other forms of ISO 8601: without signs, with weeks, with a time zone."""
     if not cell[:4].isdigit() or not cell.isascii() or re.search(r"[T ]24", cell):
         return _NO_DATE  # the 24th hour: some versions of Python read it, and some do not
     try:

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from engine.table.cells import (
     Dates,
-    Marks,
     Numbers,
+    NumberSigns,
     cells_of,
     dates_of,
     key_cells,
@@ -146,7 +146,7 @@ def _numbers(values: pd.Series, options: ReadOptions) -> Numbers:
         return values.to_numpy(dtype=np.float64, na_value=np.nan)
     if kind in "bMm":
         return np.full(len(values), np.nan)
-    return numbers_of(cells_of(values), Marks.of(options))
+    return numbers_of(cells_of(values), NumberSigns.of(options))
 
 
 def _dates(values: pd.Series, options: ReadOptions) -> Dates:

@@ -1,4 +1,4 @@
-"""Marks by which the ledger knows a table again, without keeping a cell."""
+"""Fingerprints by which the ledger knows a table again, without keeping a cell."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KEPT = 1 << 17  # parts of rows of a table, about
 
 
 @dataclass(frozen=True)
-class Marks:
+class Fingerprints:
     """What a table is known by. Internal: computed from private rows; it never leaves.
 
     Attributes
@@ -46,8 +46,8 @@ class Marks:
     contents: Hashes
 
 
-def marks(table: Table, *, progress: Progress = SILENT) -> Marks:
-    """Return the marks of a table, which do not depend on the order of its rows or columns.
+def fingerprints(table: Table, *, progress: Progress = SILENT) -> Fingerprints:
+    """Return the fingerprints of a table, which do not depend on the order of its rows or columns.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def marks(table: Table, *, progress: Progress = SILENT) -> Marks:
         kept.append(parts.below(shift))
     about = "\0".join((*sorted(names), str(table.n_rows), *(str(int(one)) for one in total)))
     contents = _mixed(columns[varies, 0]) + columns[varies, 1]
-    return Marks(hashlib.sha256(about.encode()).hexdigest(), _once(kept), np.sort(contents))
+    return Fingerprints(hashlib.sha256(about.encode()).hexdigest(), _once(kept), np.sort(contents))
 
 
 class _Parts:

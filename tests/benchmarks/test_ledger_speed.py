@@ -19,7 +19,7 @@ import pytest
 from engine.ledger import Ledger
 from engine.memory import give_back
 from engine.release.reading import person_keys
-from engine.table.fingerprint import Marks, marks
+from engine.table.fingerprint import Fingerprints, fingerprints
 from engine.table.schema import Column, Role, Schema
 from engine.table.table import Table
 
@@ -45,7 +45,7 @@ def least(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
     return min(found), result
 
 
-def entered(ledger: Ledger, known: Table, found: Marks) -> None:
+def entered(ledger: Ledger, known: Table, found: Fingerprints) -> None:
     """All that a run asks of the ledger between reading and the first noise."""
     people = ledger.person_digests(person_keys(known, SCHEMA))
     given = (found.fingerprint, people, known.names)
@@ -69,9 +69,9 @@ def entered(ledger: Ledger, known: Table, found: Marks) -> None:
 def test_reserving_for_a_million_people(tmp_path: Path) -> None:
     small, large = table(500_000), table(1_000_000)
     hashed, _ = least(lambda: pd.util.hash_pandas_object(large.rows(), index=False))
-    marked, found = least(lambda: marks(large))
+    marked, found = least(lambda: fingerprints(large))
     seconds = []
-    for name, some, its in (("small", small, marks(small)), ("large", large, found)):
+    for name, some, its in (("small", small, fingerprints(small)), ("large", large, found)):
         taken = []
         for number in range(3):  # each time the first table of a new ledger: everybody is new
             ledger = Ledger(tmp_path / f"{name}{number}.sqlite")
@@ -81,7 +81,7 @@ def test_reserving_for_a_million_people(tmp_path: Path) -> None:
     again, _ = least(lambda: entered(ledger, large, found))
     print(
         f"\nledger {seconds[1]:.2f} s, again {again:.2f} s, half the rows {seconds[0]:.2f} s,"
-        f" marks {marked:.2f} s; pandas' hash {hashed:.2f} s; file {ledger.path.stat().st_size / 1e6:.0f} MB"
+        f" known {marked:.2f} s; pandas' hash {hashed:.2f} s; file {ledger.path.stat().st_size / 1e6:.0f} MB"
     )
     # Half a second on a machine where pandas needs .4: a third is left for other machines.
     assert seconds[1] <= 1.6 * hashed
@@ -95,13 +95,13 @@ def test_reserving_for_a_million_people(tmp_path: Path) -> None:
 def test_memory_stays_bounded(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     ledger.create_holding("Register", unit="person", neighbours="add_remove", epsilon=1)
-    entered(ledger, table(1000), marks(table(1000)))
+    entered(ledger, table(1000), fingerprints(table(1000)))
     large = table(2_000_000)
     large.encoded("person")  # a run has looked its keys up when it read them; test_run_growth.py counts that
     give_back()
     Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
     before = memory("VmHWM")
-    entered(ledger, large, marks(large))
+    entered(ledger, large, fingerprints(large))
     grown = memory("VmHWM") - before
     print(f"\npeak memory for two million rows: {grown:.0f} MB more")
     assert 10 < grown <= 2 * 100

@@ -13,7 +13,7 @@ from pyarrow import csv
 
 from engine.risk.group_sizes import group_sizes
 from engine.table.declared import as_declared
-from engine.table.fingerprint import marks
+from engine.table.fingerprint import fingerprints
 from engine.table.reading.readers import read_table
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.suggest.suggest import suggest
@@ -147,7 +147,7 @@ def test_group_sizes_against_a_bare_group_by(million):
 def test_other_work_on_a_million_rows(million):
     table = read_table(million)
     bare, _ = fastest(lambda: pd.util.hash_pandas_object(table.rows(), index=False), times=1)
-    seconds, _ = fastest(lambda: marks(table), times=1)
+    seconds, _ = fastest(lambda: fingerprints(table), times=1)
     print(f"\nfingerprint {seconds:.2f} s, pandas' own hash of the rows {bare:.2f} s")
     assert seconds <= 4 * bare
     seconds, _ = fastest(lambda: suggest(table), times=1)

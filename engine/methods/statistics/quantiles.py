@@ -39,7 +39,7 @@ from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.quantity import Grid, grid_of
 from engine.methods.shared.tables import forecast_views, number_entry, result_views
 from engine.methods.statistics.rank_accuracy import any_limits, even_errors
-from engine.methods.statistics.rank_choices import Step, chosen, parts_for
+from engine.methods.statistics.rank_choices import RankChoice, chosen, parts_for
 from engine.methods.statistics.rank_choices import choices as choices_for
 from engine.methods.values import edge_number
 from engine.privacy.mechanisms.permute_and_flip import PermuteAndFlip, written_rates
@@ -126,7 +126,7 @@ class Quantiles(Method):
         """Return the declared groups."""
         return Cells(level_axes(request, request.values["by"]))
 
-    def choices(self, request: Request) -> tuple[Step, ...]:
+    def choices(self, request: Request) -> tuple[RankChoice, ...]:
         """Return what is chosen from the values of one group; it loses exactly the budget."""
         return choices_for(
             self._wanted(request),
@@ -188,7 +188,7 @@ class Quantiles(Method):
         return Text(f"methods.{self.id}.notes.{name}")
 
     @staticmethod
-    def _way(steps: tuple[Step, ...]) -> str:
+    def _way(steps: tuple[RankChoice, ...]) -> str:
         return "halved" if steps[0].next else "apart"
 
     # --- release -----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from engine.methods.statistics.rank_choices import Step, inherited
+from engine.methods.statistics.rank_choices import RankChoice, inherited
 
 Floats = npt.NDArray[np.float64]
 
@@ -19,7 +19,7 @@ _FAR = 30.0  # e^-30 of an error is further away than so many times its mean
 
 @lru_cache(maxsize=256)
 def even_errors(
-    roots: tuple[Step, ...], *, size: int | None = None, candidates: int = 0
+    roots: tuple[RankChoice, ...], *, size: int | None = None, candidates: int = 0
 ) -> tuple[tuple[float, float], ...]:
     """Return median and 95 % limit of the error of each quantile, in ranks, for evenly spread values.
 
@@ -48,7 +48,7 @@ def even_errors(
     Examples
     --------
     >>> from fractions import Fraction
-    >>> median = (Step(0, Fraction(1, 2), Fraction(1)),)
+    >>> median = (RankChoice(0, Fraction(1, 2), Fraction(1)),)
     >>> even_errors(median)
     ((1.0, 3.0),)
     >>> even_errors(median, size=100, candidates=29)
@@ -73,7 +73,9 @@ def even_errors(
     return tuple(found)
 
 
-def any_limits(roots: tuple[Step, ...], *, candidates: int, parts: int, share: float) -> tuple[float, ...]:
+def any_limits(
+    roots: tuple[RankChoice, ...], *, candidates: int, parts: int, share: float
+) -> tuple[float, ...]:
     """Return how many values stand on the wrong side of each quantile at most, whatever the values are.
 
     Parameters
@@ -100,11 +102,11 @@ def any_limits(roots: tuple[Step, ...], *, candidates: int, parts: int, share: f
     return tuple(found)
 
 
-def _intervals(roots: tuple[Step, ...]) -> dict[int, tuple[float, float]]:
+def _intervals(roots: tuple[RankChoice, ...]) -> dict[int, tuple[float, float]]:
     """Return between which shares of all values each step chooses."""
     found: dict[int, tuple[float, float]] = {}
 
-    def walk(step: Step, low: float, high: float) -> None:
+    def walk(step: RankChoice, low: float, high: float) -> None:
         found[step.place] = (low, high)
         middle = low + (high - low) * float(step.target)
         if step.left is not None:

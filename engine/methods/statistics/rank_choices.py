@@ -35,7 +35,7 @@ _ROUNDED = 1 / 12  # variance, in ranks, of cutting at a whole number of values
 
 
 @dataclass(frozen=True)
-class Step:
+class RankChoice:
     """One choice among the candidates that are left.
 
     Parameters
@@ -53,8 +53,8 @@ class Step:
     place: int
     target: Fraction
     rate: Fraction
-    left: Step | None = None
-    right: Step | None = None
+    left: RankChoice | None = None
+    right: RankChoice | None = None
 
     def unit(self, parts: int) -> int:
         """Return how much of a score one rank is: of `cut_scores` where it cuts, else of `rank_scores`."""
@@ -66,7 +66,7 @@ class Step:
         return FlipChoice(unit * spread / 2, self.rate * spread)
 
     @property
-    def next(self) -> tuple[Step, ...]:
+    def next(self) -> tuple[RankChoice, ...]:
         """The steps after it."""
         return tuple(step for step in (self.left, self.right) if step is not None)
 
@@ -75,7 +75,7 @@ class Step:
         """How many cuts come one after the other, this one included."""
         return 1 + max(step.depth for step in self.next) if self.next else 0
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[RankChoice]:
         """Give this step and all after it."""
         yield self
         for step in self.next:
@@ -86,13 +86,13 @@ class Step:
         for step in self.steps():
             yield step.rate / step.unit(parts)
 
-    def times(self, factor: Fraction) -> Step:
+    def times(self, factor: Fraction) -> RankChoice:
         """Return the same steps at rates that many times as large."""
         left, right = (None if step is None else step.times(factor) for step in (self.left, self.right))
         return replace(self, rate=factor * self.rate, left=left, right=right)
 
 
-def loss_when_added(roots: tuple[Step, ...]) -> Fraction:
+def loss_when_added(roots: tuple[RankChoice, ...]) -> Fraction:
     """Return the largest privacy loss when one row is added to the values, or removed.
 
     Notes
@@ -111,7 +111,7 @@ def loss_when_added(roots: tuple[Step, ...]) -> Fraction:
     )
 
 
-def loss_when_exchanged(roots: tuple[Step, ...]) -> Fraction:
+def loss_when_exchanged(roots: tuple[RankChoice, ...]) -> Fraction:
     """Return the largest privacy loss when one row is exchanged for another, or for a missing value.
 
     Notes
@@ -123,12 +123,12 @@ def loss_when_exchanged(roots: tuple[Step, ...]) -> Fraction:
     return max(exchanged, loss_when_added(roots))
 
 
-def _added(step: Step) -> Fraction:
+def _added(step: RankChoice) -> Fraction:
     own = step.rate * spread_when_added(step.target)
     return own + max((_added(following) for following in step.next), default=Fraction(0))
 
 
-def _exchanged(step: Step) -> Fraction:
+def _exchanged(step: RankChoice) -> Fraction:
     parted = sum((_added(following) for following in step.next), Fraction(0))
     together = max((_exchanged(following) for following in step.next), default=Fraction(0))
     return step.rate * SPREAD_WHEN_EXCHANGED + max(parted, together)
@@ -137,7 +137,7 @@ def _exchanged(step: Step) -> Fraction:
 @lru_cache(maxsize=256)
 def choices(
     wanted: tuple[Fraction, ...], epsilon: Fraction, *, rows: int, groups: int, replace_one: bool
-) -> tuple[Step, ...]:
+) -> tuple[RankChoice, ...]:
     """Return the steps that lose exactly ε and whose forecast error in ranks is smaller.
 
     Parameters
@@ -155,17 +155,17 @@ def choices(
 
     Returns
     -------
-    tuple of Step
+    tuple of RankChoice
         One root for halving, one for each quantile otherwise.
     """
 
-    def paid(roots: tuple[Step, ...]) -> tuple[Step, ...]:
+    def paid(roots: tuple[RankChoice, ...]) -> tuple[RankChoice, ...]:
         loss = loss_when_added(roots)
         if replace_one:
             loss = loss_when_exchanged(roots) if groups == 1 else 2 * loss
         return tuple(step.times(epsilon / (rows * loss)) for step in roots)
 
-    apart = tuple(Step(place, target, Fraction(1)) for place, target in enumerate(wanted))
+    apart = tuple(RankChoice(place, target, Fraction(1)) for place, target in enumerate(wanted))
     found = [paid(apart)]
     if len(wanted) > 1:
         levels = len(wanted).bit_length()
@@ -181,7 +181,7 @@ def _halving(
     high: Fraction,
     share: Fraction,
     levels: int,
-) -> Step:
+) -> RankChoice:
     """Return the steps for some quantiles between two known ones; a path from the root loses ``share``."""
     middle = places[len(places) // 2]
     target = (wanted[middle] - low) / (high - low)
@@ -197,14 +197,14 @@ def _halving(
         _halving(wanted, some, start, end, share - own, levels - 1) if some else None
         for some, start, end in sides
     )
-    return Step(middle, target, own / spread_when_added(target), left, right)
+    return RankChoice(middle, target, own / spread_when_added(target), left, right)
 
 
 Weights = dict[int, float]
 """By the place of a step, how much of its error in ranks another one inherits."""
 
 
-def inherited(roots: tuple[Step, ...]) -> dict[int, Weights]:
+def inherited(roots: tuple[RankChoice, ...]) -> dict[int, Weights]:
     """Return, for every quantile, how much of the error of each step it has.
 
     Notes
@@ -214,13 +214,13 @@ def inherited(roots: tuple[Step, ...]) -> dict[int, Weights]:
 
     Examples
     --------
-    >>> left = Step(0, Fraction(1, 2), Fraction(1))
-    >>> inherited((Step(1, Fraction(1, 2), Fraction(1), left),))
+    >>> left = RankChoice(0, Fraction(1, 2), Fraction(1))
+    >>> inherited((RankChoice(1, Fraction(1, 2), Fraction(1), left),))
     {1: {1: 1.0}, 0: {1: 0.5, 0: 1.0}}
     """
     found: dict[int, Weights] = {}
 
-    def walk(step: Step, low: Weights, high: Weights) -> None:
+    def walk(step: RankChoice, low: Weights, high: Weights) -> None:
         p = float(step.target)
         own = {at: (1 - p) * low.get(at, 0.0) + p * high.get(at, 0.0) for at in {**low, **high}}
         own[step.place] = 1.0
@@ -235,7 +235,7 @@ def inherited(roots: tuple[Step, ...]) -> dict[int, Weights]:
     return found
 
 
-def _mean_variance(roots: tuple[Step, ...]) -> float:
+def _mean_variance(roots: tuple[RankChoice, ...]) -> float:
     """Return the mean variance of the ranks where values are dense: 2/rate² for every step."""
     rates = {step.place: float(step.rate) for root in roots for step in root.steps()}
     total = 0.0
@@ -245,7 +245,7 @@ def _mean_variance(roots: tuple[Step, ...]) -> float:
     return total / len(rates)
 
 
-def chosen(roots: tuple[Step, ...], counts: Integers, *, parts: int, noise: Noise) -> Integers:
+def chosen(roots: tuple[RankChoice, ...], counts: Integers, *, parts: int, noise: Noise) -> Integers:
     """Choose the quantiles of one group.
 
     Parameters
@@ -264,7 +264,7 @@ def chosen(roots: tuple[Step, ...], counts: Integers, *, parts: int, noise: Nois
     """
     found: dict[int, int] = {}
 
-    def walk(step: Step, values: Integers, first: int) -> None:
+    def walk(step: RankChoice, values: Integers, first: int) -> None:
         choice = step.choice(unit=step.unit(parts))
         if not step.next:
             scores = rank_scores(values, wanted=step.target)
@@ -284,7 +284,7 @@ def chosen(roots: tuple[Step, ...], counts: Integers, *, parts: int, noise: Nois
     return np.sort(np.array([found[place] for place in sorted(found)], dtype=np.int64))
 
 
-def parts_for(roots: tuple[Step, ...], *, candidates: int, groups: int, most: int) -> int:
+def parts_for(roots: tuple[RankChoice, ...], *, candidates: int, groups: int, most: int) -> int:
     """Return into how many parts the values on a candidate are cut, so that the work stays bounded.
 
     Examples

@@ -9,7 +9,7 @@ from engine.evidence import InternalEvidence, PublicEvidence
 from engine.report.content import annex, made, price, private, promise, results
 from engine.report.content.cover import cover
 from engine.report.content.shared import say
-from engine.report.document import Document, Part, Section, Statement
+from engine.report.document import Callout, Document, Part, Section
 
 
 def external(evidence: PublicEvidence) -> Document:
@@ -41,7 +41,7 @@ def bare(tree: Mapping[str, Any], reason: str) -> Document:
         stays=stays,
         bundle_id=str(tree["bundle_id"]),
         made_at=str(tree["made_at"]),
-        cover=(Statement(say("words.failed", reason=reason), care=True),),
+        cover=(Callout(say("words.failed", reason=reason), care=True),),
         sections=(),
     )
 

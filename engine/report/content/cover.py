@@ -9,7 +9,7 @@ from engine import texts
 from engine.evidence import InternalEvidence, PublicEvidence
 from engine.report.content import private
 from engine.report.content.shared import day, exactly, method_name, moment, say, side, stated, unit_of
-from engine.report.document import KeyValues, Part, Row, Signatures, Statement
+from engine.report.document import Callout, KeyValues, Part, Row, Signatures
 from engine.views import Label, Text
 
 
@@ -30,11 +30,11 @@ def cover(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Part
     return (*parts, Signatures(tuple(say(f"cover.signature_{who}") for who in signed)))
 
 
-def sentence(evidence: PublicEvidence) -> Statement:
+def sentence(evidence: PublicEvidence) -> Callout:
     """Return the one sentence about what is promised."""
     found = evidence.statement["sentence"]
     care = evidence.promise.loss is None
-    return Statement(Text(found["id"], found["values"]), care=care, large=True)
+    return Callout(Text(found["id"], found["values"]), care=care, large=True)
 
 
 def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:

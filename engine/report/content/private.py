@@ -12,7 +12,7 @@ from engine.privacy.promise import Promise, Unit
 from engine.report.content.price import money, price_values
 from engine.report.content.results import shown
 from engine.report.content.shared import exactly, moment, say, stated, three
-from engine.report.document import Bullets, Heading, KeyValues, Numbers, Part, Row, Statement
+from engine.report.document import Bullets, Callout, Heading, KeyValues, Numbers, Part, Row
 from engine.report.words import plainly
 from engine.risk.thresholds import CONTROLS, MOTIVES
 from engine.views import BarsView, Cell, NumberView, TableView, Text
@@ -69,7 +69,7 @@ def threshold(private: InternalEvidence, promise: Promise) -> tuple[Row, ...]:
 def warnings(private: InternalEvidence) -> tuple[Part, ...]:
     """Warn where the total of the register no longer bounds all that has left."""
     if private.holding and not private.holding.get("bounds_all", True):
-        return (Statement(say("cover.unbounded"), care=True),)
+        return (Callout(say("cover.unbounded"), care=True),)
     return ()
 
 

@@ -15,7 +15,7 @@ from engine.report.content.shared import (
     three,
     unit_word,
 )
-from engine.report.document import Bullets, Heading, KeyValues, Numbers, Part, Row, Statement
+from engine.report.document import Bullets, Callout, Heading, KeyValues, Numbers, Part, Row
 from engine.report.words import plainly
 from engine.texts import percent_up, significant_up
 from engine.views import Label, NumberView, TableView, Text
@@ -29,7 +29,7 @@ def promise(evidence: PublicEvidence) -> tuple[Part, ...]:
     promised = evidence.promise
     parts: list[Part] = []
     if side(promised) == "bounded":
-        parts.append(Statement(Text(f"assumptions.{FIXED}")))
+        parts.append(Callout(Text(f"assumptions.{FIXED}")))
     parts += key_numbers(evidence)
     parts.append(KeyValues("", tuple(_rows(evidence))))
     others = tuple(Text(f"assumptions.{name}") for name in promised.assumptions if name != FIXED)
@@ -193,7 +193,7 @@ def at_risk(evidence: PublicEvidence) -> tuple[Part, ...]:
     parts: list[Part] = [Heading(say("at_risk.title", **values)), say("at_risk.intro", **values)]
     parts.append(KeyValues("", rows))
     if found.get("above_ln3"):
-        parts.append(Statement(say("at_risk.above_ln3"), care=True))
+        parts.append(Callout(say("at_risk.above_ln3"), care=True))
     return tuple(parts)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from engine.errors import InputRefused
-from engine.table.cells import DMY, MDY, Marks, date_orders, numbers_of
+from engine.table.cells import DMY, MDY, NumberSigns, date_orders, numbers_of
 from engine.table.reading.detect import SAMPLE_BYTES, Detection, detect_text
 from engine.table.reading.options import ReadOptions
 from engine.table.reading.readers import detect, explained, format_of
@@ -69,7 +69,7 @@ def _contradictions(path: Path, options: ReadOptions, schema: Schema) -> list[In
     else:
         free = detect(path, options=replace(options, format=real, header=None))
         said = _said(path, _of_header(options, free))
-    # Cells tell about decimal marks and dates only where they are cut out rightly.
+    # Cells tell about decimal signs and dates only where they are cut out rightly.
     return said or _said(path, _of_cells(options, found, schema))
 
 
@@ -130,16 +130,16 @@ def _of_cells(options: ReadOptions, found: Detection, schema: Schema) -> Iterato
     for place, name in enumerate(found.names):
         cells = [row[place] or None for row in found.preview if place < len(row)]
         columns.append((schema.column(name.strip()), pa.array(cells, pa.string())))
-    marks = Marks.of(options)
+    signs = NumberSigns.of(options)
     numbers = [
-        cells for column, cells in columns if column.kind in _NUMBERS and _readable(cells, marks) < 0.5
+        cells for column, cells in columns if column.kind in _NUMBERS and _readable(cells, signs) < 0.5
     ]
-    for other in (Marks("."), Marks(","), Marks(".", ","), Marks(",", ".")):
+    for other in (NumberSigns("."), NumberSigns(","), NumberSigns(".", ","), NumberSigns(",", ".")):
         if any(_readable(cells, other) > 0.9 for cells in numbers):
-            if other.decimal != marks.decimal:
-                yield "decimal", marks.decimal, other.decimal
+            if other.decimal != signs.decimal:
+                yield "decimal", signs.decimal, other.decimal
             else:
-                yield "thousands", marks.thousands, other.thousands
+                yield "thousands", signs.thousands, other.thousands
             break
     dates = [cells for column, cells in columns if column.kind is Kind.DATE]
     orders = [date_orders(cells) & {DMY, MDY} for cells in dates]
@@ -148,10 +148,10 @@ def _of_cells(options: ReadOptions, found: Detection, schema: Schema) -> Iterato
         yield "date_order", options.date_order, ", ".join(sorted(told))
 
 
-def _readable(cells: pa.Array, marks: Marks) -> float:
+def _readable(cells: pa.Array, signs: NumberSigns) -> float:
     """Return the share of the filled cells that are numbers; 1 where none is filled."""
     filled = len(cells) - cells.null_count
-    return int(np.isfinite(numbers_of(cells, marks)).sum()) / filled if filled else 1.0
+    return int(np.isfinite(numbers_of(cells, signs)).sum()) / filled if filled else 1.0
 
 
 def _decodes(sample: bytes, encoding: str, whole: bool) -> bool:

@@ -23,8 +23,8 @@ from engine.table.cells import (
     YMD,
     Cells,
     Dates,
-    Marks,
     Numbers,
+    NumberSigns,
     date_orders,
     dates_of,
     numbers_of,
@@ -99,13 +99,13 @@ def store(text: Cells, name: str, *, options: ReadOptions, file: str = "") -> St
         place.note("table.column_empty", len(text))
         return Stored(series_of(text), place.found)
     sniffed = text[:_SNIFFED].drop_null().to_pylist() or text.drop_null()[:_SNIFFED].to_pylist()
-    marks = Marks.of(options)
-    pattern = re.compile(marks.pattern(), re.ASCII)
+    signs = NumberSigns.of(options)
+    pattern = re.compile(signs.pattern(), re.ASCII)
     numbers = sum(len(cell) <= LONGEST and pattern.match(cell.strip()) is not None for cell in sniffed)
     dates = 0 if numbers else sum(date_order_of(cell) is not None for cell in sniffed)
     values: Numbers | Dates | npt.NDArray[np.int64] | None = None
     if numbers * 2 >= len(sniffed):
-        values, text = _numbers(text, marks, options, place, whole=_all_digits(sniffed, marks))
+        values, text = _numbers(text, signs, options, place, whole=_all_digits(sniffed, signs))
     elif dates * 2 >= len(sniffed):
         values, text = _dates(text, options, place)
     if values is not None:
@@ -129,24 +129,24 @@ def _numpy(mask: Cells) -> Mask:
     return np.asarray(pc.fill_null(mask, False).to_numpy(zero_copy_only=False))
 
 
-def _all_digits(sniffed: list[str], marks: Marks) -> bool:
-    return all(cell.replace(marks.thousands or " ", "").lstrip("+-").strip().isdigit() for cell in sniffed)
+def _all_digits(sniffed: list[str], signs: NumberSigns) -> bool:
+    return all(cell.replace(signs.thousands or " ", "").lstrip("+-").strip().isdigit() for cell in sniffed)
 
 
 def _numbers(
-    text: Cells, marks: Marks, options: ReadOptions, place: _Place, *, whole: bool
+    text: Cells, signs: NumberSigns, options: ReadOptions, place: _Place, *, whole: bool
 ) -> tuple[Numbers | npt.NDArray[np.int64] | None, Cells]:
     """Return the values, or None and the text with the numbers in it written with a point."""
-    if whole and not marks.thousands:
+    if whole and not signs.thousands:
         values = _whole_numbers(text)
         if values is not None:
             return (None if _leading_zeros(text, place) else _exact(values, text)), text
-    read = numbers_of(text, marks)
+    read = numbers_of(text, signs)
     misfit = np.isnan(read)
     if text.null_count:
         misfit &= _numpy(pc.is_valid(text))
     misfits = int(misfit.sum())
-    written = _with_point(text, misfit, marks) if marks != Marks() else text
+    written = _with_point(text, misfit, signs) if signs != NumberSigns() else text
     if _leading_zeros(written, place):
         return None, text
     if misfits:
@@ -213,13 +213,13 @@ def _matching(text: Cells, pattern: str, starts: tuple[str, ...]) -> Mask:
     return mask
 
 
-def _with_point(text: Cells, misfit: Mask, marks: Marks) -> Cells:
+def _with_point(text: Cells, misfit: Mask, signs: NumberSigns) -> Cells:
     """Write the numbers of a column with a decimal point and without signs between thousands."""
     written = text
-    if marks.thousands:
-        written = pc.replace_substring(written, marks.thousands, "")
-    if marks.decimal != ".":
-        written = pc.replace_substring(written, marks.decimal, ".")
+    if signs.thousands:
+        written = pc.replace_substring(written, signs.thousands, "")
+    if signs.decimal != ".":
+        written = pc.replace_substring(written, signs.decimal, ".")
     return pc.if_else(pa.array(misfit), text, written) if misfit.any() else written
 
 
@@ -228,7 +228,7 @@ def _misfits(text: Cells, misfit: Mask, options: ReadOptions, place: _Place) -> 
     places = np.flatnonzero(misfit)
     odd = text.take(pa.array(places))
     code = _numpy(pc.is_in(pc.utf8_trim_whitespace(odd), value_set=pa.array(MISSING_CODES, odd.type)))
-    pattern, other = (_WITH_COMMA, ",") if Marks.of(options).decimal == "." else (_WITH_POINT, ".")
+    pattern, other = (_WITH_COMMA, ",") if NumberSigns.of(options).decimal == "." else (_WITH_POINT, ".")
     marked = ~code & _numpy(pc.match_substring_regex(odd, pattern))
     for name, chosen, more in (
         ("table.wrong_decimal_mark", marked, {"decimal": options.decimal, "other": other}),

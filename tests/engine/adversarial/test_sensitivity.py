@@ -17,7 +17,7 @@ from engine.privacy.promise import Neighbours
 from engine.progress import SILENT
 from engine.release import reading
 from engine.release.plan import Plan
-from engine.release.reading import Held
+from engine.release.reading import PreparedTable
 from engine.table.declared import as_declared
 from engine.table.reading.options import ReadOptions
 from engine.table.table import Table
@@ -58,7 +58,7 @@ class Recorder:
         self.calls = []
         frame = pd.DataFrame(rows, columns=HEADER.split(","), dtype="str")
         raw = Table(frame.mask(frame == ""), options=ReadOptions.from_json(OPTIONS))
-        held = Held(as_declared(raw, plan.schema), plan.schema, (), "", "", len(rows), "", ())
+        held = PreparedTable(as_declared(raw, plan.schema), plan.schema, (), "", "", len(rows), "", ())
         noise = seeded_noise(1)
         noise.random_keys = lambda size: np.arange(size, dtype=np.uint64) << np.uint64(40)  # type: ignore[method-assign]
         used = reading.capped(held, noise)

@@ -15,7 +15,7 @@ from engine import texts
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import Ledger
 from engine.release.charge import shown
-from engine.table.fingerprint import marks
+from engine.table.fingerprint import fingerprints
 from engine.table.schema import Column, Role, Schema
 from engine.table.table import Table
 
@@ -55,12 +55,12 @@ def ledger(tmp_path: Path) -> Ledger:
 def look(ledger: Ledger, frame: pd.DataFrame, key: str | None = "pid") -> Any:
     table = Table(frame.reset_index(drop=True))
     schema = Schema(()) if key is None else Schema((Column(key, Role.PERSON_KEY),))
-    return shown(ledger, table, schema, marks(table), table.names)
+    return shown(ledger, table, schema, fingerprints(table), table.names)
 
 
 def attach(ledger: Ledger, holding: str, found: Any, **others: Any) -> None:
-    given = (found.marks.fingerprint, found.people, found.columns)
-    kept = {"rows": found.marks.rows, "contents": found.marks.contents, "key": found.key}
+    given = (found.fingerprints.fingerprint, found.people, found.columns)
+    kept = {"rows": found.fingerprints.rows, "contents": found.fingerprints.contents, "key": found.key}
     ledger.attach(holding, *given, **(kept | others))
 
 

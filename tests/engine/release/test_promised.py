@@ -15,7 +15,7 @@ from engine.methods.catalogue import method
 from engine.release import promised, reading
 from engine.release.check import check
 from engine.release.plan import Plan
-from engine.release.reading import Held
+from engine.release.reading import PreparedTable
 from engine.release.run import run
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -55,10 +55,10 @@ def test_no_step_makes_or_changes_who_is_who(label: str, tmp_path: Path) -> None
 def test_a_column_made_from_the_key_is_no_key(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_bytes(table(ROWS))
     plan = plan_for("counts", cap=1, preparation=({**RECODE, "to": "group"},))
-    held = reading.read(plan, base=tmp_path)
-    assert held.schema.person_key == KEY
-    assert held.schema.column("group").role is Role.DIRECT_IDENTIFIER
-    assert reading.person_keys(held.table, held.schema).unique().to_pylist() == ["1", "2", "3", "4"]
+    prepared = reading.read(plan, base=tmp_path)
+    assert prepared.schema.person_key == KEY
+    assert prepared.schema.column("group").role is Role.DIRECT_IDENTIFIER
+    assert reading.person_keys(prepared.table, prepared.schema).unique().to_pylist() == ["1", "2", "3", "4"]
 
 
 def test_two_keys_are_refused() -> None:
@@ -86,10 +86,10 @@ def test_the_method_and_the_evidence_see_the_same_declarations(tmp_path: Path) -
     plan = plan_for("counts", parameters={"columns": ["score"]}, preparation=(BANDS,))
     request = check(plan).request
     assert request.schema.column("score").domain == Domain(values=("[-2-0)", "[0-3)"))
-    held = reading.read(plan, base=tmp_path)
-    assert held.schema == request.schema
+    prepared = reading.read(plan, base=tmp_path)
+    assert prepared.schema == request.schema
     counted = method(plan.method).cells(request)  # type: ignore[attr-defined]
-    assert counted.count(counted.codes(held.table.rows())).tolist() == [1, 3, 1]
+    assert counted.count(counted.codes(prepared.table.rows())).tolist() == [1, 3, 1]
 
 
 def test_what_the_custodian_declared_about_a_new_column_stays(tmp_path: Path) -> None:
@@ -112,16 +112,16 @@ def test_what_the_custodian_declared_about_a_new_column_stays(tmp_path: Path) ->
     assert reading.read(plan, base=tmp_path).schema.column("band") == own
 
 
-def held_for(plan: Plan, folder: Path) -> Held:
+def prepared_for(plan: Plan, folder: Path) -> PreparedTable:
     (folder / "people.csv").write_bytes(table(ROWS))
     return reading.read(plan, base=folder)
 
 
-def refused_part(plan: Plan, held: Held, **changes: object) -> str:
+def refused_part(plan: Plan, prepared: PreparedTable, **changes: object) -> str:
     checked = check(plan)
     with pytest.raises(InputRefused) as refused:
         promised.refuse_other(
-            plan, replace(checked, promise=replace(checked.promise, **changes)), {"people": held}
+            plan, replace(checked, promise=replace(checked.promise, **changes)), {"people": prepared}
         )
     assert refused.value.code == "run.not_as_promised"
     return str(refused.value.values["part"])
@@ -129,18 +129,18 @@ def refused_part(plan: Plan, held: Held, **changes: object) -> str:
 
 def test_every_difference_from_the_promise_is_noticed(tmp_path: Path) -> None:
     plan = plan_for("counts", cap=2)
-    held, checked = held_for(plan, tmp_path), check(plan)
-    promised.refuse_other(plan, checked, {"people": held})
+    prepared, checked = prepared_for(plan, tmp_path), check(plan)
+    promised.refuse_other(plan, checked, {"people": prepared})
     rowwise = check(plan_for("counts")).promise
-    assert refused_part(plan, held, unit=rowwise.unit) == "unit"
-    assert refused_part(plan, held, rows_per_person=1) == "rows_per_person"
-    assert refused_part(plan, replace(held, schema=Schema(COLUMNS, 2))) == "schema"
-    keyless = held.table.with_rows(held.table.rows().drop(columns="person"))
-    assert refused_part(plan, replace(held, table=keyless)) == "person_key"
-    numeric = held.table.with_rows(held.table.rows().assign(person=1.5))
-    assert refused_part(plan, replace(held, table=numeric)) == "person_key"
-    guessed = replace(held.options, thousands=",")
-    assert refused_part(plan, replace(held, options=guessed)) == "options"
+    assert refused_part(plan, prepared, unit=rowwise.unit) == "unit"
+    assert refused_part(plan, prepared, rows_per_person=1) == "rows_per_person"
+    assert refused_part(plan, replace(prepared, schema=Schema(COLUMNS, 2))) == "schema"
+    keyless = prepared.table.with_rows(prepared.table.rows().drop(columns="person"))
+    assert refused_part(plan, replace(prepared, table=keyless)) == "person_key"
+    numeric = prepared.table.with_rows(prepared.table.rows().assign(person=1.5))
+    assert refused_part(plan, replace(prepared, table=numeric)) == "person_key"
+    guessed = replace(prepared.options, thousands=",")
+    assert refused_part(plan, replace(prepared, options=guessed)) == "options"
 
 
 def test_somebody_above_the_cap_is_noticed() -> None:

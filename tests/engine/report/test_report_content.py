@@ -17,7 +17,7 @@ from engine.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.report import content, html
 from engine.report.content.results import compact
-from engine.report.document import Explanations, KeyValues, Numbers, Statement, explanations
+from engine.report.document import Callout, Explanations, KeyValues, Numbers, explanations
 from engine.report.words import is_number
 from engine.views import NumberView, TableView, Text
 
@@ -170,7 +170,7 @@ def test_privacy_at_risk_is_that_of_the_evidence(sample, outside):
 def test_a_large_level_brings_a_warning(sample):
     loud = {**sample.public.statement, "at_risk": {**sample.public.statement["at_risk"], "above_ln3": True}}
     document = content.external(replace(sample.public, statement=loud))
-    assert [part for part in document.parts() if isinstance(part, Statement) and part.care]
+    assert [part for part in document.parts() if isinstance(part, Callout) and part.care]
 
 
 def test_it_is_said_why_no_rule_for_small_cells_was_applied(public_words, private_words):
@@ -186,7 +186,7 @@ def test_no_verdict_is_given(public_words, private_words):
 
 def test_the_first_page_says_who_what_why_and_until_when(sample, outside, inside):
     first, *_ = outside.cover
-    assert isinstance(first, Statement) and first.large
+    assert isinstance(first, Callout) and first.large
     assert first.text.id == sample.public.statement["sentence"]["id"]
     names = ("organisation", "recipient", "use", "about", "agreement", "expires", "approver", "accuracy")
     for document, more in ((outside, ("total",)), (inside, ("left", "groups", "money"))):

@@ -13,7 +13,7 @@ from pypdf import PdfReader
 
 from engine.evidence import dumps, internal_json
 from engine.report import content, pdf, words
-from engine.report.document import Bullets, Document, Heading, KeyValues, Numbers, Row, Section, Statement
+from engine.report.document import Bullets, Callout, Document, Heading, KeyValues, Numbers, Row, Section
 from engine.report.embedded import embedded_evidence
 from engine.report.fonts import settable
 from engine.views import BarsView, NumberView, TableView, Text, TextView
@@ -229,7 +229,7 @@ def test_long_words_wide_tables_and_many_rows_stay_inside(tmp_path):
         wide,
         tall,
         Bullets((Text("errors.plan.unknown_field.what", {"file": LONG, "field": LONG}),)),
-        Statement(Text("errors.plan.unknown_field.what", {"file": LONG, "field": LONG})),
+        Callout(Text("errors.plan.unknown_field.what", {"file": LONG, "field": LONG})),
         TextView(LONG, (Text("promises.none.statement"),) * 60),
         BarsView(LONG, (LONG, "b"), (1e12, 2.0), LONG),
     )

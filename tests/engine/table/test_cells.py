@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.table import cells
-from engine.table.cells import Marks, careful_dates, careful_numbers, dates_of, key_cells, numbers_of
+from engine.table.cells import NumberSigns, careful_dates, careful_numbers, dates_of, key_cells, numbers_of
 from engine.table.coding import dates, numbers
 from engine.table.declared import as_declared, key_texts
 from engine.table.patterns import date_order_of, is_date, is_grouped, is_number
@@ -36,7 +36,7 @@ DATES = [
     "2020.02-29", "29-02-2020", "1.1.20", "123-1-1", "soon", "", "41", "2262-04-12", "1677-09-21",
     "1/2/2020 3:04", "٢٠٢٠-٠٢-٢٩", "2020-02-29\0", "x" * 50,
 ]  # fmt: skip
-MARKS = [Marks(), Marks(","), Marks(",", "."), Marks(".", ","), Marks(",", " "), Marks(".", "'")]
+SIGNS = [NumberSigns(*of) for of in ("", ",", (",", "."), (".", ","), (",", " "), (".", "'"))]
 CELLS = st.lists(
     st.one_of(
         st.none(),
@@ -63,15 +63,15 @@ def chunked(values):
 
 
 @settings(max_examples=150, deadline=None)
-@given(CELLS, st.sampled_from(MARKS))
-@example(["1", "1e400"], Marks())
-@example(["1", "0x1F"], Marks())
-def test_a_number_is_the_same_alone_and_in_company(values, marks):
-    found = numbers_of(pa.array(values, pa.string()), marks)
-    alone = np.array([numbers_of(pa.array([value], pa.string()), marks)[0] for value in values])
+@given(CELLS, st.sampled_from(SIGNS))
+@example(["1", "1e400"], NumberSigns())
+@example(["1", "0x1F"], NumberSigns())
+def test_a_number_is_the_same_alone_and_in_company(values, signs):
+    found = numbers_of(pa.array(values, pa.string()), signs)
+    alone = np.array([numbers_of(pa.array([value], pa.string()), signs)[0] for value in values])
     assert same(found, alone)
-    assert same(found, numbers_of(chunked(values), marks))
-    assert same(found, careful_numbers(pa.array(values, pa.string()), marks))
+    assert same(found, numbers_of(chunked(values), signs))
+    assert same(found, careful_numbers(pa.array(values, pa.string()), signs))
 
 
 @settings(max_examples=150, deadline=None)
@@ -101,24 +101,24 @@ def test_numbers_as_python_reads_them(cell):
 
 
 @pytest.mark.parametrize(
-    ("marks", "cell", "expected"),
+    ("signs", "cell", "expected"),
     [
-        (Marks(","), "1,5", 1.5),
-        (Marks(","), "1.5", np.nan),
-        (Marks(","), ",5", 0.5),
-        (Marks(","), "1,2,3", np.nan),
-        (Marks(",", "."), "1.234.567,25", 1234567.25),
-        (Marks(",", "."), "1.5", np.nan),
-        (Marks(",", "."), "1234,5", 1234.5),
-        (Marks(".", ","), "-1,234.5e1", -12345.0),
-        (Marks(".", ","), "1,2345", np.nan),
-        (Marks(".", ","), ",123", np.nan),
-        (Marks(".", "'"), "12'345", 12345.0),
+        (NumberSigns(","), "1,5", 1.5),
+        (NumberSigns(","), "1.5", np.nan),
+        (NumberSigns(","), ",5", 0.5),
+        (NumberSigns(","), "1,2,3", np.nan),
+        (NumberSigns(",", "."), "1.234.567,25", 1234567.25),
+        (NumberSigns(",", "."), "1.5", np.nan),
+        (NumberSigns(",", "."), "1234,5", 1234.5),
+        (NumberSigns(".", ","), "-1,234.5e1", -12345.0),
+        (NumberSigns(".", ","), "1,2345", np.nan),
+        (NumberSigns(".", ","), ",123", np.nan),
+        (NumberSigns(".", "'"), "12'345", 12345.0),
     ],
 )
-def test_marks_in_numbers(marks, cell, expected):
-    assert same(numbers_of(pa.array([cell, "x"]), marks)[0], expected)
-    assert same(numbers_of(pa.array([cell]), marks)[0], expected)
+def test_marks_in_numbers(signs, cell, expected):
+    assert same(numbers_of(pa.array([cell, "x"]), signs)[0], expected)
+    assert same(numbers_of(pa.array([cell]), signs)[0], expected)
 
 
 @pytest.mark.parametrize(
@@ -239,8 +239,8 @@ def test_long_cells_are_looked_at_in_linear_time(cell):
     for look in (is_number, lambda text: is_number(text, ","), is_date, date_order_of):
         assert not look(cell)
     assert not is_grouped(cell, ",") and not is_grouped(cell, ".")
-    for marks in MARKS:
-        assert np.isnan(numbers_of(pa.array([cell]), marks)).all()
+    for signs in SIGNS:
+        assert np.isnan(numbers_of(pa.array([cell]), signs)).all()
     assert np.isnat(dates_of(pa.array([cell]))).all()
     store(pa.array([cell] * 3), "x", options=ReadOptions(decimal=","))
     numbers(pd.Series([cell]), Column("x", kind=Kind.NUMBER))

@@ -1,18 +1,18 @@
-"""Marks of a table depend on no order and no storage, and those of its rows on no name either."""
+"""The fingerprints of a table depend on no order and no storage, and those of its rows on no name either."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from engine.table import fingerprint as module
-from engine.table.fingerprint import _hashed, marks
+from engine.table.fingerprint import _hashed, fingerprints
 from engine.table.table import Table
 
 FRAME = pd.DataFrame({"a": [1, 2, 2, 5], "b": ["x", None, "y", "x"], "c": [0.5, np.nan, 1.0, 2.0]})
 
 
 def fingerprint(frame):
-    return marks(Table(frame)).fingerprint
+    return fingerprints(Table(frame)).fingerprint
 
 
 def test_order_of_rows_and_columns_does_not_matter():
@@ -70,7 +70,7 @@ def test_parts_of_rows_and_contents_by_hand():
         hashes = [cell(value) for value in frame[name]]
         squares = sum(one * one for one in hashes)
         contents.append((mixed(sum(hashes) % (1 << 64)) + squares) % (1 << 64))
-    found = marks(Table(frame))
+    found = fingerprints(Table(frame))
     assert once and found.rows.tolist() == once
     assert found.contents.tolist() == sorted(contents)
 
@@ -82,11 +82,11 @@ def test_marks_are_the_same_where_distinct_cells_are_known(monkeypatch):
     frame = pd.DataFrame(
         {f"c{place}": pd.Series(made.choice(np.array(cells, object), 90), dtype="str") for place in range(5)}
     )
-    plain, known = marks(Table(frame)), Table(frame)
+    plain, known = fingerprints(Table(frame)), Table(frame)
     assert known.encoded("c1").cells().to_pylist() == [
         None if cell is np.nan else cell for cell in frame["c1"]
     ]
-    found = marks(known)
+    found = fingerprints(known)
     assert found.fingerprint == plain.fingerprint
     assert np.array_equal(found.rows, plain.rows) and np.array_equal(found.contents, plain.contents)
 
@@ -96,32 +96,34 @@ def test_marks_depend_on_no_name_no_order_and_no_storage():
     other = wide.sample(frac=1, random_state=1)[[f"c{place}" for place in range(8, -1, -1)]]
     other.columns = [f"v{place}" for place in range(9)]
     for found in (other, other.astype(str), other.astype(float)):
-        assert np.array_equal(marks(Table(found.reset_index(drop=True))).rows, marks(Table(wide)).rows)
-        assert np.array_equal(marks(Table(found)).contents, marks(Table(wide)).contents)
-    assert marks(Table(other)).fingerprint != marks(Table(wide)).fingerprint
+        assert np.array_equal(
+            fingerprints(Table(found.reset_index(drop=True))).rows, fingerprints(Table(wide)).rows
+        )
+        assert np.array_equal(fingerprints(Table(found)).contents, fingerprints(Table(wide)).contents)
+    assert fingerprints(Table(other)).fingerprint != fingerprints(Table(wide)).fingerprint
 
 
 def test_pieces_of_a_table_make_no_difference(monkeypatch):
     frame = pd.DataFrame({f"c{place}": np.arange(500) % (7 + place) for place in range(9)})
-    whole = marks(Table(frame))
+    whole = fingerprints(Table(frame))
     monkeypatch.setattr(module, "_PIECE", 37)
-    pieces = marks(Table(frame))
+    pieces = fingerprints(Table(frame))
     assert pieces.fingerprint == whole.fingerprint
     assert np.array_equal(pieces.rows, whole.rows) and np.array_equal(pieces.contents, whole.contents)
 
 
 def test_a_large_table_keeps_a_sample_that_its_hashes_choose(monkeypatch):
     frame = pd.DataFrame({f"c{place}": np.arange(4000) * (place + 1) for place in range(9)})
-    whole = marks(Table(frame)).rows
+    whole = fingerprints(Table(frame)).rows
     monkeypatch.setattr(module, "_KEPT", 1000)
-    sample = marks(Table(frame)).rows
+    sample = fingerprints(Table(frame)).rows
     assert 400 < sample.size <= 1000
     assert np.array_equal(sample, whole[: sample.size])  # the smallest, so that every table keeps the same
 
 
 def test_constant_columns_and_empty_tables_say_nothing():
-    assert marks(Table(pd.DataFrame({"a": [1, 1], "b": ["x", "x"]}))).contents.size == 0
-    empty = marks(Table(pd.DataFrame({"a": pd.Series([], dtype="str")})))
+    assert fingerprints(Table(pd.DataFrame({"a": [1, 1], "b": ["x", "x"]}))).contents.size == 0
+    empty = fingerprints(Table(pd.DataFrame({"a": pd.Series([], dtype="str")})))
     assert empty.rows.size == empty.contents.size == 0 and len(empty.fingerprint) == 64
 
 
