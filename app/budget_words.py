@@ -139,7 +139,7 @@ class Said:
         """Return what the window says, and its tone."""
         if self.choice is None:
             return "", ""
-        found, price = self.choice.window, self.plan.price
+        found, price = self.choice.allowed, self.plan.price
         values = {
             "budget": self._amount(price.budget) if price.budget is not None else "",
             "error": size(float(price.largest_error)) if price.largest_error is not None else "",
@@ -162,7 +162,7 @@ class Said:
     def _empty_window(self, reason: str, values: dict[str, str]) -> str:
         if reason != "both":
             return words.say(f"app.budget.window.empty_{reason}", **values)
-        from engine.release.choice_curve import ways_out
+        from engine.release.choice import ways_out
 
         ways = ways_out(self.plan)
         return words.say(

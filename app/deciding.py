@@ -26,12 +26,19 @@ class Worked:
 
 def work_out(plan: Plan, *, uncertain: bool = False, readings: bool = True) -> Worked:
     """Return every view of the plan's level; without readings, quickly."""
+    from engine.pricing.views import curve
     from engine.release.choice import choice
-    from engine.release.choice_curve import curve
 
     began = time.perf_counter()
     found = choice(plan, readings=readings)
-    drawn = curve(plan, chosen=found, readings=readings, uncertain=uncertain)
+    drawn = curve(
+        plan.price,
+        epsilon=found.epsilon,
+        loss=found.promise.loss if readings else None,
+        at_risk=found.price,
+        allowed=found.allowed,
+        uncertain=uncertain,
+    )
     return Worked(plan, found, drawn, time.perf_counter() - began)
 
 
@@ -103,12 +110,13 @@ class Standing:
 
 def standing(plan: Plan, ledger_path: Path | None) -> Standing:
     """Ask the ledger, without reserving anything; one that does not exist yet is not made."""
-    from engine.release.choice_curve import price_of
+    from engine.pricing.statement import cost_of
     from engine.release.preview import preview
 
     found = preview(plan, existing(ledger_path))
     total = found.ledger.epsilon_total if found.ledger is not None else plan.budget and plan.budget.epsilon
-    return Standing(plan, found, None if total is None else price_of(plan, total))
+    cost = cost_of(plan.price)
+    return Standing(plan, found, None if total is None or cost is None else cost.at(float(total)))
 
 
 def existing(path: Path | None) -> Any:

@@ -14,7 +14,8 @@ def warm_up() -> None:
     """
     import scipy.optimize  # noqa: F401
 
-    import engine.release.choice_curve
+    import engine.pricing.views
+    import engine.release.choice
     import engine.release.mock
     import engine.release.run
     import engine.release.verdict

@@ -340,10 +340,11 @@ class BudgetPage(Page):
         self._set(found, largest_error=limit)
 
     def _calibrate(self, at: Fraction, share: Fraction) -> None:
-        from engine.release.choice_curve import calibrated
+        from engine.pricing.statement import cost_of
 
         try:
-            found = calibrated(self.study.plan, epsilon=at, share=share)
+            cost = cost_of(self.study.plan.price)
+            found = cost and cost.calibrated(epsilon=at, share_of_liability=share)
         except EngineError as error:
             self.refuse(error)
             return

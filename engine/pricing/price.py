@@ -1,4 +1,4 @@
-"""What a custodian says about money."""
+"""What a custodian says about money, and which privacy levels that leaves."""
 
 from __future__ import annotations
 
@@ -37,3 +37,15 @@ class Price:
     people_high: Fraction | None = None
     compensation_low: Fraction | None = None
     compensation_high: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class AllowedLevels:
+    """The privacy levels that accuracy and money leave to choose from; None where an end is open.
+
+    ``reason`` says which of the two has to give where no level is left: ``error``, ``money`` or ``both``.
+    """
+
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    reason: str | None = None

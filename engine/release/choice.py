@@ -11,10 +11,11 @@ from fractions import Fraction
 from typing import Any
 
 from engine.methods.protocol import Expected, Forecast
-from engine.pricing.statement import price_statement, privacy_statement
+from engine.pricing.price import AllowedLevels
+from engine.pricing.statement import cost_of, price_statement, privacy_statement
 from engine.privacy.promise import Promise
 from engine.release.check import check
-from engine.release.levels import Window, reference_size, window
+from engine.release.levels import allowed_levels, reference_size, with_epsilon
 from engine.release.plan import Plan
 
 
@@ -31,8 +32,7 @@ class Choice:
     statement: dict[str, Any]
     price: dict[str, Any]
     forecast: Forecast
-    window: Window
-
+    allowed: AllowedLevels
     size: int
 
     @property
@@ -65,6 +65,24 @@ def choice(plan: Plan, *, readings: bool = True) -> Choice:
         privacy_statement(checked.promise, read_at=plan.price.bound, readings=readings),
         price_statement(checked.promise, plan.price, readings=readings),
         checked.method.forecast(checked.request),
-        window(plan),
+        allowed_levels(plan),
         reference_size(plan),
     )
+
+
+@dataclass(frozen=True)
+class WaysOut:
+    """What would leave a level: the money that the accuracy needs, the error that the money buys."""
+
+    money: float | None
+    error: float | None
+
+
+def ways_out(plan: Plan) -> WaysOut:
+    """Return what has to give when money and accuracy leave no level; None where neither would help."""
+    found, cost = allowed_levels(plan), cost_of(plan.price)
+    money = None if cost is None or found.lower is None else cost.at(float(found.lower))
+    if found.upper is None:
+        return WaysOut(money, None)
+    other = choice(with_epsilon(plan, found.upper), readings=False)
+    return WaysOut(money, None if other.error is None else other.error.limit)

@@ -18,7 +18,7 @@ from engine.pricing.statement import price_statement, privacy_statement
 from engine.privacy.promise import Promise
 from engine.release import bundle
 from engine.release.checked import Checked
-from engine.release.levels import window
+from engine.release.levels import allowed_levels
 from engine.release.plan import Plan
 
 
@@ -75,7 +75,7 @@ def priced(plan: Plan, promise: Promise) -> dict[str, Any]:
     found = price_statement(promise, plan.price)
     if plan.step or (plan.price.budget is None and plan.price.largest_error is None):
         return found  # a visit chooses no level: it was chosen when the service was opened
-    allowed = window(plan)
+    allowed = allowed_levels(plan)
     if not found:
         return found
     ends = {"lower": plain(allowed.lower), "upper": plain(allowed.upper), "reason": allowed.reason}

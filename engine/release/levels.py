@@ -6,7 +6,7 @@ Formulas over declarations, fast enough to be called while a slider moves. Nothi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +15,7 @@ from engine.methods.parameters import ParameterKind
 from engine.methods.protocol import Budget
 from engine.methods.solve import epsilon_for_error
 from engine.pricing import posterior as beliefs
+from engine.pricing.price import AllowedLevels
 from engine.pricing.statement import PRIOR, cost_of
 from engine.release.plan import Plan
 
@@ -22,15 +23,6 @@ SMALLEST, LARGEST = Fraction(1, 1000), Fraction(20)
 DIGITS = 3
 TYPICAL_SIZE = 20
 GROUPS = "by"  # what every method calls the columns that it forms groups by
-
-
-@dataclass(frozen=True)
-class Window:
-    """The privacy levels that accuracy and money allow; ``reason`` says which has to give if none."""
-
-    lower: Fraction | None
-    upper: Fraction | None
-    reason: str | None = None
 
 
 def reference_size(plan: Plan) -> int:
@@ -113,20 +105,20 @@ def epsilon_for_limit(plan: Plan, limit: float) -> Fraction | None:
     return None if found is None or found > LARGEST else _rounded_up(float(found))
 
 
-def window(plan: Plan) -> Window:
+def allowed_levels(plan: Plan) -> AllowedLevels:
     """Return the privacy levels that a money budget and a largest error leave; each may be unsaid."""
     lower = upper = None
     if plan.price.largest_error is not None:
         lower = epsilon_for_limit(plan, float(plan.price.largest_error))
         if lower is None:
-            return Window(None, None, "error")
+            return AllowedLevels(None, None, "error")
     if plan.price.budget is not None and cost_of(plan.price) is not None:
         upper = epsilon_for_money(plan, plan.price.budget)
         if upper is None:
-            return Window(None, None, "money")
+            return AllowedLevels(None, None, "money")
     if lower is not None and upper is not None and lower > upper:
-        return Window(lower, upper, "both")
-    return Window(lower, upper)
+        return AllowedLevels(lower, upper, "both")
+    return AllowedLevels(lower, upper)
 
 
 def _rounded_down(value: float) -> Fraction:

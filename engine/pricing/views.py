@@ -1,35 +1,38 @@
-"""The cost curve of the budget screen: what each level costs, also at risk, and what is permissible."""
+"""What money says about privacy levels, as a picture: their price, their price at risk, which are allowed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from engine.pricing.anchors import Anchor, read_anchors
 from engine.pricing.cost import Cost, band
-from engine.pricing.price import Price
-from engine.pricing.reading import price
+from engine.pricing.price import AllowedLevels, Price
+from engine.pricing.reading import price as priced
 from engine.pricing.statement import cost_of, curves
-from engine.release.choice import Choice, choice
-from engine.release.levels import LARGEST, window, with_epsilon
-from engine.release.plan import Plan
+from engine.privacy.promise import Loss
 from engine.views import CurveView, Label, Mark, Series, Text
 
 POINTS = 120
+LARGEST_DRAWN = 20.0
+ANY_LEVEL = AllowedLevels()
 THOUSANDS_FROM = 20_000
 MOST_PRECEDENTS = 3
 STYLES = {"published": "dashed", "exact": "accent"}
 
 
 def curve(
-    plan: Plan,
+    price: Price,
     *,
-    chosen: Choice | None = None,
-    readings: bool = True,
+    epsilon: Fraction,
+    loss: Loss | None = None,
+    at_risk: Mapping[str, Any] | None = None,
+    allowed: AllowedLevels = ANY_LEVEL,
     uncertain: bool = False,
     precedents: Sequence[Anchor] | None = None,
 ) -> CurveView | None:
@@ -37,12 +40,17 @@ def curve(
 
     Parameters
     ----------
-    plan
-        With people, compensation and a budget.
-    chosen
-        What `engine.release.choice.choice` returned for this plan, if it is at hand.
-    readings
-        False leaves the at-risk curves out: quick while a slider moves.
+    price
+        What the custodian says about money.
+    epsilon
+        The chosen level.
+    loss
+        What the release promises at it; the at-risk curves are drawn where it is given.
+    at_risk
+        The cheapest readings of the at-risk curves, from `engine.pricing.statement.price_statement`; they
+        become marks where they save something.
+    allowed
+        Becomes the shaded part.
     uncertain
         Add the band that uncertain c, people and compensation leave open.
     precedents
@@ -57,57 +65,50 @@ def curve(
     Notes
     -----
     Source: Dandekar 2019, section 8.4.2.
+
+    Examples
+    --------
+    >>> said = Price(people=4259, compensation=Fraction(500))
+    >>> round(curve(said, epsilon=Fraction("0.598")).marks[0].y)  # thousands
+    400
     """
-    cost = cost_of(plan.price)
-    if cost is None or plan.budget is None:
+    cost = cost_of(price)
+    if cost is None:
         return None
-    found = chosen if chosen is not None else choice(plan, readings=readings)
-    epsilon = float(found.epsilon)
-    end = reach(found)
-    unit, axis = _unit(cost.at(end), plan.price.currency)
+    chosen = float(epsilon)
+    end = reach(chosen, allowed)
+    unit, axis = _unit(cost.at(end), price.currency)
     xs = np.linspace(end / POINTS, end, POINTS)
     series = [_series("price", xs, cost.curve(xs) / unit, "plain")]
-    marks = [Mark(epsilon, cost.at(epsilon) / unit, Text("choice.marks.chosen", {"epsilon": epsilon}))]
-    if readings:
-        below, cheapest = _at_risk(found, cost, epsilon, unit)
+    marks = [Mark(chosen, cost.at(chosen) / unit, Text("choice.marks.chosen", {"epsilon": chosen}))]
+    if loss is not None:
+        below, cheapest = _at_risk(loss, at_risk or {}, cost, chosen, unit)
         series += below
         marks += cheapest
     anchors = _shipped() if precedents is None else precedents
-    marks += _precedents(plan, cost, epsilon, unit, cost.at(end), anchors)
+    marks += _precedents(price.currency, cost, chosen, unit, cost.at(end), anchors)
     return CurveView(
         Text("choice.curve.title"),
         Text("choice.axis.epsilon"),
         axis,
         tuple(series),
         tuple(marks),
-        _shade(found, end),
+        _shade(allowed, end),
         Text("choice.curve.window"),
-        _band(plan.price, cost, xs, unit) if uncertain else None,
+        _band(price, cost, xs, unit) if uncertain else None,
         Text("choice.curve.note"),
     )
 
 
-def reach(found: Choice) -> float:
-    """Return the largest level on the drawing: the chosen one and the window with room beside them."""
-    ends = [2 * float(found.epsilon)]
-    ends += [1.3 * float(end) for end in (found.window.lower, found.window.upper) if end is not None]
-    wanted = min(max(*ends, 0.1), 4 * float(found.epsilon) + 1, float(LARGEST))
+def reach(epsilon: float, allowed: AllowedLevels) -> float:
+    """Return the largest level on the drawing: the chosen one and the allowed ones with room beside them."""
+    ends = [2 * epsilon]
+    ends += [1.3 * float(end) for end in (allowed.lower, allowed.upper) if end is not None]
+    wanted = min(max(*ends, 0.1), 4 * epsilon + 1, LARGEST_DRAWN)
     power = 10.0 ** np.floor(np.log10(wanted))
     return float(
         next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= wanted * 0.999)
     )
-
-
-def calibrated(plan: Plan, *, epsilon: Fraction, share: Fraction) -> Fraction | None:
-    """Return the c that makes one defended point true: at this ε we accept this share of the liability.
-
-    Raises
-    ------
-    InputRefused
-        ``price.calibration``, or a number that cannot be used.
-    """
-    cost = cost_of(plan.price)
-    return None if cost is None else cost.calibrated(epsilon=epsilon, share_of_liability=share).c
 
 
 @cache
@@ -115,58 +116,35 @@ def _shipped() -> tuple[Anchor, ...]:
     return read_anchors().anchors
 
 
-@dataclass(frozen=True)
-class WaysOut:
-    """What would open an empty window: the money that the accuracy needs, the error that the money buys."""
-
-    money: float | None
-    error: float | None
-
-
-def ways_out(plan: Plan) -> WaysOut:
-    """Return what has to give when money and accuracy leave no level; None where neither would help."""
-    found, cost = window(plan), cost_of(plan.price)
-    money = None if cost is None or found.lower is None else cost.at(float(found.lower))
-    if found.upper is None:
-        return WaysOut(money, None)
-    other = choice(with_epsilon(plan, found.upper), readings=False)
-    return WaysOut(money, None if other.error is None else other.error.limit)
-
-
-def price_of(plan: Plan, epsilon: Fraction) -> float | None:
-    """Return what a level would cost in compensation, for instance that of all releases together."""
-    cost = cost_of(plan.price)
-    return None if cost is None else cost.at(float(epsilon))
-
-
 def _series(name: str, xs: np.ndarray, ys: np.ndarray, style: str) -> Series:
     label = Text(f"choice.series.{name}")
     return Series(label, tuple(map(float, xs)), tuple(map(float, ys)), style)
 
 
-def _at_risk(found: Choice, cost: Cost, epsilon: float, unit: float) -> tuple[list[Series], list[Mark]]:
+def _at_risk(
+    loss: Loss, cheapest: Mapping[str, Any], cost: Cost, epsilon: float, unit: float
+) -> tuple[list[Series], list[Mark]]:
     xs = np.linspace(epsilon / POINTS, epsilon, POINTS)
-    loss = found.promise.loss
-    if loss is None:
-        return [], []
-    shown = {name: curve for name, curve in curves(loss).items() if name in STYLES}
-    series = [_series(name, xs, price(cost, curve, xs) / unit, STYLES[name]) for name, curve in shown.items()]
+    shown = {name: drawn for name, drawn in curves(loss).items() if name in STYLES}
+    series = [
+        _series(name, xs, priced(cost, drawn, xs) / unit, STYLES[name]) for name, drawn in shown.items()
+    ]
     marks = []
     for name in shown:
-        cheapest = found.price.get(name)
-        if cheapest and cheapest["saving"] > 0:
-            label = Text(f"choice.marks.{name}", {"epsilon": cheapest["epsilon"]})
-            marks.append(Mark(max(cheapest["epsilon"], float(xs[0])), cheapest["budget"] / unit, label))
+        found = cheapest.get(name)
+        if found and found["saving"] > 0:
+            label = Text(f"choice.marks.{name}", {"epsilon": found["epsilon"]})
+            marks.append(Mark(max(found["epsilon"], float(xs[0])), found["budget"] / unit, label))
     return series, marks
 
 
 def _precedents(
-    plan: Plan, cost: Cost, epsilon: float, unit: float, top: float, anchors: Sequence[Anchor]
+    currency: str, cost: Cost, epsilon: float, unit: float, top: float, anchors: Sequence[Anchor]
 ) -> list[Mark]:
     """What the release would cost if each person were owed what a court awarded elsewhere."""
     marks: dict[Fraction, Mark] = {}
     for anchor in anchors:
-        fits = anchor.quantity == "compensation" and anchor.currency == plan.price.currency
+        fits = anchor.quantity == "compensation" and anchor.currency == currency
         if not fits or anchor.amount is None or anchor.amount == cost.compensation:
             continue
         if anchor.amount <= cost.minimum:
@@ -184,8 +162,7 @@ def _precedents(
     return list(marks.values())[:MOST_PRECEDENTS]
 
 
-def _shade(found: Choice, end: float) -> tuple[float, float] | None:
-    allowed = found.window
+def _shade(allowed: AllowedLevels, end: float) -> tuple[float, float] | None:
     if allowed.reason is not None or (allowed.lower is None and allowed.upper is None):
         return None
     low = 0.0 if allowed.lower is None else float(allowed.lower)
