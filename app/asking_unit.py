@@ -11,6 +11,7 @@ from app.jobs import JobRunner
 from app.marking import question
 from app.study import Study
 from app.widgets.unit_card import EACH, KEY, NOBODY, UnitCard
+from engine.protected import several
 from engine.table.schema import Role, Schema
 
 KEY_LIKE = (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER, Role.NOT_RECOGNISED, Role.OTHER)
@@ -25,6 +26,7 @@ class UnitQuestion:
         card.way_chosen.connect(self.choose_way)
         card.key_chosen.connect(self.choose_key)
         card.word_chosen.connect(self.choose_word)
+        card.many_chosen.connect(self.choose_many)
         card.cap_chosen.connect(self.choose_cap)
 
     # --- showing -----------------------------------------------------------------------------------
@@ -48,10 +50,10 @@ class UnitQuestion:
             return
         way, key = self._way(schema), schema.person_key
         listed = [name for name in table.names if schema.column(name).role in KEY_LIKE]
-        self.card.show_answer(way, schema.protected, key.name if key else "", listed, self._sentence(way))
+        self.card.show_answer(way, schema.words, key.name if key else "", listed, self._sentence(way))
         lines = self.study.result("caps") if key is not None else ()
         chosen = None if ROWS_PER_PERSON in self.study.open_questions else schema.rows_per_person
-        self.card.show_caps(lines or (), rows=table.n_rows, word=schema.protected, cap=chosen)
+        self.card.show_caps(lines or (), rows=table.n_rows, cap=chosen)
         self.card.show_means(self._means(way, lines))
         if key is not None and lines is None:
             self._compute()
@@ -67,7 +69,6 @@ class UnitQuestion:
         schema = self.study.plan.schema
         key = schema.person_key
         return {
-            "word": schema.protected or words.say("app.columns.unit.words.person"),
             "column": key.name if key is not None else "",
             "count": schema.rows_per_person,
         }
@@ -134,8 +135,16 @@ class UnitQuestion:
     def choose_word(self, word: str) -> None:
         """Say what the people are called."""
         schema = self.study.plan.schema
-        if word and word != (schema.protected or words.say("app.columns.unit.words.person")):
-            self._decide(replace(schema, protected=word))
+        if word and word != schema.words.one:
+            self._decide(replace(schema, protected=word, protected_many=""))
+
+    def choose_many(self, word: str) -> None:
+        """Say what several of them are called; the proposal is not written down."""
+        schema = self.study.plan.schema
+        one = schema.words.one
+        said = "" if word == several(one) else word
+        if word and word != schema.words.several:
+            self._decide(replace(schema, protected=one, protected_many=said))
 
     def choose_cap(self, cap: int) -> None:
         """Say how many rows of each person count; that counts of the table were seen is written down."""

@@ -181,6 +181,7 @@ def reuse(schema: Schema, last: Schema) -> tuple[Schema, frozenset[str]]:
         columns=columns,
         rows_per_person=last.rows_per_person if has_key else schema.rows_per_person,
         protected=schema.protected or last.protected,
+        protected_many=schema.protected_many if schema.protected else last.protected_many,
         # That each row is another person was said of these columns, not of a table with others.
         one_row_each=last.one_row_each and not has_key and len(decided) == len(schema.columns),
     ), decided

@@ -7,7 +7,6 @@ change the page in view is asked to `enter` again and the footer says when the p
 from __future__ import annotations
 
 import gc
-import importlib
 from contextlib import suppress
 from dataclasses import fields
 from datetime import datetime
@@ -38,6 +37,7 @@ from app.deciding import promised
 from app.jobs import JobRunner
 from app.pages.base import Page
 from app.registers import RegisterWatch
+from app.screens import Screens
 from app.settings import Settings
 from app.study import Study
 from app.theme import theme
@@ -72,8 +72,8 @@ class Window(QWidget):
         self.study = study if study is not None else Study()
         self.settings = settings if settings is not None else Settings()
         self.data = data
+        words.speak(self.study.plan.schema.words)
         self.runner = JobRunner(self)
-        self.pages: dict[str, Page] = {}
         self.step = ""
         self._refreshing = self._again = self._panel_open = self._asked_to_close = False
         self.warm = False  # all screens are made
@@ -149,13 +149,12 @@ class Window(QWidget):
 
     def page(self, step: str) -> Page:
         """Return the screen of a step, made on first use."""
-        if step not in self.pages:
-            module = importlib.import_module(f"app.pages.{step}")
-            made: Page = module.PAGE(self.study, self.runner, self)
-            self.pages[step] = made
-            self.stack.addWidget(made)
-            made.set_margin(self._margin())
-        return self.pages[step]
+        return self.screens.screen(step, in_view=step == self.step)
+
+    def _make_page(self, page: type[Page]) -> Page:
+        made = page(self.study, self.runner, self)
+        made.set_margin(self._margin())
+        return made
 
     def go(self, step: str) -> None:
         """Open a step if the flow allows it; otherwise say what is missing first."""
@@ -310,6 +309,7 @@ class Window(QWidget):
         self.notice.shown.connect(notice_place.setVisible)
         column.addWidget(notice_place)
         self.stack = QStackedWidget()
+        self.screens = Screens(self.stack, self._make_page)
         column.addWidget(self.stack, 1)
         self.money = MoneyLine()
         self.money.change.clicked.connect(lambda checked=False: self.go(flow.pays_at(self.study.state)))
@@ -351,6 +351,10 @@ class Window(QWidget):
     def _study_changed(self, names: frozenset[str]) -> None:
         self._save_timer.start()
         self._turn_timer.start()
+        if words.speak(self.study.plan.schema.words):
+            self.screens.outdate()
+            self.page(self.step).show_words()
+            self._warm_soon()
         if (
             not self._notice_is_new
             and not self.study.acts_alone
@@ -405,7 +409,7 @@ class Window(QWidget):
         self.footer.set_margin(margin)
         self.footer.make_room()
         self.money.set_margin(margin)
-        for page in self.pages.values():
+        for page in self.screens.made.values():
             page.set_margin(margin)
 
     def _single_shot(self, milliseconds: int, act: object) -> QTimer:
@@ -417,7 +421,11 @@ class Window(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if not self.warm and not self._warming:
+        if not self.warm:
+            self._warm_soon()
+
+    def _warm_soon(self) -> None:
+        if not self._warming:
             self._warming = [step for step in flow.STEPS if find_spec(f"app.pages.{step}") is not None]
             QTimer.singleShot(WARM_AFTER, self._warm_up)
 
@@ -437,7 +445,7 @@ class Window(QWidget):
 
     def _warmed(self) -> None:
         gc.freeze()  # what is loaded now stays: looking through it for garbage took 50 ms every now and then
-        for page in list(self.pages.values()):
+        for page in list(self.screens.made.values()):
             page.prepare()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

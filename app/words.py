@@ -12,6 +12,7 @@ from typing import Any
 from engine import texts
 from engine.errors import EngineError
 from engine.methods.parameters import Problem
+from engine.protected import Protected
 from engine.views import Label, Text
 
 _language = texts.FALLBACK
@@ -26,6 +27,13 @@ def choose_language(language: str) -> None:
 def language() -> str:
     """Return the language in use."""
     return _language
+
+
+def speak(protected: Protected) -> bool:
+    """Call those who are protected so from now on; return whether that is another word than before."""
+    changed = protected != texts.spoken()
+    texts.speak(protected)
+    return changed
 
 
 def say(text_id: str, **values: Any) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from engine.privacy.promise import Promise
+from engine.protected import Protected, protected
 from engine.views import Text, View, from_json, to_json
 
 VERSION = 1
@@ -84,6 +85,16 @@ class PublicEvidence:
     views: tuple[View, ...] = ()
     notes: tuple[Text, ...] = ()
     measures: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def words(self) -> Protected:
+        """The custodian's words for who is protected."""
+        return words_of(self.decided)
+
+
+def words_of(decided: Mapping[str, Any]) -> Protected:
+    """Return the custodian's words for who is protected from what was decided."""
+    return protected(decided.get("protected"), decided.get("protected_many"))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,10 @@ Texts are TOML below ``resources/texts/LANG/``. An id is the path of the file an
 dots: ``errors.table.empty_file.what`` is the key ``what`` of ``[empty_file]`` in
 ``resources/texts/en/errors/table.toml``. A method or measure keeps all its texts in one file named after
 its own id (dots and all): ``resources/texts/en/methods/statistics.counts.toml``.
+
+``{name}`` is a value that whoever asks for the text gives. ``{@person}``, ``{@people}`` and ``{@a person}``
+are the custodian's words for who is protected (`engine.protected`): `speaking` says which for the time of a
+call, `speak` for the whole process.
 """
 
 from __future__ import annotations
@@ -11,7 +15,9 @@ from __future__ import annotations
 import math
 import string
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
@@ -19,9 +25,35 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from engine.errors import EngineError
+from engine.protected import Protected
 
 FALLBACK = "en"
 SMALLEST_WRITTEN = 1e-12  # below, a number is written with its power of ten
+PROTECTED = "@"  # begins the places of the words for who is protected
+
+_spoken: ContextVar[Protected | None] = ContextVar("spoken", default=None)
+_always = Protected()
+
+
+def speak(protected: Protected) -> None:
+    """Use these words for who is protected from now on, in every thread that does not say others."""
+    global _always
+    _always = protected
+
+
+@contextmanager
+def speaking(protected: Protected) -> Iterator[None]:
+    """Use these words for who is protected while this lasts, in this thread."""
+    token = _spoken.set(protected)
+    try:
+        yield
+    finally:
+        _spoken.reset(token)
+
+
+def spoken() -> Protected:
+    """Return the words for who is protected that are in use."""
+    return _spoken.get() or _always
 
 
 def _read(folder: Traversable, prefix: str) -> Iterator[tuple[str, Any]]:
@@ -89,14 +121,15 @@ def text(text_id: str, *, language: str = FALLBACK, **values: Any) -> str:
 
 
 def placeholders(pattern: str) -> frozenset[str]:
-    """Return the names in braces of a text.
+    """Return the names in braces of a text, without the places of the words for who is protected.
 
     Examples
     --------
     >>> sorted(placeholders("Row {row}, column {column}"))
     ['column', 'row']
     """
-    return frozenset(name for _, name, _, _ in string.Formatter().parse(pattern) if name)
+    named = (name for _, name, _, _ in string.Formatter().parse(pattern) if name)
+    return frozenset(name for name in named if not name.startswith(PROTECTED))
 
 
 def explain(error: EngineError, *, language: str = FALLBACK) -> tuple[str, str]:
@@ -188,6 +221,11 @@ class _Filler(string.Formatter):
 
     Formats of our own are those of `FORMATS`; ``plain`` is a number as always.
     """
+
+    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if isinstance(key, str) and key.startswith(PROTECTED):
+            return spoken().said(key.removeprefix(PROTECTED))
+        return super().get_value(key, args, kwargs)
 
     def format_field(self, value: Any, format_spec: str) -> str:
         is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)

@@ -79,9 +79,9 @@ class Page(QScrollArea):
         column = QVBoxLayout(inner)
         column.setContentsMargins(32, 28, 32, 24)
         column.setSpacing(0)
-        self.title = Heading(words.say(f"app.{self.id}.title"), size="title")
+        self.title = Heading("", size="title")
         self.title.setObjectName("title")
-        self.subtitle = Prose(words.say(f"app.{self.id}.subtitle"), tone="quiet")
+        self.subtitle = Prose("", tone="quiet")
         self.subtitle.setObjectName("subtitle")
         self.busy = Busy()
         self.body = QVBoxLayout()
@@ -96,8 +96,14 @@ class Page(QScrollArea):
         self._column = column
         self._margin = 32
         self.verticalScrollBar().rangeChanged.connect(lambda low, high: self.set_margin(self._margin))
-        self.setAccessibleName(self.title.text())
+        self.show_words()
         self.build()
+
+    def show_words(self) -> None:
+        """Show title and subtitle in the words for who is protected."""
+        self.title.setText(words.say(f"app.{self.id}.title"))
+        self.subtitle.say(words.say(f"app.{self.id}.subtitle"))
+        self.setAccessibleName(self.title.text())
 
     def build(self) -> None:
         """Make the widgets, once."""

@@ -77,7 +77,7 @@ class ColumnsPage(Page):
         second.addWidget(self.accept)
         self._lines.addLayout(second, 1)
         self.body.addLayout(self._lines)
-        self.table = ColumnsTable(words.say("app.columns.title"))
+        self.table = ColumnsTable(words.say("app.columns.table"))
         self.table.setObjectName("columns")
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         self.table.accepted.connect(self._accept_selected)

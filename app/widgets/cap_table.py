@@ -28,19 +28,19 @@ class CapTable(QWidget):
         super().__init__(parent)
         self.setObjectName("caps")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName(words.say("app.columns.unit.caps_name"))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.lines: tuple[CapLine, ...] = ()
         self.cap: int | None = None
-        self._at, self._rows, self._word = 0, 0, ""
+        self._at, self._rows = 0, 0
         theme.changed.connect(self.update)
 
-    def show_lines(self, lines: Sequence[CapLine], *, rows: int, word: str, cap: int | None) -> None:
+    def show_lines(self, lines: Sequence[CapLine], *, rows: int, cap: int | None) -> None:
         """Show what each cap does; ``cap`` is the one that was chosen, ``rows`` how many there are in all."""
-        found = (tuple(lines), rows, word, cap)
-        if found == (self.lines, self._rows, self._word, self.cap):
+        self.setAccessibleName(words.say("app.columns.unit.caps_name"))
+        found = (tuple(lines), rows, cap)
+        if found == (self.lines, self._rows, self.cap):
             return
-        self.lines, self._rows, self._word, self.cap = found
+        self.lines, self._rows, self.cap = found
         self._at = next((at for at, line in enumerate(self.lines) if line.cap == cap), 0)
         self.setFixedHeight(HEAD + LINE * len(self.lines))
         self.setAccessibleDescription(" ".join(self.spoken(line) for line in self.lines))
@@ -54,7 +54,6 @@ class CapTable(QWidget):
             left_out=line.left_out,
             losing=line.losing,
             error=line.error,
-            word=self._word,
         )
 
     def sizeHint(self) -> QSize:
@@ -89,7 +88,7 @@ class CapTable(QWidget):
         painter.setFont(text_font(12, 600))
         painter.setPen(tokens.colour("quiet"))
         for name, (left, width) in zip(NAMES, self._columns(), strict=True):
-            said = words.say(f"app.columns.unit.head.{name}", word=self._word, rows=self._rows)
+            said = words.say(f"app.columns.unit.head.{name}", rows=self._rows)
             place = QRectF(left + 4, 0, width - 8, HEAD - 4)
             flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap
             painter.drawText(place, int(flags), said)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QPushButton,
     QRadioButton,
     QVBoxLayout,
@@ -22,7 +23,8 @@ from app.column_figures import CapLine
 from app.theme import text_font
 from app.widgets.cap_table import CapTable
 from app.widgets.cards import Card
-from app.widgets.prose import Prose
+from app.widgets.prose import Prose, tell_whole
+from engine.protected import Protected
 from engine.table.schema import MOST_LETTERS_OF_A_WORD
 
 EACH, KEY, NOBODY = "each", "key", "nobody"
@@ -36,6 +38,7 @@ class UnitCard(Card):
     way_chosen = Signal(str)  # EACH or NOBODY
     key_chosen = Signal(str)
     word_chosen = Signal(str)
+    many_chosen = Signal(str)
     cap_chosen = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -112,7 +115,18 @@ class UnitCard(Card):
         field.editingFinished.connect(self._word)
         label.setBuddy(self.word)
         line.addWidget(label)
-        line.addWidget(self.word, 1)
+        line.addWidget(self.word, 3)
+        many = QLabel(words.say("app.columns.unit.many"))
+        many.setFont(text_font(13))
+        self.many = QLineEdit()
+        self.many.setObjectName("unit_many")
+        self.many.setMaxLength(MOST_LETTERS_OF_A_WORD)
+        self.many.setAccessibleName(words.say("app.columns.unit.many_name"))
+        self.many.editingFinished.connect(lambda: self.many_chosen.emit(" ".join(self.many.text().split())))
+        tell_whole(self.many)
+        many.setBuddy(self.many)
+        line.addWidget(many)
+        line.addWidget(self.many, 2)
         return line
 
     def _build_key(self) -> QHBoxLayout:
@@ -138,12 +152,15 @@ class UnitCard(Card):
         self.folded.setVisible(not wanted)
         self.open.setVisible(wanted)
 
-    def show_answer(self, way: str, word: str, key: str, columns: Sequence[str], sentence: str) -> None:
+    def show_answer(self, way: str, said: Protected, key: str, columns: Sequence[str], sentence: str) -> None:
         """Show what was said: ``way`` is "" while nobody answered."""
-        said = word or words.say("app.columns.unit.words.person")
         with QSignalBlocker(self.word):
             if not self.word.hasFocus():
-                self.word.setCurrentText(said)
+                self.word.setCurrentText(said.one)
+        with QSignalBlocker(self.many):
+            if not self.many.hasFocus():
+                self.many.setText(said.several)
+                self.many.setToolTip(said.several)
         with QSignalBlocker(self.key):
             if [self.key.itemText(place) for place in range(self.key.count())] != list(columns):
                 self.key.clear()
@@ -151,7 +168,7 @@ class UnitCard(Card):
             self.key.setCurrentIndex(self.key.findText(key) if key else -1)
         self.group.setExclusive(False)
         for name, button in self.ways.items():
-            button.setText(words.say(f"app.columns.unit.ways.{name}", word=said))
+            button.setText(words.say(f"app.columns.unit.ways.{name}"))
             button.setChecked(name == way)
         self.group.setExclusive(True)
         self.sentence.say(sentence)
@@ -161,12 +178,11 @@ class UnitCard(Card):
         self.means.say(sentence)
         self.means.setVisible(bool(sentence))
 
-    def show_caps(self, lines: Sequence[CapLine], *, rows: int, word: str, cap: int | None) -> None:
+    def show_caps(self, lines: Sequence[CapLine], *, rows: int, cap: int | None) -> None:
         """Show the figures by cap; none hides them."""
-        said = word or words.say("app.columns.unit.words.person")
         self.caps.setVisible(bool(lines))
         self.note.setVisible(bool(lines))
-        self.caps.show_lines(lines, rows=rows, word=said, cap=cap)
+        self.caps.show_lines(lines, rows=rows, cap=cap)
 
     def _way(self, way: str) -> None:
         if way == KEY:

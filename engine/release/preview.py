@@ -80,6 +80,11 @@ def preview_json(
     plan: Plan, ledger: Ledger | None, *, base: Path | None = None, language: str = "en"
 ) -> dict[str, Any]:
     """Return a preview as JSON values, with its sentences; with ``base`` also look at the plan's files."""
+    with texts.speaking(plan.schema.words):
+        return _preview_json(plan, ledger, base, language)
+
+
+def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language: str) -> dict[str, Any]:
     found, foreseen = preview(plan, ledger, base=base or Path()), None
     if base is not None:
         found = replace(found, problems=(*found.problems, *contradictions(plan, base)))

@@ -7,9 +7,10 @@ import json
 from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
+from typing import Any
 
 from engine import texts
-from engine.evidence import PublicEvidence
+from engine.evidence import PublicEvidence, dumps, read_public, words_of
 from engine.report.content.shared import day, declared_meaning, moment
 from engine.report.words import word
 from engine.views import Cell, Text, to_json
@@ -89,10 +90,15 @@ def described(written: bytes, *, language: str = "en") -> dict[str, bytes]:
         The evidence is none that this version wrote.
     """
     from engine import strict_json
-    from engine.evidence import dumps, read_public
-    from engine.report import content, external_document, html, internal_document, pdf
 
     tree = strict_json.loads(written)
+    with texts.speaking(words_of(tree["decided"])):
+        return _described(tree, written, language)
+
+
+def _described(tree: dict[str, Any], written: bytes, language: str) -> dict[str, bytes]:
+    from engine.report import content, external_document, html, internal_document, pdf
+
     public = tree["audience"] == "public"
     name = f"report-{'external' if public else 'internal'}"
     found = {}

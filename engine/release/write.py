@@ -55,12 +55,13 @@ class Made:
 
 def write_release(folder: Path, made: Made) -> PublicEvidence:
     """Write everything of ``release/`` but the sums, from the public evidence alone; return that evidence."""
-    artefacts = tuple(
-        line
-        for artefact in made.release.artefacts
-        for line in bundle.write_artefact(folder, artefact, made.language)
-    )
-    evidence = _public(made, artefacts)
+    with texts.speaking(made.plan.schema.words):
+        artefacts = tuple(
+            line
+            for artefact in made.release.artefacts
+            for line in bundle.write_artefact(folder, artefact, made.language)
+        )
+        evidence = _public(made, artefacts)
     _write(folder, dumps(public_json(evidence)), made.language)
     return evidence
 
@@ -152,6 +153,7 @@ def _decided(made: Made) -> dict[str, Any]:
         decided["rows_per_person"] = request.rows_per_person
         if plan.schema.protected:
             decided["protected"] = plan.schema.protected
+            decided["protected_many"] = plan.schema.words.several
         if plan.schema.one_row_each and request.unit is Unit.ROW:
             decided["one_row_each"] = True
     if made.draft.held_out:

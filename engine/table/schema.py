@@ -11,12 +11,14 @@ from typing import Any
 from engine import strict_json
 from engine.errors import InputRefused
 from engine.numbers import exact, written
+from engine.protected import Protected, protected
 from engine.table.hierarchies import Hierarchy
 
 VERSION = 1
 MOST_LETTERS = 300  # of what a column means
 MOST_LETTERS_OF_A_WORD = 40
-MEMBERS = frozenset(("version", "columns", "rows_per_person", "protected", "one_row_each"))
+MEMBERS = frozenset(("version", "columns", "rows_per_person", "protected", "protected_many", "one_row_each"))
+SAID_WORDS = ("protected", "protected_many")
 COLUMN_MEMBERS = frozenset(
     ("name", "role", "kind", "domain", "domain_origin", "missing", "missing_origin", "labels", "hierarchy")
 ) | {"meaning", "unit"}
@@ -130,6 +132,8 @@ class Schema:
     """The custodian's word for who is protected: patient, household; empty where nobody said one."""
     one_row_each: bool = False
     """Whether the custodian says that every row is another person; only where there is no person key."""
+    protected_many: str = ""
+    """The custodian's word for several of them: patients, households; empty: by the rules of English."""
 
     def __contains__(self, name: str) -> bool:
         return any(column.name == name for column in self.columns)
@@ -150,6 +154,11 @@ class Schema:
         """The column that says which rows belong to one person, or None where every row is a person."""
         return next(iter(self.with_role(Role.PERSON_KEY)), None)
 
+    @property
+    def words(self) -> Protected:
+        """The words for who is protected."""
+        return protected(self.protected, self.protected_many)
+
     def with_column(self, changed: Column) -> Schema:
         """Return a schema in which the column of the same name is replaced, or added at the end."""
         if changed.name not in self:
@@ -160,7 +169,11 @@ class Schema:
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain JSON values."""
-        said = {"protected": self.protected, "one_row_each": self.one_row_each}
+        said = {
+            "protected": self.protected,
+            "protected_many": self.protected_many,
+            "one_row_each": self.one_row_each,
+        }
         return {
             "version": VERSION,
             "rows_per_person": self.rows_per_person,
@@ -190,12 +203,13 @@ class Schema:
             raise InputRefused("schema.no_columns", file=file)
         columns = tuple(_column_from_json(entry, file) for entry in entries)
         _refuse_twice((column.name for column in columns), file)
-        protected, each = tree.get("protected", ""), tree.get("one_row_each", False)
-        if not isinstance(protected, str) or len(protected) > MOST_LETTERS_OF_A_WORD:
+        said, each = [tree.get(name, "") for name in SAID_WORDS], tree.get("one_row_each", False)
+        if any(not isinstance(word, str) or len(word) > MOST_LETTERS_OF_A_WORD for word in said):
             raise InputRefused("schema.protected", file=file, most=MOST_LETTERS_OF_A_WORD)
         if not isinstance(each, bool):
             raise InputRefused("schema.one_row_each", file=file)
-        return Schema(columns, rows, " ".join(protected.split()), each)
+        one, many = (" ".join(word.split()) for word in said)
+        return Schema(columns, rows, one, each, many)
 
     @staticmethod
     def loads(written: str, *, file: str = "schema") -> Schema:

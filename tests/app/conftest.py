@@ -26,6 +26,8 @@ from app.releasing import release as make_release
 from app.settings import Settings
 from app.theme import theme
 from app.window import Window
+from engine import texts
+from engine.protected import Protected
 from tests.app.walking import sample_plan, settle
 
 STALL = 0.100  # seconds: what a person notices
@@ -67,6 +69,13 @@ def isolated_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         monkeypatch.setenv(name, str(home / name.lower()))
     monkeypatch.setenv("HOME", str(home))
     return home
+
+
+@pytest.fixture(autouse=True)
+def protected_words() -> Iterator[None]:
+    """Let no test hear how another one called those who are protected."""
+    yield
+    texts.speak(Protected())
 
 
 @pytest.fixture(autouse=True)

@@ -34,11 +34,11 @@ def promise(
 
 
 def counted_unit(request: Request) -> str:
-    """Return what one count counts: people, or rows, of which a person has at most the cap."""
+    """Return what one count counts: people in the custodian's word, or rows, at most the cap of each."""
     if request.unit is Unit.ROW:
         return "rows"
-    cap = request.rows_per_person
-    return "people" if cap == 1 else f"rows, at most {cap} of a person"
+    cap, word = request.rows_per_person, request.schema.words
+    return word.several if cap == 1 else f"rows, at most {cap} of {word.said('a person')}"
 
 
 def cap_notes(request: Request) -> list[Text]:

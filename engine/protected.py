@@ -1,0 +1,102 @@
+"""The custodian's words for who is protected: one of them, several of them, and how a sentence uses both.
+
+A text writes ``{@person}`` and ``{@people}`` where it means those whom a release protects; `engine.texts`
+puts the custodian's words there. ``{@a person}`` has the article; a capital begins a sentence: ``{@People}``.
+A text that means anybody else (who recommends, who attacks, who answers a survey) writes plain words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KNOWN = {
+    "person": "people",
+    "child": "children",
+    "man": "men",
+    "woman": "women",
+    "staff": "staff",
+    "Person": "Personen",
+    "Patient": "Patienten",
+    "Patientin": "Patientinnen",
+    "Haushalt": "Haushalte",
+    "Kind": "Kinder",
+    "Fall": "Fälle",
+    "Kunde": "Kunden",
+    "Familie": "Familien",
+}
+"""Plurals that do not follow the rules of English; German ones where the capital tells the language."""
+VOWELS = frozenset("aeiou")
+SOUNDS_LIKE_YOU = ("uni", "use", "eu", "one")
+SILENT_H = ("hour", "honour", "heir")
+
+
+def several(word: str) -> str:
+    """Return what several of them are probably called, by the rules of English: a proposal.
+
+    Examples
+    --------
+    >>> several("household"), several("family"), several("person"), several("stay"), several("Patient")
+    ('households', 'families', 'people', 'stays', 'Patienten')
+    """
+    head, space, last = word.rpartition(" ")
+    if last in KNOWN:
+        return head + space + KNOWN[last]
+    if last.endswith(("s", "x", "z", "ch", "sh")):
+        return word + "es"
+    if last.endswith("y") and last[-2:-1] not in VOWELS:
+        return word[:-1] + "ies"
+    return word + "s" if word else ""
+
+
+def with_article(word: str) -> str:
+    """Return a word with its indefinite article.
+
+    Examples
+    --------
+    >>> with_article("household"), with_article("employee"), with_article("user")
+    ('a household', 'an employee', 'a user')
+    """
+    low = word.lower()
+    vowel = low[:1] in VOWELS and not low.startswith(SOUNDS_LIKE_YOU)
+    return f"an {word}" if vowel or low.startswith(SILENT_H) else f"a {word}"
+
+
+def _capital(word: str) -> str:
+    return word[:1].upper() + word[1:]
+
+
+@dataclass(frozen=True)
+class Protected:
+    """What one of those who are protected is called, and several of them.
+
+    Examples
+    --------
+    >>> Protected("family").said("A person"), Protected("family").said("people")
+    ('A family', 'families')
+    """
+
+    one: str = "person"
+    many: str = ""
+    """Empty: as `several` proposes."""
+
+    @property
+    def several(self) -> str:
+        """What several of them are called."""
+        return self.many or several(self.one)
+
+    def said(self, place: str) -> str:
+        """Return the word for a place of a text: ``person``, ``people``, ``a person``, or with a capital.
+
+        Raises
+        ------
+        KeyError
+            There is no such place: a mistake in a text.
+        """
+        forms = {"person": self.one, "people": self.several, "a person": with_article(self.one)}
+        word = forms[place[:1].lower() + place[1:]]
+        return word if place[:1].islower() else _capital(word)
+
+
+def protected(one: object, many: object = "") -> Protected:
+    """Return the words that a custodian said; what was not said is a person."""
+    return Protected(str(one), str(many or "")) if one else Protected()

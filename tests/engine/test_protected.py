@@ -1,0 +1,64 @@
+"""The words for who is protected, in the places of a text that mean them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from engine import texts
+from engine.protected import Protected, protected, several
+from engine.table.schema import Schema
+
+PLURALS = {
+    "household": "households",
+    "family": "families",
+    "survey day": "survey days",
+    "witness": "witnesses",
+    "sick child": "sick children",
+    "Haushalt": "Haushalte",
+    "": "",
+}
+
+
+@pytest.mark.parametrize("word", PLURALS)
+def test_several_are_proposed(word: str) -> None:
+    assert several(word) == PLURALS[word]
+
+
+def test_places_of_a_text() -> None:
+    said = Protected("employee", "staff members")
+    places = ("person", "people", "a person", "Person", "People", "A person")
+    assert [said.said(place) for place in places] == [
+        "employee",
+        "staff members",
+        "an employee",
+        "Employee",
+        "Staff members",
+        "An employee",
+    ]
+    with pytest.raises(KeyError):
+        said.said("persons")
+
+
+def test_what_was_not_said_is_a_person() -> None:
+    assert protected("") == protected(None) == Protected()
+    assert Protected().several == "people"
+
+
+def test_words_hold_for_the_time_of_a_call_and_for_the_thread_that_says_them() -> None:
+    name = "report.price.people"
+    assert texts.text(name) == "People"
+    with texts.speaking(Protected("farm")):
+        assert texts.text(name) == "Farms"
+    assert texts.text(name) == "People"
+
+
+def test_every_place_in_every_text_is_known() -> None:
+    places = {place for text in texts.catalogue().values() for place in re.findall(r"\{@([^}]*)\}", text)}
+    assert places <= {"person", "people", "a person", "Person", "People", "A person"}
+
+
+def test_the_word_for_several_is_kept_in_the_schema() -> None:
+    kept = Schema.from_json(Schema(protected="foyer", protected_many="foyers aidés").to_json())
+    assert kept.words == Protected("foyer", "foyers aidés")
