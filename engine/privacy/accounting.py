@@ -255,9 +255,9 @@ def certified_delta(
     Examples
     --------
     >>> from engine.privacy.mechanisms import DiscreteGaussian
-    >>> two_rows_exchanged = DiscreteGaussian(Fraction(4), Fraction(3))
-    >>> certified_delta([two_rows_exchanged], 1.0) > 0.1
-    True
+    >>> far = DiscreteGaussian(scale=Fraction(4), sensitivity=Fraction(3))
+    >>> round(certified_delta([far], 1.0), 3)
+    0.05
     """
     rest, level, failure = _apart(leaves)
     left = epsilon - float(level)

@@ -47,7 +47,7 @@ def pseudonyms(texts: Sequence[str], *, key: bytes) -> list[str]:
     Examples
     --------
     >>> pseudonyms(["7", "7"], key=bytes(32))
-    ['NTN45IQQQ3NQKTZB3JWY', 'NTN45IQQQ3NQKTZB3JWY']
+    ['GBXJIJWXSTZPNRDDMK2Q', 'GBXJIJWXSTZPNRDDMK2Q']
     """
     return [_pseudonym(text, key) for text in texts]
 

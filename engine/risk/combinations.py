@@ -86,7 +86,7 @@ def described(combination: Numbers, person: Numbers) -> Numbers:
     Examples
     --------
     >>> described(np.array([0, 1, 1, 0, 0]), np.array([0, 0, 1, 2, 2]))
-    array([0, 1, 2])
+    array([2, 1, 0])
     """
     person, combination = _unique_pairs(person, combination)
     count = np.bincount(person)

@@ -199,7 +199,7 @@ def minimal_uniques(
     >>> schema = Schema(tuple(Column(name, Role.IDENTIFYING) for name in rows))
     >>> found = minimal_uniques(encode(Table(rows), schema))
     >>> found.by_size[1], found.by_size[2], found.by_set[("zip",)], found.sets_of(3)
-    (1, 4, 1, (('zip',), ('age', 'sex')))
+    (1, 6, 1, (('zip',), ('age', 'sex')))
     """
     names = table.identifying if columns is None else tuple(columns)
     largest = min(largest, len(names))

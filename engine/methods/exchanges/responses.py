@@ -111,7 +111,7 @@ def question_at(text: str, levels: tuple[str, ...], epsilon: Fraction) -> Questi
     --------
     >>> question = question_at("Smoker?", ("yes", "no"), Fraction(1))
     >>> round(float(question.truth), 9), question.event.epsilon() <= 1
-    (0.731058578, True)
+    (0.731058579, True)
     """
     odds = Fraction(math.exp(epsilon))
     other = max(1, math.floor(RANGE / (odds + len(levels) - 1)))

@@ -349,7 +349,7 @@ def level_for(margin: int, moved: int) -> Fraction:
     Examples
     --------
     >>> level_for(10, 1), level_for(20, 2)
-    (Fraction(57343, 200000), Fraction(293107, 1000000))
+    (Fraction(284349, 1000000), Fraction(292007, 1000000))
     """
 
     def is_enough(millionths: int) -> bool:

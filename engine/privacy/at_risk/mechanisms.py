@@ -291,7 +291,7 @@ def permute_and_flip(*, epsilon0: Number) -> PrivacyLoss:
     --------
     >>> loss = permute_and_flip(epsilon0=1)
     >>> round(loss.confidence(0.6), 6), round(loss.delta(0.6), 6)
-    (0.207972, 0.241012)
+    (0.207972, 0.241015)
     """
     full = float(positive(epsilon0, name="epsilon0", largest=700))
     share = 1 / (1 + math.exp(-full))

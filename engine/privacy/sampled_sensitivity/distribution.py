@@ -213,7 +213,7 @@ def sampled_noise_scale(
     --------
     >>> import numpy as np
     >>> sample = SampledSensitivity(np.array([0.1, 0.2]), 5, 1, RecordOrigin.PUBLIC)
-    >>> sampled_noise_scale(sample, quantile=1.0, epsilon0=0.5).kind.value
+    >>> sampled_noise_scale(sample, quantile=1.0, epsilon0=0.5).kind
     'none'
     """
     if not isinstance(sample, SampledSensitivity):

@@ -96,6 +96,7 @@ def prepare(
 
     Examples
     --------
+    >>> from engine.table.schema import Role
     >>> table = Table(pd.DataFrame({"age": [4, 17, 90]}))
     >>> steps = [{"step": "bands", "column": "age", "edges": [0, 10, 20], "to": "band"}]
     >>> prepared, schema = prepare(table, steps, Schema((Column("age", Role.IDENTIFYING, Kind.INTEGER),)))

@@ -227,8 +227,8 @@ def derived(name: str, group: str) -> tuple[str, str] | None:
 
     Examples
     --------
-    >>> derived("lwage", "sensitive"), derived("husage", "identifying"), derived("agesq", "identifying")
-    (('money', 'lwage'), ('age', 'husage'), ('age', 'agesq'))
+    >>> derived("lsalary", "sensitive"), derived("husage", "identifying"), derived("agesq", "identifying")
+    (('money', 'lsalary'), ('age', 'husage'), ('age', 'agesq'))
     """
     known, before, after = (_groups()[one].exact for one in (group, "before", "after"))
     for part in _parts(name):

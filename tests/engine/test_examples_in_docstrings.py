@@ -1,0 +1,22 @@
+"""The examples in the engine's docstrings say what the engine answers."""
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+
+import engine
+
+ROOT = Path(engine.__file__).parent
+WITH_EXAMPLES = sorted(
+    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
+    for path in ROOT.rglob("*.py")
+    if ">>> " in path.read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
+def test_examples(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert found.attempted and not found.failed
