@@ -41,7 +41,7 @@ class Linkage(Analysis):
         other = tables.get(INTRUDER, table)
         names = tuple(values["columns"])
         mine, theirs = encode(table, schema, columns=names), encode(other, schema, columns=names)
-        truth = np.arange(table.n_rows) if other is table else _truth(table, other, schema)
+        truth = np.arange(table.n_rows) if other is table else rows_by_key(table, other, schema)
         exact = link_exactly(mine, theirs, names, truth=truth, progress=context.progress.part(0, 0.3))
         margin = ECCENTRICITY if values["margin"] is None else float(values["margin"])
         rest = context.progress.part(0.3, 1)
@@ -83,8 +83,11 @@ def _json(found: Links) -> dict[str, Any]:
     }
 
 
-def _truth(table: Table, other: Table, schema: Schema) -> np.ndarray | None:
-    """Return the row of every record by the person key; None where one file has none, or people twice."""
+def rows_by_key(table: Table, other: Table, schema: Schema) -> np.ndarray | None:
+    """Return for every row of ``other`` the row of the same person, −1 for none, by the person key.
+
+    None where a file has no person key, or the table has somebody twice.
+    """
     key = schema.person_key
     if key is None or key.name not in table or key.name not in other:
         return None

@@ -65,6 +65,26 @@ def test_linkage_knows_who_is_who_by_the_key():
     assert (itself["links"], itself["right"], itself["expected"]) == (2, 2, 4.0)
 
 
+def test_a_released_table_is_matched_by_key_or_by_order():
+    known = {"columns": ["age", "sex"]}
+    copy = asked("matching", known, released=Table(ROWS)).figures
+    # p3 and p6 are alone; of the others p1 and p2, p4 and p5 share their values
+    assert (copy["found"], copy["true_rate"], copy["expected_right"]) == pytest.approx((1, 2 / 6, 4 / 6))
+    assert asked("matching", known).figures == copy
+    backwards = ROWS.iloc[::-1].reset_index(drop=True)
+    assert asked("matching", known, released=Table(backwards)).figures == copy
+    unnamed = Table(backwards.drop(columns="key"))
+    by_order = asked("matching", known, released=unnamed).figures
+    assert by_order["false_rate"] == 1.0 and by_order["true_rate"] == 0
+    with pytest.raises(InputRefused, match=r"risk\.other_rows"):
+        asked("matching", known, released=Table(unnamed.rows().head(3)))
+    with pytest.raises(InputRefused, match=r"table\.no_such_column"):
+        asked("matching", known, released=Table(ROWS.drop(columns="age")))
+    alike = pd.DataFrame({"age": [30] * 6, "sex": ["f"] * 6, "key": ROWS["key"]})
+    nobody = asked("matching", known, released=Table(alike)).figures
+    assert nobody["true_rate"] == 0 and nobody["expected_right"] == pytest.approx(2 / 36)
+
+
 def test_published_tables_by_hand():
     found = asked("published_sums", {"tables": ["sex", "sex=m, age"], "fewest": 2}).figures
     # Of the men one is 30: given alone by his own cell, and no women's cell is small
