@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -46,18 +46,62 @@ def ask(
     table: Any = None,
     schema: Schema | None = None,
     shipped: bool = False,
+    others: Mapping[str, Path] | None = None,
+    steps: Sequence[Mapping[str, Any]] = (),
     progress: Progress = SILENT,
 ) -> Any:
-    """Ask an analysis about a table, the shipped one of its example, or none."""
+    """Ask an analysis about a table, the shipped one of its example, or none.
+
+    Parameters
+    ----------
+    choice, given
+        The analysis and what was filled in.
+    table, schema
+        The open table as it was prepared, and what is declared about it.
+    shipped
+        Whether the table of the example is meant.
+    others
+        Further files by the name of their source.
+    steps
+        How the table was prepared; other files are prepared alike, see `read_beside`.
+    progress
+        Told about the work.
+    """
     from engine.analyses.catalogue import ask as ask_analysis
     from engine.table.reading.readers import read_table
 
     if shipped and choice.table is not None:
         table, schema = read_table(choice.table, progress=progress.part(0.0, 0.2)), choice.schema
     tables = {} if table is None else {MAIN: table}
+    for source, path in (others or {}).items():
+        tables[source] = read_beside(path, schema or Schema(), steps)
     schemas = {} if table is None or schema is None else {MAIN: schema}
     rest = progress.part(0.2, 1.0)
     return ask_analysis(choice.analysis, given, tables=tables, schemas=schemas, progress=rest)
+
+
+def read_beside(path: Path, schema: Schema, steps: Sequence[Mapping[str, Any]]) -> Any:
+    """Return a second file as comparable with the prepared table as it can be.
+
+    A step of preparation is repeated where the file has the columns that it reads and does not have yet what
+    it makes: whoever holds dates of birth is compared with a table of ages.
+    """
+    from engine.table.preparation.prepare import prepare
+    from engine.table.reading.readers import read_table
+
+    table = read_table(path, schema=schema)
+    for step in steps:
+        reads = {step[name] for name in ("column", "date_column") if step.get(name)}
+        made = step.get("to")
+        if step.get("step") == "drop_people" or not reads <= set(table.names) or made in table.names:
+            continue
+        table, _ = prepare(table, [step], _of_the_file(schema, table))
+    return table
+
+
+def _of_the_file(schema: Schema, table: Any) -> Schema:
+    """Return what is declared about the columns that a file has."""
+    return replace(schema, columns=tuple(one for one in schema.columns if one.name in table.names))
 
 
 def save(

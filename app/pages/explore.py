@@ -22,8 +22,10 @@ from app.exploring import NONE, OWN, SHIPPED, Choice, ask, catalogue, save
 from app.pages.base import Page
 from app.widgets.cards import Card, row
 from app.widgets.panel import Explanation, Part
+from app.widgets.parameter_fields import empty
 from app.widgets.parameter_form import ParameterForm
 from app.widgets.prose import Heading, Prose
+from app.widgets.second_file import SecondFile
 from app.widgets.view_stack import ViewStack
 from app.widgets.views import explain
 from engine.methods.parameters import Problem
@@ -44,6 +46,7 @@ class ExplorePage(Page):
         self.choices: dict[str, Choice] = {}
         self.chosen = ""
         self.values: dict[str, dict[str, Any]] = {}
+        self.others: dict[str, dict[str, Path]] = {}  # further files, by analysis and source
         self.answer: Any = None
         self._asked: tuple[Choice, dict[str, Any]] | None = None
         self.list = QWidget()
@@ -72,6 +75,10 @@ class ExplorePage(Page):
         self.about_name = Heading(words.say("app.explore.about"), size="card")
         self.card.body.addWidget(self.about_name)
         self.card.body.addWidget(self.about, 0, Qt.AlignmentFlag.AlignLeft)
+        self.seconds: dict[str, SecondFile] = {}
+        self._seconds = QVBoxLayout()
+        self._seconds.setSpacing(14)
+        self.card.body.addLayout(self._seconds)
         self.form = ParameterForm()
         self.form.changed.connect(self._filled)
         self.card.body.addWidget(self.form)
@@ -138,6 +145,7 @@ class ExplorePage(Page):
         self.name.setText(words.say(f"analyses.{name}.title"))
         self.summary.say(words.say(f"analyses.{name}.summary"))
         self.views.show_views(())
+        self._offer_files()
         self.enter()
         self.refresh_explanation(f"analysis.{name}")
         self.frame.update_frame()
@@ -160,6 +168,29 @@ class ExplorePage(Page):
         for name in offered:
             self.about.addItem(words.say(f"app.explore.table.{name}"), name)
         self.about.setCurrentIndex(max(0, self.about.findData(before)))
+
+    def _offer_files(self) -> None:
+        """Show a line for each further file that the analysis can read."""
+        empty(self._seconds)
+        self.seconds = {}
+        for source in self.choices[self.chosen].analysis.sources[1:]:
+            base, name = f"analyses.{self.chosen}.sources.{source.name}", source.name
+            line = SecondFile(name, words.say(f"{base}.label"), words.say(f"{base}.help"))
+            line.chosen.connect(lambda path, name=name: self.take_second(name, path))
+            line.removed.connect(lambda name=name: self.take_second(name, ""))
+            line.show_file(self.others.get(self.chosen, {}).get(name))
+            self._seconds.addWidget(line)
+            self.seconds[name] = line
+
+    def take_second(self, source: str, path: str) -> None:
+        """Ask with a further file from now on, or with none."""
+        files = self.others.setdefault(self.chosen, {})
+        files.pop(source, None)
+        if path:
+            files[source] = Path(path)
+        self.seconds[source].show_file(files.get(source))
+        self._forget()
+        self.frame.update_frame()
 
     def _schema(self) -> Schema | None:
         if self.about.currentData() == OWN:
@@ -227,6 +258,8 @@ class ExplorePage(Page):
             table=self.study.table if own else None,
             schema=self._schema() if own else None,
             shipped=self.about.currentData() == SHIPPED and bool(choice.analysis.sources),
+            others=self.others.get(self.chosen, {}),
+            steps=self.study.plan.preparation if own else (),
             done=lambda answer: self._show_answer(choice, given, answer),
             doing=words.say("app.explore.computing"),
         )

@@ -10,10 +10,12 @@ import pytest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
 from app import words
+from app.exploring import read_beside
 from app.window import Window
 from engine.analyses.catalogue import analyses, example
 from engine.report.embedded import embedded_evidence
-from tests.app.walking import open_table, settle, write_people
+from engine.table.schema import Column, Kind, Role, Schema
+from tests.app.walking import decide_columns, open_table, settle, write_people
 
 ALL = [one.id for one in analyses()]
 
@@ -113,3 +115,55 @@ def test_the_open_table_can_be_asked_about_and_the_answer_stays(
     page.save_as(str(outside / "answer.pdf"))
     settle(qtbot, window)
     assert not (outside / "answer.pdf").exists() and "for outside" in window.notice.words()
+
+
+def test_a_second_file_is_what_an_intruder_holds(
+    page: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    open_table(qtbot, window, write_people(tmp_path / "people.csv"))
+    decide_columns(qtbot, window, rows_per_person=2)
+    known = tmp_path / "known.csv"
+    known.write_text("age;gender;patient_nbr\n[0-10);Male;500000\n[0-10);Female;500063\n[90-95);Male;1\n")
+    window.go("explore")
+    page.findChild(QAbstractButton, "analysis-linkage").click()
+    page._filled("columns", ["age", "gender"])
+    page.about.setCurrentIndex(page.about.findData("own"))
+    page.seconds["intruder"].chosen.emit(str(known))
+    assert page.seconds["intruder"].file.plain() == "known.csv"
+    window.footer.next.click()
+    settle(qtbot, window)
+    # Of 40 people five are in this age band, and of the first 20 each has two rows
+    assert page.answer.figures["exact"]["records"] == 3, window.notice.words()
+    assert page.answer.figures["exact"]["found"] == 2 and page.answer.stays
+    page.seconds["intruder"].remove.click()
+    assert page.answer is None and not page.seconds["intruder"].file.isVisible()
+    window.footer.next.click()
+    settle(qtbot, window)
+    assert page.answer.figures["exact"]["records"] == 60
+
+
+def test_a_second_file_without_the_columns_is_refused_in_words(
+    page: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    open_table(qtbot, window, write_people(tmp_path / "people.csv"))
+    (tmp_path / "other.csv").write_text("shoe\n41\n")
+    window.go("explore")
+    page.findChild(QAbstractButton, "analysis-linkage").click()
+    page._filled("columns", ["age"])
+    page.about.setCurrentIndex(page.about.findData("own"))
+    page.take_second("intruder", str(tmp_path / "other.csv"))
+    window.footer.next.click()
+    settle(qtbot, window)
+    assert page.answer is None and "other.csv" in window.notice.words()
+
+
+def test_a_second_file_is_prepared_as_the_table_was(tmp_path: Path) -> None:
+    (tmp_path / "known.csv").write_text("age,ward\n41,b\n77,a\n")
+    steps = [
+        {"step": "bands", "column": "age", "edges": [0, 50, 100], "to": "band"},
+        {"step": "keep_rows_where", "column": "ward", "is": "in", "values": ["a"]},
+        {"step": "bands", "column": "stay", "edges": [0, 50], "to": "stays"},
+    ]
+    schema = Schema((Column("age", Role.IDENTIFYING, Kind.INTEGER), Column("ward"), Column("stay")))
+    table = read_beside(tmp_path / "known.csv", schema, steps)
+    assert table.rows()["band"].tolist() == ["[50-100)"] and "stays" not in table.names
