@@ -40,10 +40,11 @@ class DisclosureToday(Analysis):
         people = tables.get(POPULATION)
         if people is not None and values["population_size"] is not None:
             raise InputRefused("risk.population_twice")
+        names = encoded.identifying
         found = disclosure(
             encoded,
             missing=Missing(values["missing"]),
-            population=None if people is None else encode(people, schema, columns=encoded.identifying),
+            population=None if people is None else encode(people, schema, columns=names, weighted=False),
             population_size=values["population_size"],
             progress=context.progress,
         )

@@ -40,9 +40,10 @@ class Matching(Analysis):
         released = tables.get(RELEASED, table)
         names = tuple(values["columns"])
         truth = np.arange(table.n_rows) if released is table else rows_by_key(released, table, schema)
+        mine, theirs = (encode(one, schema, columns=names, weighted=False) for one in (table, released))
         found = match_release(
-            encode(table, schema, columns=names),
-            [encode(released, schema, columns=names)],
+            mine,
+            [theirs],
             names,
             truth=truth,
             progress=context.progress,

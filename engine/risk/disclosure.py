@@ -284,11 +284,11 @@ def _known(
     found = population_sizes(table, groups, population)
     absent = int(groups.people[found < groups.people].sum())
     at_least = np.maximum(found, groups.people)  # whoever is in the table is in the population too
-    sizes, people = groups.people[groups.number], at_least[groups.number]
-    met = int(found.sum()) == population.n_rows
+    sizes, people = (_of_people(table, groups, each) for each in (groups.people, at_least))
+    met = int(found.sum()) == population.n_people
     return Population(
         known="table",
-        people=max(population.n_rows, table.n_rows),
+        people=max(population.n_people, table.n_people),
         journalist=journalist(sizes, people, thresholds=thresholds),
         marketer=marketer(people),
         presence=presence(groups.people, at_least, all_met=met),

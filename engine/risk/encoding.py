@@ -145,6 +145,7 @@ def encode(
     *,
     columns: Iterable[str] | None = None,
     people: Numbers | None = None,
+    weighted: bool = True,
 ) -> EncodedTable:
     """Read every column that matters once.
 
@@ -158,6 +159,8 @@ def encode(
         Names to encode; by default the identifying and the sensitive ones.
     people
         A number for each row's person, see `engine.table.declared.people_of`, where they are known already.
+    weighted
+        Whether the weights are read: a second file, a population for instance, has none of its own.
 
     Returns
     -------
@@ -186,7 +189,7 @@ def encode(
             raise InputRefused("table.no_such_column", file=table.source, column=name)
         encoded[name] = encode_column(frame[name], schema.column(name))
     person = _each_somebody(_people(table, schema) if people is None else people)
-    return EncodedTable(table.n_rows, encoded, person, _weights(table, schema))
+    return EncodedTable(table.n_rows, encoded, person, _weights(table, schema) if weighted else None)
 
 
 def encode_column(values: pd.Series, column: Column) -> EncodedColumn:

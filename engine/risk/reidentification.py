@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.special import hyp2f1
 
 from engine.errors import InputRefused
-from engine.risk.combinations import Numbers, combined
+from engine.risk.combinations import Numbers, combined, dense, described
 from engine.risk.encoding import EncodedTable
 from engine.risk.groups import Groups
 
@@ -177,7 +177,7 @@ def _hypergeometric(f: Floats, q: Floats) -> Floats:
 
 
 def population_sizes(table: EncodedTable, groups: Groups, population: EncodedTable) -> Numbers:
-    """Return for every group of a table how many rows of the population have the same values.
+    """Return for every group of a table how many people of the population have the same values.
 
     Parameters
     ----------
@@ -191,33 +191,35 @@ def population_sizes(table: EncodedTable, groups: Groups, population: EncodedTab
     array of int64, shape (groups,)
         0 where the population has nobody with these values.
 
-    Raises
-    ------
-    InputRefused
-        ``risk.population_rows``: people of the table or of the population have several rows.
-
     Notes
     -----
     Values are compared as text in one form, so that 1 and 1.0 agree; a missing value agrees with a missing
-    one.
+    one. Somebody with several rows has the set of all their combinations, as in `group_rows`.
     """
-    if table.people is not None or population.people is not None:
-        raise InputRefused("risk.population_rows")
-    first = np.zeros(groups.count, dtype=np.int64)
-    first[groups.number] = np.arange(table.n_rows)
-    mine, theirs, widths = [], [], []
+    coded, widths = [], []
     for name in groups.columns:
         own, other = table.columns[name], population.columns[name]
-        places = {text: code for code, text in enumerate(own.texts)}
-        unknown = len(places)
-        mine.append(np.array([places[text] for text in own.texts])[own.codes[first]])
-        theirs.append(np.array([places.get(text, unknown) for text in other.texts])[other.codes])
-        widths.append(unknown + 1)
-    both = [np.concatenate(pair) for pair in zip(mine, theirs, strict=True)]
-    numbers, _ = combined(both, widths, groups.count + population.n_rows)
-    _, number = np.unique(numbers, return_inverse=True)
-    counts = np.bincount(number[groups.count :], minlength=int(number.max(initial=-1)) + 1)
-    return np.asarray(counts[number[: groups.count]])
+        places: dict[str, int] = {}
+        for text in (*own.texts, *other.texts):
+            places.setdefault(text, len(places))
+        codes = [
+            np.array([places[text] for text in one.texts], dtype=np.int64)[one.codes] for one in (own, other)
+        ]
+        coded.append(np.concatenate(codes))
+        widths.append(len(places))
+    number, _ = dense(*combined(coded, widths, table.n_rows + population.n_rows))
+    mine, theirs = _somebody(table), _somebody(population)
+    if table.people is not None or population.people is not None:
+        number = described(number, np.concatenate([mine, table.n_people + theirs]))
+    one = np.zeros(groups.count, dtype=np.int64)
+    one[groups.number] = mine  # somebody of each group stands for it
+    counts = np.bincount(number[table.n_people :], minlength=int(number.max(initial=-1)) + 1)
+    return np.asarray(counts[number[one]])
+
+
+def _somebody(table: EncodedTable) -> Numbers:
+    """Return the number of the person of every row."""
+    return np.arange(table.n_rows) if table.people is None else table.people
 
 
 def _over_people(risk: Floats, sizes: Numbers | Floats, thresholds: Sequence[float]) -> Reidentification:

@@ -60,6 +60,22 @@ def test_a_population(capsys, table, tmp_path):
     assert sized["population_uniqueness"]["estimate"] is None
 
 
+def test_a_population_needs_no_weights_of_its_own(capsys, tmp_path):
+    (tmp_path / "rows.csv").write_text("age,w\n30,5\n41,5\n")
+    (tmp_path / "all.csv").write_text("age\n30\n30\n41\n")
+    columns = [
+        {"name": "age", "role": "identifying", "kind": "integer"},
+        {"name": "w", "role": "weight", "kind": "number"},
+    ]
+    (tmp_path / "schema.json").write_text(
+        json.dumps({"version": 1, "rows_per_person": 1, "columns": columns})
+    )
+    given = (str(tmp_path / "rows.csv"), "--schema", str(tmp_path / "schema.json"))
+    found = answered(capsys, *given, "--population", str(tmp_path / "all.csv"))
+    assert (found["journalist_highest"], found["journalist_marketer"]) == (1.0, 0.75)
+    assert answered(capsys, *given)["journalist_known"] == "weights"
+
+
 def test_thresholds_and_missing_values(capsys, table):
     found = answered(capsys, table[0], "--schema", table[1], "--threshold", "0.4", "--missing", "matches")
     assert found["prosecutor_above"] == {"0.4": 0.5}

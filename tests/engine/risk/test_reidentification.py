@@ -1,13 +1,18 @@
 """Probabilities to be found: by hand, against summing over the model, and limits."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import nbinom
 
 from engine.errors import InputRefused
+from engine.risk.disclosure import disclosure
+from engine.risk.encoding import encode
 from engine.risk.groups import group_rows
 from engine.risk.reidentification import estimated, journalist, marketer, population_sizes, prosecutor
-from tests.engine.risk.tables import encoded
+from engine.table.schema import Column, Role, Schema
+from engine.table.table import Table
+from tests.engine.risk.tables import encoded, schema_of
 
 SIZES = np.array([1, 2, 2, 5, 5, 5, 5, 5])
 
@@ -65,6 +70,31 @@ def test_the_population_is_looked_up_by_value():
     people = encoded({"age": ["30", "30 ", "41", "41", "7"], "sex": ["f", "f", "", "m", "f"]})
     groups = group_rows(table)
     assert population_sizes(table, groups, people)[groups.number].tolist() == [2, 2, 1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_population_of_people_with_several_rows(seed):
+    made = np.random.default_rng(seed)
+    everybody = pd.DataFrame(
+        {"p": made.integers(0, 60, 150), "age": made.integers(0, 3, 150), "sex": made.choice(["f", "m"], 150)}
+    )
+    rows = everybody[everybody["p"] < 25].reset_index(drop=True)
+    schema = Schema((*schema_of(["age", "sex"]).columns, Column("p", Role.PERSON_KEY)))
+    table, people = (encode(Table(one), schema) for one in (rows, everybody))
+    groups = group_rows(table)
+
+    def described(frame):
+        pairs = frame.groupby("p")[["age", "sex"]]
+        return pairs.apply(lambda own: frozenset(own.itertuples(index=False, name=None)))
+
+    counts = described(everybody).value_counts()
+    expected = rows["p"].map(described(rows)).map(counts)
+    assert population_sizes(table, groups, people)[groups.number].tolist() == expected.tolist()
+    found = disclosure(table, population=people).population
+    assert found.people == everybody["p"].nunique() and found.not_in_population == 0
+    by_person = described(rows).map(counts)
+    assert found.marketer == pytest.approx((1 / by_person).mean())
+    assert found.journalist.highest == 1 / by_person.min()
 
 
 def test_nobody():
