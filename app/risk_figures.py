@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+from app.exploring import read_beside
+from engine.errors import InputRefused
+from engine.methods.protocol import MAIN
 from engine.progress import SILENT, Progress
+from engine.views import Text
 
+POPULATION, INTRUDER = "population", "intruder"
 EDGES = (1, 2, 3, 5, 11, 20, 50, 100)
 
 
@@ -36,6 +43,61 @@ def count_matching(today: Any, *, progress: Progress = SILENT) -> Any:
     from engine.risk.trying import tried_matching
 
     return tried_matching(today.table, limit=today.limit, progress=progress)
+
+
+def beside(
+    name: str,
+    given: Path | Fraction,
+    *,
+    table: Any,
+    schema: Any,
+    steps: Sequence[Mapping[str, Any]],
+    progress: Progress = SILENT,
+) -> tuple[Text, ...]:
+    """Return in sentences what a population, its size, or somebody else's file changes."""
+    from engine.analyses.catalogue import analysis, ask
+    from engine.risk.encoding import IDENTIFYING
+
+    tables, schemas = {MAIN: table}, {MAIN: schema}
+    if isinstance(given, Path):
+        tables[name] = read_beside(given, schema, steps)
+    rest = progress.part(0.2, 1.0)
+    if name == POPULATION:
+        values = {} if isinstance(given, Path) else {"population_size": int(given)}
+        answer = ask(analysis("disclosure"), values, tables=tables, schemas=schemas, progress=rest)
+        return population_sentences(answer.figures)
+    names = [one.name for one in schema.with_role(*IDENTIFYING) if one.name in tables[name].names]
+    if not names:
+        raise InputRefused("risk.nothing_to_compare")
+    answer = ask(analysis("linkage"), {"columns": names}, tables=tables, schemas=schemas, progress=rest)
+    return tuple(answer.views[0].paragraphs[:-1])
+
+
+def population_sentences(figures: Mapping[str, Any]) -> tuple[Text, ...]:
+    """Return what is known of a population beside the table."""
+    found = [
+        Text(
+            "risk.lines.journalist",
+            {
+                "population": figures["population"],
+                "highest": figures["journalist_highest"],
+                "average": figures["journalist_average"],
+            },
+        ),
+        Text("risk.lines.journalist_marketer", {"share": figures["journalist_marketer"]}),
+    ]
+    estimated = figures.get("population_uniqueness")
+    if estimated is not None:
+        found.append(Text("risk.lines.uniqueness", {name: estimated[name] for name in ("low", "high")}))
+    if "presence" in figures:
+        found.append(Text("risk.lines.presence", figures["presence"]))
+    told = ("not_in_population",)
+    found += [
+        Text(f"risk.findings.{one['code']}", one["values"])
+        for one in figures["findings"]
+        if one["code"] in told
+    ]
+    return tuple(found)
 
 
 def bands(sizes: Mapping[int, int], limit: int) -> list[tuple[int, int, int]]:

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout
 
 from app import words
 from app.pages.base import Page
-from app.risk_figures import bands, count_again, count_matching, group_sizes, measure
+from app.risk_figures import bands, beside, count_again, count_matching, group_sizes, measure
+from app.widgets.beside_card import BesideCard
 from app.widgets.cards import Card
 from app.widgets.exposed_card import ExposedCard
 from app.widgets.group_histogram import GroupHistogram
@@ -18,6 +19,7 @@ from app.widgets.panel import Explanation, Part, three
 from app.widgets.prose import Prose
 from app.widgets.try_table import TryTable
 from engine import texts
+from engine.methods.protocol import MAIN
 from engine.risk.thresholds import group_size
 
 PUBLISHED = 11
@@ -58,6 +60,12 @@ class RiskPage(Page):
         self._arrange(True)
         self.exposed = ExposedCard()
         column.addWidget(self.exposed)
+        self.beside = BesideCard()
+        self.beside.chosen.connect(self._ask_beside)
+        self.topic(self.beside, "beside")
+        for widget in self.beside.findChildren(QWidget):
+            self.topic(widget, "beside")
+        column.addWidget(self.beside)
         self.nobody = Prose(words.say("app.risk.no_columns"), tone="care")
         column.addWidget(self.nobody)
         column.addWidget(Prose(words.say("app.risk.internal"), tone="quiet"))
@@ -65,6 +73,7 @@ class RiskPage(Page):
         self.body.addWidget(self.found, 1)
         self._tried: Any = None
         self._matching: Any = None
+        self._asked: dict[str, tuple[Any, Any]] = {}  # by file: what was asked with, and about which plan
 
     def _meter(self, line: QHBoxLayout, name: str) -> MeterCard:
         card = MeterCard(words.say(f"app.risk.{name}.heading", k=PUBLISHED))
@@ -140,6 +149,11 @@ class RiskPage(Page):
         today = self.study.result("risk_today")
         self.because_card.setVisible(bool(sizes.columns))
         self.exposed.setVisible(today is not None)
+        self.beside.setVisible(today is not None)
+        for name in self._stale():
+            self.beside.show_answer(name, ())
+        for name in self.beside.files.keys() - self._asked.keys():
+            self.beside.show_asked(name, None)
         if today is not None:
             self.because.show_causes(today.causes)
             self.exposed.show_people(
@@ -186,6 +200,8 @@ class RiskPage(Page):
     def opened(self) -> None:
         if self.study.table is None:
             return
+        for name, given in self._stale().items():
+            self._ask_beside(name, given)
         if self.study.result("group_sizes") is None:
             self._compute()
         elif self.study.result("risk_today") is None:
@@ -222,6 +238,45 @@ class RiskPage(Page):
             done=lambda today: self.study.store("risk_today", today, plan),
         )
 
+    def _ask_beside(self, name: str, given: Any) -> None:
+        """Compare with another file, or with the size of a population."""
+        self.beside.show_asked(name, given)
+        self.clear_notice()
+        if given is None or self.study.table is None:
+            self._asked.pop(name, None)
+            return
+        plan = self.study.plan
+        self._asked[name] = (given, plan)
+        self.work(
+            beside,
+            name,
+            given,
+            table=self.study.table,
+            schema=plan.prepared(MAIN),
+            steps=plan.preparation,
+            doing=words.say("app.risk.beside.counting"),
+            done=lambda found: self._show_beside(name, (given, plan), found),
+            slot=f"risk_{name}",
+        )
+
+    def _stale(self) -> dict[str, Any]:
+        """Return what was asked before something was declared anew; about another file it is forgotten."""
+        now = self.study.plan
+        self._asked = {
+            name: asked
+            for name, asked in self._asked.items()
+            if asked[1].files.get(MAIN) == now.files.get(MAIN)
+        }
+        return {
+            name: given
+            for name, (given, plan) in self._asked.items()
+            if (plan.schemas, plan.preparation) != (now.schemas, now.preparation)
+        }
+
+    def _show_beside(self, name: str, asked: Any, found: Any) -> None:
+        if self._asked.get(name) == asked:
+            self.beside.show_answer(name, [words.label(one) for one in found])
+
     def _try(self, changes: Mapping[str, int]) -> None:
         today = self.study.result("risk_today")
         if today is None:
@@ -253,6 +308,8 @@ class RiskPage(Page):
             title = words.say("app.risk.alone.heading")
             found = three("app.risk.alone", title, count=sizes.alone, **values)
             return Explanation(title, (*found.parts, *self._missing()))
+        if topic == "beside":
+            return three("app.risk.beside", words.say("app.risk.beside.heading"), **values)
         if topic in ("average", "under", "sizes"):
             title = words.say(f"app.risk.{topic}.heading", k=self.limit)
             return three(f"app.risk.{topic}", title, count=_under(sizes, self.limit), **values)

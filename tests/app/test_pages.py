@@ -579,6 +579,44 @@ def test_missing_values_can_be_let_match_everything(window: Window, qtbot: Any, 
     assert f"{today.now.under} → {tried.under}" in page.explain("alone").parts[-1].body
 
 
+def test_other_files_change_the_risk(window: Window, qtbot: Any, people: Path, tmp_path: Path) -> None:
+    walk_to(qtbot, window, people, "risk")
+    page = window.page("risk")
+    everybody, known = write_people(tmp_path / "everybody.csv", people=400), tmp_path / "known.csv"
+    known.write_text("age;gender\n[0-10);Male\n[90-95);Male\n")
+    page.beside.files["population"].chosen.emit(str(everybody))
+    settle(qtbot, window)
+    said = page.beside.answers["population"].plain()
+    from engine.analyses.catalogue import analysis, ask
+    from engine.table.reading.readers import read_table
+
+    tables = {"people": window.study.table, "population": read_table(everybody)}
+    figures = ask(
+        analysis("disclosure"), {}, tables=tables, schemas={"people": window.study.plan.schema}
+    ).figures
+    assert figures["population"] == 400
+    assert words.say(
+        "risk.lines.journalist",
+        population=400,
+        average=figures["journalist_average"],
+        highest=figures["journalist_highest"],
+    ) in said.replace("\n\n", " "), window.notice.words()
+    page.beside.files["intruder"].chosen.emit(str(known))
+    settle(qtbot, window)
+    assert page.beside.answers["intruder"].plain().startswith("Of 2 records of the other file, 1 agree")
+    page.beside.size.setText("1,000")
+    page.beside.size.setModified(True)
+    page.beside.size.editingFinished.emit()
+    settle(qtbot, window)
+    assert "1,000" in page.beside.answers["population"].plain()
+    assert not page.beside.files["population"].file.isVisible()  # the size took the place of the file
+    identify(window, qtbot, "ward")
+    assert "age, gender" in page.beside.answers["intruder"].plain()
+    page.beside.files["intruder"].remove.click()
+    assert page.beside.answers["intruder"].isHidden()
+    assert window.study.plan.files.keys() == {"people"}
+
+
 def test_exposed_people_open_on_a_click_and_cannot_be_copied(
     window: Window, qtbot: Any, people: Path
 ) -> None:
@@ -611,7 +649,7 @@ def test_the_limit_of_the_purpose_is_the_limit_here(window: Window, qtbot: Any, 
 def test_every_number_of_risk_has_its_three_texts(window: Window, qtbot: Any, people: Path) -> None:
     walk_to(qtbot, window, people, "risk")
     page = window.page("risk")
-    for topic in ("alone", "average", "under", "sizes", "because"):
+    for topic in ("alone", "average", "under", "sizes", "because", "beside"):
         headings = [part.heading for part in page.explain(topic).parts]
         assert headings == [words.say(f"app.window.three_{name}") for name in ("what", "how", "change")]
     page.alone.setFocus()
