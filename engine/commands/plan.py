@@ -49,8 +49,7 @@ def _fitness(plan: Any, language: str) -> list[dict[str, Any]]:
     from engine.evaluation.fitness import fitness
     from engine.methods.catalogue import method
 
-    asked, people = method(plan.method), plan.parameters.get("people") or plan.price.people
-    found = fitness(asked, plan.request, people=people if isinstance(people, int) else None)
+    found = fitness(method(plan.method), plan.request, people=plan.people)
     base = "evaluation.fitness"
     return [
         {

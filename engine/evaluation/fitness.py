@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from engine.errors import EngineError
-from engine.methods.filling import Counted, filling
+from engine.methods.filling import USELESS, Filling
 from engine.methods.protocol import Forecast, Method, Request
 from engine.table.coding import cells
 from engine.table.schema import Column, Kind, Role, Schema
@@ -22,8 +22,6 @@ from engine.table.schema import Column, Kind, Role, Schema
 FEWEST_PER_COLUMN = 10
 """Fewer people than this for each column leave next to nothing for any relation between columns."""
 MOST_COLUMNS = 200
-USELESS = 0.5
-"""A release is unfit when at least this share of its cells cannot say anything."""
 
 
 class Weight(StrEnum):
@@ -71,11 +69,6 @@ class Fitness:
     remarks: tuple[Remark, ...] = field(default=())
     useful_cells: float | None = None
 
-    @property
-    def is_unfit(self) -> bool:
-        """Whether most of the release would be noise."""
-        return any(remark.weight is Weight.UNFIT for remark in self.remarks)
-
 
 def fitness(
     method: Method, request: Request, *, people: int | None, columns: Iterable[str] | None = None
@@ -111,10 +104,9 @@ def fitness(
     forecast = _forecast(method, request)
     useful = None
     if forecast.counted is not None and people is not None:
-        counted = forecast.counted
-        rows = people * counted.rows_per_person
-        useful = 1.0 - filling(rows=rows, cells=counted.cells, limit=counted.limit).guesses
-        found += _of_cells(used, counted, rows, people, useful)
+        filled = forecast.counted.filled_by(people)
+        useful = filled.share
+        found += _of_cells(used, filled)
     found += _of_cap(method, request, forecast)
     order = {Weight.UNFIT: 0, Weight.CARE: 1}
     return Fitness(tuple(sorted(found, key=lambda remark: order[remark.weight])), useful)
@@ -149,24 +141,17 @@ def _of_columns(columns: list[Column], people: int | None) -> Iterator[Remark]:
             yield Remark("wide_text", Weight.UNFIT, {"column": column.name}, ("code_list", "leave_out"))
 
 
-def _of_cells(
-    columns: list[Column], counted: Counted, rows: int, people: int, useful: float
-) -> Iterator[Remark]:
-    margin = math.floor(counted.limit)
+def _of_cells(columns: list[Column], filled: Filling) -> Iterator[Remark]:
+    said = {"people": filled.people, "margin": filled.margin}
     for column in columns:
         size = _levels(column)
-        if size is not None and size * (margin + 1) > rows:
-            values = {"column": column.name, "levels": size, "people": people, "margin": margin}
+        if size is not None and size * (filled.margin + 1) > filled.rows:
+            values = {"column": column.name, "levels": size, **said}
             yield Remark("many_levels", Weight.CARE, values, ("coarser", "leave_out", "higher_level"))
-    if useful < USELESS:
-        enough = math.ceil(USELESS * counted.cells) * (margin + 1) * people // rows + 1
-        values = {
-            "cells": counted.cells,
-            "useful": math.floor(useful * counted.cells + 1e-9),
-            "margin": margin,
-            "people": people,
-            "enough": enough,
-        }
+    if filled.is_useless:
+        rows = math.ceil(USELESS * filled.cells) * (filled.margin + 1)
+        enough = rows * filled.people // filled.rows + 1
+        values = {"cells": filled.cells, "useful": filled.above, "enough": enough, **said}
         yield Remark("few_per_cell", Weight.UNFIT, values, ("fewer_columns", "coarser", "higher_level"))
 
 

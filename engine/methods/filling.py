@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import floor
 
+USELESS = 0.5
+"""A release is useless when less than this share of its cells can say anything."""
+
 
 @dataclass(frozen=True)
 class Counted:
@@ -24,42 +27,68 @@ class Counted:
     limit: float
     rows_per_person: int
 
+    def filled_by(self, people: int) -> Filling:
+        """Return what so many people can fill.
+
+        Examples
+        --------
+        >>> found = Counted(cells=80, limit=4.0, rows_per_person=2).filled_by(50)
+        >>> found.per_cell, found.above, found.below, found.is_useless
+        (1.25, 20, 60, True)
+        """
+        return Filling(people, people * self.rows_per_person, self.cells, self.limit)
+
 
 @dataclass(frozen=True)
 class Filling:
-    """What a declared number of people can fill at most, from public numbers alone.
+    """How many cells of a release can say something at all.
 
     Parameters
     ----------
-    per_cell
-        Rows for each cell, were they spread evenly.
-    above
-        How many cells can hold more than the margin of a count, at most.
-    guesses
-        Share of cells, at least, whose count is no larger than its margin: zero would be as good a guess.
-    """
-
-    per_cell: float
-    above: int
-    guesses: float
-
-
-def filling(*, rows: int, cells: int, limit: float) -> Filling:
-    """Return how many cells declared rows can fill beyond the margin of a count.
-
-    Parameters
-    ----------
+    people
+        As declared.
     rows
-        How many rows the table has at most: declared people times the cap on rows of one person.
-    cells
-        How many cells are released.
-    limit
-        The error that 95 of 100 counts stay within.
+        What they have at most.
+    cells, limit
+        As in `Counted`.
 
-    Examples
-    --------
-    >>> filling(rows=100, cells=80, limit=4)
-    Filling(per_cell=1.25, above=20, guesses=0.75)
+    Notes
+    -----
+    A cell says something when it holds more rows than the margin of its count; with no more, zero would be as
+    good a guess. So many rows fill at most rows / (margin + 1) cells beyond it, whatever the rows hold.
     """
-    above = min(cells, rows // (floor(limit) + 1))  # each of them takes more than the limit
-    return Filling(rows / cells, above, 1 - above / cells)
+
+    people: int
+    rows: int
+    cells: int
+    limit: float
+
+    @property
+    def margin(self) -> int:
+        """Rows that a cell may hold and say nothing."""
+        return floor(self.limit)
+
+    @property
+    def above(self) -> int:
+        """How many cells can say something, at most."""
+        return min(self.cells, self.rows // (self.margin + 1))
+
+    @property
+    def below(self) -> int:
+        """How many cells say nothing, at least."""
+        return self.cells - self.above
+
+    @property
+    def share(self) -> float:
+        """Share of the cells that can say something, at most."""
+        return self.above / self.cells
+
+    @property
+    def per_cell(self) -> float:
+        """Rows for each cell, were they spread evenly."""
+        return self.rows / self.cells
+
+    @property
+    def is_useless(self) -> bool:
+        """Whether most cells cannot say anything."""
+        return self.share < USELESS

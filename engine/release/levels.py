@@ -48,15 +48,14 @@ def size_of_all(plan: Plan) -> int | None:
         Declared people times the cap on rows of one person. None where a method forms groups or could not
         form any, and where nobody declared how many people there are.
     """
-    people = plan.parameters.get("people") or plan.price.people
-    if not plan.method or plan.parameters.get(GROUPS) or not isinstance(people, int):
+    if not plan.method or plan.parameters.get(GROUPS) or plan.people is None:
         return None
     asked = find_method(plan.method).parameters
     forms = any(one.name == GROUPS for one in asked)
     if not forms or any(one.kind is ParameterKind.EDGES for one in asked):  # intervals are groups too
         return None
     cap = plan.schema.rows_per_person if plan.schema.person_key is not None else 1
-    return people * cap
+    return plan.people * cap
 
 
 def with_epsilon(plan: Plan, epsilon: Fraction) -> Plan:

@@ -95,8 +95,7 @@ def mock(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Moc
 
 
 def _people(plan: Plan, *, leaves_rows: bool) -> int:
-    declared = plan.parameters.get("people") or plan.price.people
-    people = declared if isinstance(declared, int) else UNKNOWN
+    people = UNKNOWN if plan.people is None else plan.people
     return max(1, min(people, MOST_ROWS if leaves_rows else MOST))
 
 

@@ -221,6 +221,12 @@ class Plan:
         """The schema of the people; empty while nothing has been marked."""
         return self.schemas.get(MAIN, Schema())
 
+    @property
+    def people(self) -> int | None:
+        """How many people the table has, as declared: in the method's own parameter, or for the price."""
+        declared = self.parameters.get("people") or self.price.people
+        return declared if isinstance(declared, int) else None
+
     def with_schema(self, schema: Schema) -> Plan:
         """Return a plan with another schema of the people."""
         return replace(self, schemas={**self.schemas, MAIN: schema})

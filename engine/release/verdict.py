@@ -9,54 +9,12 @@ from typing import Any
 
 from engine.errors import EngineError
 from engine.methods.catalogue import method as find_method
-from engine.methods.filling import filling
+from engine.methods.filling import Filling
 from engine.methods.parameters import ParameterKind
 from engine.methods.protocol import Forecast, Spends
 from engine.release.plan import Plan
 
 MOST_TRIED = 4
-USELESS = 0.5
-"""A release is called useless when more than this share of its cells cannot say anything."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """How many cells of a release can say something at all.
-
-    Parameters
-    ----------
-    people
-        As declared.
-    cells
-        How many cells (or groups) are released.
-    limit
-        The error that 95 of 100 counts stay within.
-    above
-        How many cells can hold more than this, at most.
-    per_cell
-        Rows for each cell, were they spread evenly.
-    """
-
-    people: int
-    cells: int
-    limit: float
-    above: int
-    per_cell: float
-
-    @property
-    def below(self) -> int:
-        """How many cells say nothing, at least, whatever the rows hold."""
-        return self.cells - self.above
-
-    @property
-    def share(self) -> float:
-        """Share of the cells that can say something, at most."""
-        return self.above / self.cells
-
-    @property
-    def is_useless(self) -> bool:
-        """Whether most cells cannot say anything."""
-        return self.below > USELESS * self.cells
 
 
 @dataclass(frozen=True)
@@ -78,36 +36,27 @@ class Remedy:
     kind: str
     value: str | Fraction
     changes: dict[str, Any]
-    verdict: Verdict
+    verdict: Filling
 
 
-def verdict(plan: Plan, forecast: Forecast | None) -> Verdict | None:
+def verdict(plan: Plan, forecast: Forecast | None) -> Filling | None:
     """Say how many cells of a release can say something, at most.
 
     Parameters
     ----------
     plan
-        With declared people: those of the method's own parameter, otherwise those of the price.
+        With declared people.
     forecast
         Of this very plan.
 
     Returns
     -------
-    Verdict or None
+    Filling or None
         None where nothing is counted in cells, or nobody declared how many people there are.
-
-    Notes
-    -----
-    N people with at most k rows each fill at most N·k / (m + 1) cells with more than m rows, rounded down,
-    whatever the rows hold: so many cells, at most, hold more than the margin m of their count. A cell with
-    less is a cell of which zero would be as good a guess. No row is read.
     """
-    people = plan.parameters.get("people") or plan.price.people
-    if forecast is None or forecast.counted is None or not isinstance(people, int):
+    if forecast is None or forecast.counted is None or plan.people is None:
         return None
-    counted = forecast.counted
-    found = filling(rows=people * counted.rows_per_person, cells=counted.cells, limit=counted.limit)
-    return Verdict(people, counted.cells, counted.limit, found.above, found.per_cell)
+    return forecast.counted.filled_by(plan.people)
 
 
 def remedies(plan: Plan) -> tuple[Remedy, ...]:
@@ -119,13 +68,9 @@ def remedies(plan: Plan) -> tuple[Remedy, ...]:
     found = []
     for kind, value, changes in _changes(plan):
         after = _judged(replace(plan, **changes))
-        if (
-            before is not None
-            and after is not None
-            and after.above / after.cells > before.above / before.cells
-        ):
+        if before is not None and after is not None and after.share > before.share:
             found.append(Remedy(kind, value, changes, after))
-    return tuple(sorted(found, key=lambda one: -one.verdict.above / one.verdict.cells)[:MOST_TRIED])
+    return tuple(sorted(found, key=lambda one: -one.verdict.share)[:MOST_TRIED])
 
 
 def _changes(plan: Plan) -> Iterator[tuple[str, str | Fraction, dict[str, Any]]]:
@@ -141,7 +86,7 @@ def _changes(plan: Plan) -> Iterator[tuple[str, str | Fraction, dict[str, Any]]]
         yield "level", larger.epsilon, {"budget": larger}
 
 
-def _judged(plan: Plan) -> Verdict | None:
+def _judged(plan: Plan) -> Filling | None:
     try:
         method = find_method(plan.method)
         request = plan.request

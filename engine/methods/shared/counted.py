@@ -27,7 +27,7 @@ from engine.methods.protocol import (
 from engine.methods.shared.cells import Cells
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.tables import (
-    filling_note,
+    filling_notes,
     forecast_views,
     number_entry,
     result_frame,
@@ -96,17 +96,9 @@ class CountsMethod(Method):
             label = Text(f"methods.{self.id}.numbers.total.label")
             errors.append(Expected(label, "whole", None, total.median, total.limit, unit))
         views = (*forecast_views(self.id, errors), view)
-        notes = (*cap_notes(request), *self.people_notes(request, one.limit))
         counted = Counted(self.cells(request).size, one.limit, request.rows_per_person)
+        notes = (*cap_notes(request), *filling_notes(counted, request.values["people"]))
         return Forecast(tuple(errors), views=views, notes=notes, counted=counted)
-
-    def people_notes(self, request: Request, limit: float) -> tuple[Text, ...]:
-        """Say how many cells the declared people can fill, where somebody declared them."""
-        people = request.values["people"]
-        if people is None:
-            return ()
-        cells, rows = self.cells(request).size, request.rows_per_person
-        return (filling_note(people=people, rows_per_person=rows, cells=cells, limit=limit),)
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         cells, mechanism = self.cells(request), self.mechanism(request)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.methods.filling import filling
+from engine.methods.filling import Counted
 from engine.methods.protocol import DictionaryEntry, Expected
 from engine.methods.shared.cells import Cells, free_name
 from engine.utility.released_numbers import no_better_than_a_guess
@@ -22,18 +22,20 @@ LIMIT = "within_95"
 COUNTED = ("count", "weight_total")
 
 
-def filling_note(*, people: int, rows_per_person: int, cells: int, limit: float) -> Text:
-    """Return the sentence about declared people and the cells that they can fill."""
-    found = filling(rows=people * rows_per_person, cells=cells, limit=limit)
+def filling_notes(counted: Counted, people: int | None) -> tuple[Text, ...]:
+    """Say how many cells the declared people can fill, where somebody declared them."""
+    if people is None:
+        return ()
+    found = counted.filled_by(people)
     values = {
         "people": people,
-        "cells": cells,
+        "cells": found.cells,
         "per_cell": f"{found.per_cell:.3g}",
         "above": found.above,
-        "guesses": f"{100 * found.guesses:.3g}",
-        "limit": limit,
+        "guesses": f"{100 * (1 - found.share):.3g}",
+        "limit": found.limit,
     }
-    return Text("statistics.notes.filling", values)
+    return (Text("statistics.notes.filling", values),)
 
 
 def forecast_views(method: str, errors: Sequence[Expected]) -> tuple[View, ...]:

@@ -40,7 +40,7 @@ from engine.methods.shared.cells import (
 )
 from engine.methods.shared.counted import NO_NEGATIVES, PEOPLE
 from engine.methods.shared.promise import counted_unit, promise
-from engine.methods.shared.tables import filling_note, forecast_views, number_entry, result_views
+from engine.methods.shared.tables import filling_notes, forecast_views, number_entry, result_views
 from engine.methods.statistics.margin_strategy import Columns, Floats, Integers, Strategy, best_strategy
 from engine.privacy.accuracy import Accuracy
 from engine.privacy.events import Sequential
@@ -148,21 +148,12 @@ class Margins(Method):
             name = Text(f"methods.{self.id}.numbers.count.of", {"table": self._named(table, request)})
             found = self._accuracy(table, request)
             errors.append(Expected(name, "whole", None, found.median, found.limit, counted_unit(request)))
-        notes = [self._measured_note(request)]
         largest = max(self.asked(request), key=self.strategy(request).cells)
         limit = self._accuracy(largest, request).limit
         counted = Counted(self.strategy(request).cells(largest), limit, request.rows_per_person)
-        if request.values["people"] is not None:
-            notes.append(
-                filling_note(
-                    people=request.values["people"],
-                    rows_per_person=request.rows_per_person,
-                    cells=counted.cells,
-                    limit=counted.limit,
-                )
-            )
+        notes = (self._measured_note(request), *filling_notes(counted, request.values["people"]))
         views = forecast_views(self.id, errors)
-        return Forecast(tuple(errors), views=views, notes=tuple(notes), counted=counted)
+        return Forecast(tuple(errors), views=views, notes=notes, counted=counted)
 
     def _accuracy(self, table: Columns, request: Request) -> Accuracy:
         return self.strategy(request).accuracy(table, scale=request.units_moved / required(request).epsilon)

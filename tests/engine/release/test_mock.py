@@ -14,7 +14,7 @@ import engine.release.reading as reading
 from engine import texts
 from engine.evaluation.numbers import released_numbers
 from engine.methods.catalogue import method, methods
-from engine.methods.filling import filling
+from engine.methods.filling import Counted
 from engine.methods.protocol import TableArtefact
 from engine.methods.shared.cells import Cells, Extra, LevelAxis
 from engine.methods.shared.tables import result_views
@@ -92,7 +92,7 @@ def test_no_distribution_of_the_rows_fills_more_cells(rows, cells, limit):
         places = (0, *ends, rows)
         counts = [after - before for before, after in pairwise(places)]
         best = max(best, sum(count > limit for count in counts))
-    assert filling(rows=rows, cells=cells, limit=limit).above == best
+    assert Counted(cells, limit, 1).filled_by(rows).above == best
 
 
 def judged(plan):

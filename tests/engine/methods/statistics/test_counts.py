@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.methods.catalogue import method
-from engine.methods.filling import filling
+from engine.methods.filling import Counted
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared.cells import LevelAxis
 from engine.table.schema import Column, Domain, Kind, Origin
@@ -246,9 +246,9 @@ def test_declared_people_bound_the_cells_worth_having(method_id, parameters, cel
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.integers(0, 12))
 def test_no_table_fills_more_cells_than_stated(counts, limit):
-    found = filling(rows=sum(counts), cells=len(counts), limit=limit)
+    found = Counted(len(counts), limit, 1).filled_by(sum(counts))
     assert sum(count > limit for count in counts) <= found.above
-    assert found.guesses <= sum(count <= limit for count in counts) / len(counts) + 1e-12
+    assert 1 - found.share <= sum(count <= limit for count in counts) / len(counts) + 1e-12
 
 
 def test_undeclared_values_are_left_out_unless_asked_for():
