@@ -23,7 +23,7 @@ QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "rows": tuple(rows.value for rows in Rows),
     "exact": (*EXACT, "any"),
 }
-ABOVE = {Rows.NONE: 0, Rows.COARSER: 1, Rows.REAL: 2}
+ABOVE = {Rows.NONE: 0, Rows.SYNTHETIC: 1, Rows.COARSER: 2, Rows.REAL: 3}
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def offer(method: Method) -> Offer:
     from engine.errors import EngineError
     from engine.release.examples import plans
 
-    exact = 0.0 if method.rows is not Rows.NONE else None
+    exact = 0.0 if method.rows in (Rows.COARSER, Rows.REAL) else None
     try:
         plan = next(iter(plans(method)), None)
         if plan is None:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.evaluation.without_noise import exact_models, has_exact_answer
-from engine.methods.protocol import ModelArtefact
+from engine.methods.protocol import Family, ModelArtefact
 from engine.table import coding
 from engine.table.schema import Column, Kind
 from engine.views import Cell, NumberView, TableView, Text, View
@@ -36,6 +36,7 @@ class HeldOutScore(InternalMeasure):
     """
 
     id = ID
+    families = frozenset({Family.MODEL})
     needs = frozenset({Need.USED, Need.HELD_OUT, Need.RELEASE})
 
     def further_applies(self, subject: Subject) -> bool:

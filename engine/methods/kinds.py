@@ -27,5 +27,6 @@ class Rows(StrEnum):
     """Whether rows of people leave."""
 
     NONE = "none"
+    SYNTHETIC = "synthetic"  # all or part of their values invented
     COARSER = "coarser"  # made coarser, or masked
     REAL = "real"  # as they are, but for who it is

@@ -1,0 +1,414 @@
+"""Invented rows: each column drawn from a model of the original given the columns before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.methods.datasets.synthesis.chain import Chain, Values, few_levels_first, fit
+from engine.methods.datasets.synthesis.combined import estimates_view
+from engine.methods.datasets.synthesis.partition import values_of
+from engine.methods.datasets.synthesis.rules import Rules, comparable
+from engine.methods.datasets.synthesis.variables import (
+    AMOUNTS,
+    Amounts,
+    Levels,
+    Variable,
+    numbered_people,
+    variable,
+    written,
+)
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    Context,
+    DictionaryEntry,
+    Family,
+    Inside,
+    Method,
+    Reference,
+    Release,
+    Request,
+    Rows,
+    Spends,
+    TableArtefact,
+)
+from engine.methods.shared.rows import entry, shuffled, written_cells
+from engine.privacy.promise import Promise
+from engine.table.preparation.prepare import mask
+from engine.table.schema import Column, Kind
+from engine.table.table import Table
+from engine.views import TableView, Text
+
+ID = "datasets.imputation"
+WORDS = f"methods.{ID}"
+FULL, PARTIAL = "full", "partial"
+INSIDE, EVERY_ROW, OUTSIDE = "inside", "every_row", "outside"
+NUMBERED = "synthetic_row"
+DRAWABLE = (Kind.CATEGORY, Kind.ORDINAL, *AMOUNTS)
+MOST_LEVELS = 2_000
+MOST_ROUNDS = 50
+MOST_BROKEN = 0.05
+"""Share of original rows above which a rule does not describe the table."""
+
+
+class Imputation(Method):
+    """Synthetic rows by sequential trees, fully or only where a condition holds, in several copies.
+
+    Notes
+    -----
+    D. Rubin, Journal of Official Statistics 9 (1993); trees: J. Reiter, JOS 21 (2005); partly synthetic
+    data: J. Reiter, Survey Methodology 29 (2003). No row is anybody's, but nothing bounds what the table
+    tells about one person: with small leaves drawn rows copy original ones, and a table that is nearer to
+    the people it was made from than to others tells who they are.
+    """
+
+    id = ID
+    family = Family.DATASET
+    promises = ("none",)
+    spends = Spends.NOTHING
+    rows = Rows.SYNTHETIC
+    held_out = True
+    libraries = ("scikit-learn",)
+    published = Reference(
+        "Reiter: Using CART to generate partially synthetic public use microdata (2005)",
+        "section 3",
+        "Journal of Official Statistics 21",
+    )
+    parameters = (
+        Parameter("columns", ParameterKind.COLUMNS, minimum=2, maximum=200, column_kinds=DRAWABLE),
+        Parameter("synthesis", ParameterKind.CHOICE, default=FULL, choices=(FULL, PARTIAL)),
+        Parameter(
+            "replaced",
+            ParameterKind.COLUMNS,
+            optional=True,
+            when=("synthesis", (PARTIAL,)),
+            column_kinds=DRAWABLE,
+        ),
+        Parameter("masks", ParameterKind.CONDITION, optional=True, each=True, when=("synthesis", (PARTIAL,))),
+        Parameter(
+            "training",
+            ParameterKind.CHOICE,
+            default=INSIDE,
+            choices=(INSIDE, EVERY_ROW, OUTSIDE),
+            when=("synthesis", (PARTIAL,)),
+        ),
+        Parameter("smallest_leaf", ParameterKind.INTEGER, default=20, minimum=2, maximum=10_000),
+        Parameter("copies", ParameterKind.INTEGER, default=5, minimum=1, maximum=50),
+        Parameter("least_people", ParameterKind.INTEGER, default=5, minimum=1, maximum=1_000),
+        Parameter("order", ParameterKind.COLUMNS, optional=True, column_kinds=DRAWABLE),
+        Parameter(
+            "in_order",
+            ParameterKind.RECORDS,
+            optional=True,
+            maximum=20,
+            fields=(
+                Parameter("first", ParameterKind.COLUMN, column_kinds=AMOUNTS),
+                Parameter("second", ParameterKind.COLUMN, column_kinds=AMOUNTS),
+            ),
+        ),
+        Parameter(
+            "never",
+            ParameterKind.RECORDS,
+            optional=True,
+            maximum=20,
+            fields=(
+                Parameter("one", ParameterKind.CONDITION),
+                Parameter("other", ParameterKind.CONDITION),
+            ),
+        ),
+        Parameter(
+            "sums",
+            ParameterKind.RECORDS,
+            optional=True,
+            maximum=20,
+            fields=(
+                Parameter("total", ParameterKind.COLUMN, column_kinds=(Kind.INTEGER, Kind.NUMBER)),
+                Parameter(
+                    "parts", ParameterKind.COLUMNS, minimum=1, column_kinds=(Kind.INTEGER, Kind.NUMBER)
+                ),
+            ),
+        ),
+        Parameter(
+            "estimates",
+            ParameterKind.COLUMNS,
+            optional=True,
+            column_kinds=(Kind.INTEGER, Kind.NUMBER),
+        ),
+    )
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        values = request.values
+        released = set(values["columns"])
+        drawn = set(_drawn(request))
+        problems = [
+            Problem(f"{ID}.not_released", {"column": name}, parameter)
+            for parameter, names in _mentioned(request)
+            for name in names
+            if name not in released
+        ]
+        if NUMBERED in released:
+            problems.append(Problem(f"{ID}.name_taken", {"column": NUMBERED}, "columns"))
+        if not drawn:
+            problems.append(Problem(f"{ID}.nothing_replaced", {}, "replaced"))
+        if values["order"] and set(values["order"]) != drawn:
+            problems.append(Problem(f"{ID}.order", {"columns": ", ".join(sorted(drawn))}, "order"))
+        if values["training"] == EVERY_ROW and _read_by_masks(request) & drawn:
+            problems.append(Problem(f"{ID}.every_row", {}, "training"))
+        for rule in values["in_order"] or ():
+            first, second = (request.schema.column(rule[end]) for end in ("first", "second"))
+            if not comparable(first, second) or first == second:
+                problems.append(
+                    Problem(f"{ID}.no_order", {"first": first.name, "second": second.name}, "in_order")
+                )
+        return problems
+
+    def cost(self, request: Request) -> Promise:
+        return Promise("none", None, request.unit, request.rows_per_person, assumptions=("trusted_machine",))
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        table = next(iter(tables.values()))
+        assert context.chance is not None  # nothing bounds the loss
+        work = _prepared(table, request)
+        chain = fit(
+            work.variables,
+            work.order,
+            smallest=request.values["smallest_leaf"],
+            given=work.given,
+            inside=work.training,
+            progress=context.progress.part(0.0, 0.5),
+        )
+        copies, counts = [], []
+        for place in range(request.values["copies"]):
+            context.progress.step(0.5 + 0.5 * place / request.values["copies"], "synthesis.draw")
+            frame, count = _copy(work, chain, context.chance)
+            copies.append(_numbered(shuffled(frame, context.chance)))
+            counts.append(count)
+        names = request.values["estimates"] or ()
+        columns = [request.schema.column(name) for name in names]
+        views = (estimates_view(copies, columns, rows=work.rows, full=work.is_full),) if columns else ()
+        return Release(
+            (TableArtefact("table", tuple(copies), _dictionary(work, request)),),
+            self.cost(request),
+            views,
+            (Text(f"{WORDS}.notes.{'full' if work.is_full else 'partial'}"),),
+            inside=_inside(work, chain, counts),
+        )
+
+
+@dataclass(frozen=True)
+class Work:
+    """A table made ready.
+
+    Parameters
+    ----------
+    cells
+        The original rows as they would be written.
+    variables
+        By column: what can be fitted.
+    order
+        The columns that are drawn, in their order.
+    given
+        Columns of which no cell is drawn.
+    replaced
+        By drawn column, the rows in which it is replaced.
+    training
+        By drawn column, the rows that its model is fitted on.
+    """
+
+    cells: pd.DataFrame
+    variables: Mapping[str, Variable]
+    order: tuple[str, ...]
+    given: tuple[str, ...]
+    replaced: Mapping[str, npt.NDArray[np.bool_]]
+    training: Mapping[str, npt.NDArray[np.bool_]]
+    rules: Rules
+    is_full: bool
+
+    @property
+    def rows(self) -> int:
+        """How many original rows there are."""
+        return len(self.cells)
+
+
+def _prepared(table: Table, request: Request) -> Work:
+    values, schema = request.values, request.schema
+    if table.n_rows < 2 * values["smallest_leaf"]:
+        raise InputRefused(f"{ID}.too_few", rows=2 * values["smallest_leaf"])
+    columns = {name: schema.column(name) for name in values["columns"]}
+    cells = pd.DataFrame(
+        {name: written_cells(table.rows()[name], column) for name, column in columns.items()}, dtype="str"
+    )
+    rules = _rules(request)
+    people = numbered_people(table, schema.person_key)
+    drawn = _drawn(request)
+    variables = {
+        name: variable(table.rows()[name], column, people=people, least_people=values["least_people"])
+        for name, column in columns.items()
+        if name not in rules.totals
+    }
+    for name, one in variables.items():
+        if isinstance(one, Levels) and one.size > MOST_LEVELS:
+            raise InputRefused(f"{ID}.too_many_levels", column=name, most=MOST_LEVELS)
+    replaced = {name: _where(table, request, name) for name in drawn}
+    if rules.broken(cells).mean() > MOST_BROKEN:
+        raise InputRefused(f"{ID}.contradicted")
+    given = tuple(name for name in variables if name not in drawn)
+    order = values["order"] or few_levels_first({name: variables[name] for name in drawn})
+    training = {name: _training(rows, values["training"]) for name, rows in replaced.items()}
+    is_full = values["synthesis"] == FULL
+    return Work(cells, variables, tuple(order), given, replaced, training, rules, is_full)
+
+
+def _copy(work: Work, chain: Chain, chance: np.random.Generator) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Draw one table that keeps all rules, and count what was drawn again, and what was left out."""
+    made = _draw(work, chain, np.arange(work.rows), chance)
+    again = 0
+    broken = np.flatnonzero(work.rules.broken(made))
+    for _ in range(MOST_ROUNDS):
+        if not len(broken):
+            break
+        again += len(broken)
+        anew = _draw(work, chain, broken, chance)
+        made.iloc[broken] = anew.to_numpy()
+        broken = broken[work.rules.broken(anew)]
+    kept = np.setdiff1d(np.arange(work.rows), broken)
+    if not len(kept):
+        raise InputRefused(f"{ID}.contradicted")
+    if work.is_full and len(broken):  # invented rows are nobody's: another one may stand twice
+        kept = np.concatenate([kept, chance.choice(kept, size=len(broken))])
+    frame = made.iloc[kept].reset_index(drop=True)
+    return frame, {"drawn_again": again, "not_mended": len(broken)}
+
+
+def _draw(work: Work, chain: Chain, rows: npt.NDArray[np.int64], chance: np.random.Generator) -> pd.DataFrame:
+    """Draw the cells of some rows."""
+    known: Values = {name: values_of(work.variables[name])[rows] for name in work.given}
+    if work.is_full:
+        drawn = chain.draw(len(rows), chance, known=known)
+    else:
+        drawn = _drawn_where(work, chain, rows, chance, known)
+    cells = {}
+    for name, original in work.cells.items():
+        cells[name] = original.to_numpy(dtype=object)[rows]
+        if str(name) in work.replaced:
+            made = np.array(written(work.variables[str(name)], drawn[str(name)], chance), dtype=object)
+            cells[name] = np.where(work.replaced[str(name)][rows], made, cells[name])
+    return work.rules.complete(pd.DataFrame(cells, dtype="str"))
+
+
+def _drawn_where(
+    work: Work, chain: Chain, rows: npt.NDArray[np.int64], chance: np.random.Generator, known: Values
+) -> Values:
+    """Draw each column in the rows of its mask; elsewhere the original value stays, also for what follows."""
+    values = dict(known)
+    for link in chain.links:
+        drawn = np.array(link.draw(values, len(rows), chance))
+        stays = ~work.replaced[link.name][rows]
+        drawn[stays] = values_of(work.variables[link.name])[rows][stays]
+        values[link.name] = drawn
+    return values
+
+
+def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
+    """Say in every row that it is synthetic."""
+    frame.insert(0, NUMBERED, pd.Series([f"S{place}" for place in range(1, len(frame) + 1)], dtype="str"))
+    return frame
+
+
+def _drawn(request: Request) -> tuple[str, ...]:
+    """Return the columns of which cells are drawn."""
+    values = request.values
+    totals = {rule["total"] for rule in values["sums"] or ()}
+    if values["synthesis"] == FULL:
+        return tuple(name for name in values["columns"] if name not in totals)
+    named = (*(values["replaced"] or ()), *(values["masks"] or {}))
+    return tuple(dict.fromkeys(name for name in named if name not in totals))
+
+
+def _mentioned(request: Request) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the columns that must be among those that leave, by the parameter that names them."""
+    values = request.values
+    found = [(name, tuple(values[name] or ())) for name in ("replaced", "masks", "order", "estimates")]
+    found.append(("in_order", tuple(end for rule in values["in_order"] or () for end in rule.values())))
+    found.append(("sums", tuple(n for rule in values["sums"] or () for n in (rule["total"], *rule["parts"]))))
+    found.append(("never", tuple(one["column"] for rule in values["never"] or () for one in rule.values())))
+    found.append(("masks", tuple(_read_by_masks(request))))
+    return found
+
+
+def _read_by_masks(request: Request) -> set[str]:
+    return {str(condition["column"]) for condition in (request.values["masks"] or {}).values()}
+
+
+def _where(table: Table, request: Request, name: str) -> npt.NDArray[np.bool_]:
+    """Return the rows in which a column is replaced."""
+    condition = (request.values["masks"] or {}).get(name)
+    if condition is None:
+        return np.ones(table.n_rows, dtype=bool)
+    rows = mask(table, [condition], request.schema)
+    if rows.all() or not rows.any():
+        raise InputRefused(f"{ID}.mask", column=name)
+    return rows
+
+
+def _training(replaced: npt.NDArray[np.bool_], training: str | None) -> npt.NDArray[np.bool_]:
+    if training == OUTSIDE and not replaced.all():
+        return ~replaced
+    return np.ones_like(replaced) if training == EVERY_ROW else replaced
+
+
+def _rules(request: Request) -> Rules:
+    values = request.values
+    return Rules(
+        request.schema,
+        [(rule["one"], rule["other"]) for rule in values["never"] or ()],
+        [(rule["first"], rule["second"]) for rule in values["in_order"] or ()],
+        [(rule["total"], tuple(rule["parts"])) for rule in values["sums"] or ()],
+    )
+
+
+def _dictionary(work: Work, request: Request) -> tuple[DictionaryEntry, ...]:
+    def of(column: Column) -> DictionaryEntry:
+        if column.name in work.rules.totals:
+            return entry(column, "computed")
+        if column.name not in work.replaced:
+            return entry(column, "as_it_is")
+        whole = work.is_full or work.replaced[column.name].all()
+        return entry(column, "invented" if whole else "partly_invented")
+
+    kind = "" if work.is_full else "partly_"
+    numbered = DictionaryEntry(NUMBERED, Text(f"datasets.{kind}synthetic_row"), "text")
+    return (numbered, *(of(request.schema.column(name)) for name in request.values["columns"]))
+
+
+def _inside(work: Work, chain: Chain, counts: list[dict[str, int]]) -> Inside:
+    figures = {
+        "original_rows": work.rows,
+        "original_rows_broken": int(work.rules.broken(work.cells).sum()),
+        "drawn_again": sum(count["drawn_again"] for count in counts),
+        "not_mended": sum(count["not_mended"] for count in counts),
+        "pooled_columns": sum(isinstance(one, Levels) and one.rare >= 0 for one in work.variables.values()),
+    }
+    headings = (Text(f"{WORDS}.views.inside.figure"), Text(f"{WORDS}.views.inside.value"))
+    rows = tuple((Text(f"{WORDS}.views.inside.{name}"), value) for name, value in figures.items())
+    order = TableView(
+        Text(f"{WORDS}.views.order.title"),
+        tuple(Text(f"{WORDS}.views.order.{name}") for name in ("column", "leaves", "missing")),
+        tuple(
+            (
+                link.name,
+                0 if link.value is None else int((link.value.count > 0).sum()),
+                round(float(np.isnan(link.variable.values).mean()), 3)
+                if isinstance(link.variable, Amounts)
+                else None,
+            )
+            for link in chain.links
+        ),
+    )
+    title, note = Text(f"{WORDS}.views.inside.title"), Text(f"{WORDS}.views.inside.note")
+    return Inside((TableView(title, headings, rows, note), order), figures)

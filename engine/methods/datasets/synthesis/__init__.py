@@ -1,0 +1,1 @@
+"""Synthesis column by column: each column drawn given those before it."""

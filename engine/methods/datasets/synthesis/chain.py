@@ -1,0 +1,141 @@
+"""Column after column: every model is fitted once on the original rows, and drawn from as often as asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.methods.datasets.synthesis.partition import Leaves, drawn, leaves, values_of
+from engine.methods.datasets.synthesis.variables import Codes, Floats, Levels, Variable
+from engine.progress import SILENT, Progress
+
+Values = dict[str, Floats]
+
+
+@dataclass(frozen=True)
+class Link:
+    """The model of one column.
+
+    Parameters
+    ----------
+    predictors
+        Names of the columns it is drawn from.
+    is_missing
+        Decides first whether an amount is missing; None where none is.
+    value
+        The leaves of the rows in which it is known; None where it never is.
+    """
+
+    name: str
+    variable: Variable
+    predictors: tuple[str, ...]
+    is_missing: tuple[Levels, Leaves] | None
+    value: Leaves | None
+
+    def draw(self, known: Values, n: int, chance: np.random.Generator) -> Floats:
+        """Draw the column for n rows whose earlier columns are known."""
+        before = [known[name] for name in self.predictors]
+        if self.value is None:
+            return np.full(n, np.nan)
+        donors, leaf = self.value.places(before, n, chance)
+        values = drawn(self.variable, self.value, donors, leaf, chance)
+        if self.is_missing is None:
+            return values
+        pattern, found = self.is_missing
+        absent = drawn(pattern, found, *found.places(before, n, chance), chance)
+        return np.where(absent == 1, np.nan, values)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The models of all synthesised columns, in their order."""
+
+    links: tuple[Link, ...]
+
+    def draw(self, n: int, chance: np.random.Generator, *, known: Values | None = None) -> Values:
+        """Draw n rows.
+
+        Parameters
+        ----------
+        n
+            How many.
+        chance
+            An ordinary generator.
+        known
+            Columns that are not drawn, shape (n,) each.
+        """
+        values = dict(known or {})
+        for link in self.links:
+            values[link.name] = link.draw(values, n, chance)
+        return values
+
+
+def fit(
+    variables: Mapping[str, Variable],
+    order: Sequence[str],
+    *,
+    smallest: int,
+    given: Sequence[str] = (),
+    inside: Mapping[str, npt.NDArray[np.bool_]] | None = None,
+    progress: Progress = SILENT,
+) -> Chain:
+    """Fit a model for each column of an order, from the columns given and those before it.
+
+    Parameters
+    ----------
+    variables
+        By name, all of n rows.
+    order
+        The columns to be drawn.
+    smallest
+        Fewest rows of a leaf.
+    given
+        Columns that are kept as they are.
+    inside
+        By column, the rows on which its model is fitted; all where it is not named.
+
+    Notes
+    -----
+    Every model is fitted on original rows alone, so that they do not depend on each other and are fitted
+    once for any number of copies. Where only some rows are replaced, the law that is needed is the one among
+    just these rows (J. Reiter, Survey Methodology 29, 2003): fitted on others, means move.
+    """
+    links = []
+    for place, name in enumerate(order):
+        progress.step(place / max(len(order), 1), "synthesis.fit")
+        before = [*given, *order[:place]]
+        rows = np.arange(len(values_of(variables[name])))
+        if inside is not None and name in inside:
+            rows = rows[inside[name]]
+        links.append(_link(name, variables, before, rows, smallest, place))
+    return Chain(tuple(links))
+
+
+def few_levels_first(variables: Mapping[str, Variable]) -> tuple[str, ...]:
+    """Return the order in which columns with few different values come first.
+
+    Notes
+    -----
+    Outcomes have few levels; drawn early they keep their relations with all that follows.
+    """
+    return tuple(sorted(variables, key=lambda name: variables[name].size))
+
+
+def _link(
+    name: str, variables: Mapping[str, Variable], before: list[str], rows: Codes, smallest: int, state: int
+) -> Link:
+    variable, predictors = variables[name], [variables[one] for one in before]
+    if isinstance(variable, Levels):
+        found = leaves(variable, predictors, rows, smallest=smallest, state=state)
+        return Link(name, variable, tuple(before), None, found)
+    absent = np.isnan(variable.values)
+    known = rows[~absent[rows]]
+    value = leaves(variable, predictors, known, smallest=smallest, state=state) if known.size else None
+    if known.size in (0, len(rows)):
+        return Link(name, variable, tuple(before), None, value)
+    pattern = Levels(absent.astype(np.int64), ("known", "missing"))
+    missing = leaves(pattern, predictors, rows, smallest=smallest, state=state)
+    return Link(name, variable, tuple(before), (pattern, missing), value)

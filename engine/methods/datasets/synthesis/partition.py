@@ -1,0 +1,217 @@
+"""One column given others: a tree that only divides the rows, and donors from its leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.methods.datasets.synthesis.variables import Amounts, Codes, Floats, Levels, Variable, on_step
+
+if TYPE_CHECKING:
+    from sklearn.tree import DecisionTreeRegressor
+
+Predictors = npt.NDArray[np.float32]
+
+FEW_LEVELS = 3
+"""Up to so many levels have a coordinate each; more are seen along their two principal axes."""
+SHRINKAGE = 2.0
+"""Rows that every level's mean is drawn to the overall mean by, so that rare levels do not decide."""
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """How a column is seen by a tree: a level as the mean of the target, an amount as itself.
+
+    Parameters
+    ----------
+    levels
+        Shape (levels,): what stands for each level; None for amounts.
+    filling
+        Stands for a missing amount, which has a column of its own besides.
+    """
+
+    levels: Floats | None = None
+    filling: float = 0.0
+
+    @staticmethod
+    def fitted(variable: Variable, rows: Codes, target: Floats) -> Encoder:
+        """Fit it on some rows, for a target of shape (rows, coordinates) whose means are 0."""
+        if isinstance(variable, Amounts):
+            known = variable.values[rows]
+            known = known[~np.isnan(known)]
+            return Encoder(None, float(np.median(known)) if known.size else 0.0)
+        codes = variable.codes[rows]
+        counts = np.bincount(codes, minlength=variable.size)
+        sums = np.column_stack(
+            [np.bincount(codes, weights=axis, minlength=variable.size) for axis in target.T]
+        )
+        means = sums / (counts + SHRINKAGE)[:, None]
+        if means.shape[1] > 1:
+            means = means @ _first_axis(means, counts)[:, None]
+        return Encoder(np.asarray(means[:, 0]))
+
+    def seen(self, values: Floats) -> list[Floats]:
+        """Return one column for levels, two for amounts of which some are missing."""
+        if self.levels is not None:
+            return [self.levels[values.astype(np.int64)]]
+        absent = np.isnan(values)
+        return [np.where(absent, self.filling, values), absent.astype(np.float64)]
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """The rows of a table in the leaves of a tree.
+
+    Parameters
+    ----------
+    tree
+        None where there is nothing to predict from: then all rows are one leaf.
+    encoders
+        By predictor.
+    rows
+        Places of the training rows, those of one leaf next to each other, in a leaf by their value.
+    start, count
+        By the tree's number of the leaf: where its rows begin, and how many it has.
+    """
+
+    tree: DecisionTreeRegressor | None
+    encoders: tuple[Encoder, ...]
+    rows: Codes
+    start: Codes
+    count: Codes
+
+    def places(self, predictors: list[Floats], n: int, chance: np.random.Generator) -> tuple[Codes, Codes]:
+        """Draw a donor for each of n rows: its place in `rows`, and its leaf."""
+        leaf = np.zeros(n, dtype=np.int64)
+        if self.tree is not None:
+            leaf = self.tree.apply(_matrix(self.encoders, predictors)).astype(np.int64)
+        return self.start[leaf] + (chance.random(n) * self.count[leaf]).astype(np.int64), leaf
+
+
+def leaves(target: Variable, predictors: list[Variable], rows: Codes, *, smallest: int, state: int) -> Leaves:
+    """Divide training rows so that the target differs little within a leaf.
+
+    Parameters
+    ----------
+    target
+        Fitted on the rows where it is known.
+    predictors
+        What it depends on.
+    rows
+        Places of the training rows.
+    smallest
+        No leaf has fewer rows: the dial between detail and disclosure.
+    state
+        For ties between equally good cuts.
+
+    Notes
+    -----
+    Variance reduction on the indicators of the levels is the reduction of the Gini index, so that a
+    classification tree is the case of all coordinates; two principal ones cost less and lose little.
+    Regression trees as synthesisers: J. Reiter, Journal of Official Statistics 21 (2005).
+    """
+    order = rows if isinstance(target, Levels) else rows[np.argsort(target.values[rows], kind="stable")]
+    coordinates = _coordinates(target, predictors, rows)
+    if not predictors or coordinates.shape[1] == 0 or len(rows) < 2 * smallest:
+        return Leaves(None, (), order, np.zeros(1, dtype=np.int64), np.array([len(rows)]))
+    from sklearn.tree import DecisionTreeRegressor  # on first use: it takes a second to load
+
+    encoders = tuple(Encoder.fitted(one, rows, coordinates) for one in predictors)
+    seen = _matrix(encoders, [values_of(one)[rows] for one in predictors])
+    tree = DecisionTreeRegressor(min_samples_leaf=smallest, random_state=state)
+    tree.fit(seen, coordinates.astype(np.float32))
+    place = np.empty(int(rows.max()) + 1, dtype=np.int64)
+    place[rows] = tree.apply(seen)
+    inside = np.argsort(place[order], kind="stable")
+    count = np.bincount(place[rows], minlength=tree.tree_.node_count)
+    return Leaves(tree, encoders, order[inside], np.cumsum(count) - count, count)
+
+
+def drawn(target: Variable, found: Leaves, donors: Codes, leaf: Codes, chance: np.random.Generator) -> Floats:
+    """Return the values of donors; a number that few people share moves towards its neighbour in the leaf.
+
+    Notes
+    -----
+    A value of at least `ATOM` of the rows stays as it is: people round to it, or it is a limit. Spreading
+    such values evenly would make the table easy to tell from a real one.
+    """
+    own = values_of(target)[found.rows[donors]]
+    if isinstance(target, Levels):
+        return own
+    first = found.start[leaf]
+    last = first + found.count[leaf] - 1
+    next_one = np.clip(donors + np.where(chance.random(len(donors)) < 0.5, -1, 1), first, last)
+    towards = values_of(target)[found.rows[next_one]]
+    moved = on_step(own + chance.random(len(donors)) * (towards - own), target.step)
+    return np.where(target.is_atom[found.rows[donors]], own, moved)
+
+
+def values_of(variable: Variable) -> Floats:
+    """Return one number for each row: the place of its level, or its amount."""
+    return variable.codes.astype(np.float64) if isinstance(variable, Levels) else variable.values
+
+
+def _matrix(encoders: tuple[Encoder, ...], values: list[Floats]) -> Predictors:
+    columns = [part for encoder, own in zip(encoders, values, strict=True) for part in encoder.seen(own)]
+    return np.column_stack(columns).astype(np.float32)
+
+
+def _coordinates(target: Variable, predictors: list[Variable], rows: Codes) -> Floats:
+    """Return what the tree's cuts are judged by, shape (rows, coordinates), each with mean 0."""
+    if isinstance(target, Amounts):
+        ranks = _ranks(target.values[rows])
+        return (ranks - ranks.mean())[:, None] if len(ranks) else np.empty((0, 0))
+    codes = target.codes[rows]
+    shares = np.bincount(codes, minlength=target.size) / max(len(rows), 1)
+    occurring = np.flatnonzero(shares)
+    if len(occurring) <= 1:
+        return np.empty((len(rows), 0))
+    if len(occurring) <= FEW_LEVELS:
+        return np.column_stack([(codes == level) - shares[level] for level in occurring[1:]])
+    axes = _principal_axes(target, predictors, rows)
+    return np.asarray((axes - shares @ axes)[codes])
+
+
+def _ranks(values: Floats) -> Floats:
+    """Return the mean rank of equal values, from 0 to 1: one outlier must not decide every cut."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - (counts + 1) / 2
+    return np.asarray(middle[place] / max(len(values), 1))
+
+
+def _principal_axes(target: Levels, predictors: list[Variable], rows: Codes) -> Floats:
+    """Return two coordinates of each level, shape (levels, 2): along which predictors tell levels apart.
+
+    Notes
+    -----
+    The tables (cell of a predictor × level) less what independence would give, rows weighted by the root of
+    their counts; counted, never made of indicators of all rows.
+    """
+    codes, size = target.codes[rows], target.size
+    scatter = np.zeros((size, size))
+    shares = np.bincount(codes, minlength=size) / len(rows)
+    for one in predictors:
+        cell, cells = _cells(one, rows)
+        table = np.bincount(cell * size + codes, minlength=cells * size).reshape(cells, size)
+        counts = table.sum(axis=1, keepdims=True)
+        apart = (table - counts * shares) / np.sqrt(np.maximum(counts, 1))
+        scatter += apart.T @ apart
+    return np.asarray(np.linalg.eigh(scatter)[1][:, -2:])
+
+
+def _cells(variable: Variable, rows: Codes) -> tuple[Codes, int]:
+    if isinstance(variable, Levels):
+        return variable.codes[rows], variable.size
+    values = variable.values[rows]
+    known = values[~np.isnan(values)]
+    cuts = np.unique(np.quantile(known, np.linspace(0, 1, 17)[1:-1])) if known.size else np.empty(0)
+    cell = np.where(np.isnan(values), len(cuts) + 1, np.searchsorted(cuts, values, side="right"))
+    return cell.astype(np.int64), len(cuts) + 2
+
+
+def _first_axis(means: Floats, counts: Codes) -> Floats:
+    spread = (means * counts[:, None]).T @ means
+    return np.asarray(np.linalg.eigh(spread)[1][:, -1])

@@ -1,0 +1,99 @@
+"""Rules of plausibility: what no drawn row may break."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.methods.datasets.synthesis.variables import Floats
+from engine.table import coding
+from engine.table.preparation.prepare import mask
+from engine.table.schema import Column, Kind, Schema
+from engine.table.table import Table
+
+Rows = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What rows keep to.
+
+    Parameters
+    ----------
+    schema
+        What is declared about the columns.
+    never
+        Pairs of conditions that no row fulfils both.
+    in_order
+        Pairs of columns: the first is never above the second where both are known.
+    sums
+        A total and its parts; the total is computed, never drawn.
+    """
+
+    schema: Schema
+    never: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]] = ()
+    in_order: Sequence[tuple[str, str]] = ()
+    sums: Sequence[tuple[str, tuple[str, ...]]] = ()
+
+    @property
+    def totals(self) -> tuple[str, ...]:
+        """The columns that are computed."""
+        return tuple(total for total, _ in self.sums)
+
+    def broken(self, cells: pd.DataFrame) -> Rows:
+        """Say of each row whether it breaks a rule.
+
+        Parameters
+        ----------
+        cells
+            As they are written.
+
+        Examples
+        --------
+        >>> columns = (Column("came", kind=Kind.DATE), Column("went", kind=Kind.DATE))
+        >>> rules = Rules(Schema(columns), in_order=(("came", "went"),))
+        >>> rules.broken(pd.DataFrame({"came": ["2020-01-02"] * 2, "went": ["2020-01-01", ""]})).tolist()
+        [True, False]
+        """
+        found = np.zeros(len(cells), dtype=bool)
+        table = Table(cells)
+        for one, other in self.never:
+            found |= mask(table, [one, other], self.schema)
+        for low, high in self.in_order:
+            found |= self._numbers(cells, low) > self._numbers(cells, high)
+        for total, parts in self.sums:
+            difference = np.abs(self._numbers(cells, total) - self._sum(cells, parts))
+            found |= difference > 1e-6 * np.maximum(1, np.abs(self._sum(cells, parts)))
+        return found
+
+    def complete(self, cells: pd.DataFrame) -> pd.DataFrame:
+        """Return rows with the totals computed from their parts; missing where a part is."""
+        made = cells.copy()
+        for total, parts in self.sums:
+            sums = self._sum(cells, parts)
+            places, uniques = pd.factorize(np.round(sums, 6))
+            texts = np.array([*(coding.text_of(value) for value in uniques.tolist()), ""], dtype=object)
+            made[total] = pd.Series(texts[places], dtype="str")
+        return made
+
+    def _sum(self, cells: pd.DataFrame, parts: Sequence[str]) -> Floats:
+        return np.asarray(np.sum([self._numbers(cells, part) for part in parts], axis=0))
+
+    def _numbers(self, cells: pd.DataFrame, name: str) -> Floats:
+        """Return numbers or days; comparisons with what is missing are never true."""
+        column = self.schema.column(name)
+        if column.kind is not Kind.DATE:
+            return coding.numbers(cells[name], column)
+        days = coding.dates(cells[name], column)
+        return np.where(np.isnat(days), np.nan, days.astype("int64").astype(np.float64))
+
+
+def comparable(first: Column, second: Column) -> bool:
+    """Whether two columns can stand in an order: both days, or both numbers."""
+    dates = {column.kind is Kind.DATE for column in (first, second)}
+    return len(dates) == 1

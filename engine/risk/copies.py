@@ -1,0 +1,150 @@
+"""What invented rows tell of the people they were made from: more than of others is the leak."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+Codes = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+MOST_COMPARED = 2_000
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How often something succeeded, with the 95 % interval of Wilson (1927)."""
+
+    successes: int
+    attacks: int
+
+    @property
+    def share(self) -> float:
+        """Successes of all attacks; 0 without any."""
+        return self.successes / self.attacks if self.attacks else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Bounds of the share.
+
+        Examples
+        --------
+        >>> low, high = Rate(5, 10).interval
+        >>> round(low, 3), round(high, 3)
+        (0.237, 0.763)
+        """
+        if not self.attacks:
+            return 0.0, 1.0
+        z, n, p = 1.959964, self.attacks, self.share
+        middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+
+
+def copied_rows(released: Mapping[str, Codes], original: Mapping[str, Codes]) -> Rate:
+    """Count released rows that equal an original row that no other original row equals.
+
+    Parameters
+    ----------
+    released, original
+        Codes by column, the same ones; equal codes are equal cells.
+
+    Notes
+    -----
+    Rows of people who were not used equal some original rows by chance: compare with their rate.
+
+    Examples
+    --------
+    >>> copied_rows({"a": np.array([1, 2, 3])}, {"a": np.array([1, 1, 2])})
+    Rate(successes=1, attacks=3)
+    """
+    one, other = _numbered(released, original)
+    counts = np.bincount(other, minlength=int(max(one.max(initial=0), other.max(initial=0))) + 1)
+    return Rate(int((counts[one] == 1).sum()), len(one))
+
+
+def told(
+    released: Mapping[str, Codes], people: Mapping[str, Codes], *, known: Sequence[str], asked: str
+) -> Rate:
+    """Count people whose value is guessed rightly from released rows that agree in what is known.
+
+    Parameters
+    ----------
+    released, people
+        Codes by column.
+    known
+        Columns that an intruder knows of a person.
+    asked
+        The column that is guessed: the most frequent value among agreeing rows, among all where none agrees.
+
+    Examples
+    --------
+    >>> table = {"age": np.array([0, 0, 1]), "ill": np.array([1, 1, 0])}
+    >>> told(table, table, known=["age"], asked="ill")
+    Rate(successes=3, attacks=3)
+    """
+    cells, own = _numbered({n: released[n] for n in known}, {n: people[n] for n in known})
+    size = int(max(released[asked].max(initial=0), people[asked].max(initial=0))) + 1
+    pairs, counts = np.unique(cells * size + released[asked], return_counts=True)
+    best = np.full(int(max(cells.max(initial=0), own.max(initial=0))) + 1, -1)
+    order = np.argsort(counts, kind="stable")  # the most frequent is written last
+    best[pairs[order] // size] = pairs[order] % size
+    guess = best[own]
+    guess[guess < 0] = np.bincount(released[asked]).argmax()
+    return Rate(int((guess == people[asked]).sum()), len(own))
+
+
+def nearest(released: Floats, people: Floats) -> Floats:
+    """Return each person's distance to the nearest released row.
+
+    Parameters
+    ----------
+    released, people
+        Shape (rows, coordinates), see `coordinates`.
+    """
+    from sklearn.neighbors import NearestNeighbors  # on first use
+
+    return np.asarray(NearestNeighbors(n_neighbors=1).fit(released).kneighbors(people)[0][:, 0])
+
+
+def membership(members: Floats, others: Floats) -> float:
+    """Return how well distances tell members from others: the area under the curve, .5 for not at all.
+
+    Examples
+    --------
+    >>> membership(np.array([0.0, 0.0]), np.array([1.0, 0.0]))
+    0.75
+    """
+    ranks = pd.Series(np.concatenate([members, others])).rank().to_numpy()
+    above = ranks[len(members) :].sum() - len(others) * (len(others) + 1) / 2
+    return float(above / (len(members) * len(others)))
+
+
+def coordinates(
+    table: Mapping[str, Codes], sizes: Mapping[str, int], is_amount: Mapping[str, bool]
+) -> Floats:
+    """Return rows as points: amounts by their class from 0 to 1, names by an indicator each.
+
+    Two names that differ are as far apart as the ends of an amount.
+    """
+    parts = []
+    for name, codes in table.items():
+        if is_amount[name]:
+            parts.append((codes / max(sizes[name] - 1, 1))[:, None])
+        else:
+            parts.append((codes[:, None] == np.arange(sizes[name])) * np.sqrt(0.5))
+    return np.hstack(parts).astype(np.float64)
+
+
+def _numbered(one: Mapping[str, Codes], other: Mapping[str, Codes]) -> tuple[Codes, Codes]:
+    """Number the different rows of two tables together."""
+    stacked = np.column_stack([np.concatenate([one[name], other[name]]) for name in one])
+    number = np.zeros(len(stacked), dtype=np.int64)
+    for column in stacked.T:
+        number = np.unique(number * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
+    length = len(next(iter(one.values())))
+    return number[:length], number[length:]

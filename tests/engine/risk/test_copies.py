@@ -1,0 +1,61 @@
+"""What invented rows tell of members, beside others: by hand and against plain loops."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.risk.copies import Rate, coordinates, copied_rows, membership, nearest, told
+
+ROWS = 300
+
+
+def random_table(seed, rows=ROWS):
+    chance = np.random.default_rng(seed)
+    return {
+        "a": chance.integers(0, 4, rows),
+        "b": chance.integers(0, 12, rows),
+        "c": chance.integers(0, 5, rows),
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_copies_of_unique_rows_agree_with_a_plain_count(seed):
+    released, original = random_table(seed), random_table(seed + 100)
+    counts = pd.Series(list(zip(*original.values(), strict=True))).value_counts()
+    expected = sum(counts.get(row, 0) == 1 for row in zip(*released.values(), strict=True))
+    assert copied_rows(released, original) == Rate(expected, ROWS)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_guesses_agree_with_a_plain_loop(seed):
+    released, people = random_table(seed), random_table(seed + 100)
+    frame = pd.DataFrame(released)
+    most = frame["c"].value_counts()
+    possible = []
+    for a, b, c in zip(*people.values(), strict=True):
+        agreeing = frame[(frame["a"] == a) & (frame["b"] == b)]["c"].value_counts()
+        counts = agreeing if len(agreeing) else most
+        possible.append(set(counts[counts == counts.max()].index) if c in counts else set())
+    found = told(released, people, known=["a", "b"], asked="c")
+    sure = sum(c in best and len(best) == 1 for c, best in zip(people["c"], possible, strict=True))
+    maybe = sum(c in best for c, best in zip(people["c"], possible, strict=True))
+    assert sure <= found.successes <= maybe and found.attacks == ROWS  # equal counts: either is a guess
+
+
+def test_a_table_of_the_original_tells_members_and_independent_rows_tell_nobody():
+    """500 of each kind: the standard error of the area is below .02; the limit is three of them."""
+    chance = np.random.default_rng(1)
+    members, others, drawn = chance.normal(size=(3, 500, 4))
+    assert membership(nearest(members, members), nearest(members, others)) == 1.0
+    assert abs(membership(nearest(drawn, members), nearest(drawn, others)) - 0.5) < 0.06
+
+
+def test_points_of_names_and_amounts_are_equally_far():
+    table = {"sex": np.array([0, 1]), "age": np.array([0, 9])}
+    points = coordinates(table, {"sex": 2, "age": 10}, {"sex": False, "age": True})
+    difference = points[0] - points[1]
+    assert np.sum(difference[:2] ** 2) == pytest.approx(1) and difference[2] ** 2 == pytest.approx(1)
+
+
+def test_no_attack_tells_nothing():
+    assert Rate(0, 0).share == 0 and Rate(0, 0).interval == (0.0, 1.0)
