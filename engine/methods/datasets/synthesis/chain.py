@@ -110,7 +110,7 @@ def fit(
         rows = np.arange(len(values_of(variables[name])))
         if inside is not None and name in inside:
             rows = rows[inside[name]]
-        links.append(_link(name, variables, before, rows, smallest, place))
+        links.append(_link(name, variables, before, rows, smallest))
     return Chain(tuple(links))
 
 
@@ -125,17 +125,17 @@ def few_levels_first(variables: Mapping[str, Variable]) -> tuple[str, ...]:
 
 
 def _link(
-    name: str, variables: Mapping[str, Variable], before: list[str], rows: Codes, smallest: int, state: int
+    name: str, variables: Mapping[str, Variable], before: list[str], rows: Codes, smallest: int
 ) -> Link:
     variable, predictors = variables[name], [variables[one] for one in before]
     if isinstance(variable, Levels):
-        found = leaves(variable, predictors, rows, smallest=smallest, state=state)
+        found = leaves(variable, predictors, rows, smallest=smallest)
         return Link(name, variable, tuple(before), None, found)
     absent = np.isnan(variable.values)
     known = rows[~absent[rows]]
-    value = leaves(variable, predictors, known, smallest=smallest, state=state) if known.size else None
+    value = leaves(variable, predictors, known, smallest=smallest) if known.size else None
     if known.size in (0, len(rows)):
         return Link(name, variable, tuple(before), None, value)
     pattern = Levels(absent.astype(np.int64), ("known", "missing"))
-    missing = leaves(pattern, predictors, rows, smallest=smallest, state=state)
+    missing = leaves(pattern, predictors, rows, smallest=smallest)
     return Link(name, variable, tuple(before), (pattern, missing), value)

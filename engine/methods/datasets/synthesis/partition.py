@@ -91,7 +91,7 @@ class Leaves:
         return self.start[leaf] + (chance.random(n) * self.count[leaf]).astype(np.int64), leaf
 
 
-def leaves(target: Variable, predictors: list[Variable], rows: Codes, *, smallest: int, state: int) -> Leaves:
+def leaves(target: Variable, predictors: list[Variable], rows: Codes, *, smallest: int) -> Leaves:
     """Divide training rows so that the target differs little within a leaf.
 
     Parameters
@@ -104,8 +104,6 @@ def leaves(target: Variable, predictors: list[Variable], rows: Codes, *, smalles
         Places of the training rows.
     smallest
         No leaf has fewer rows: the dial between detail and disclosure.
-    state
-        For ties between equally good cuts.
 
     Notes
     -----
@@ -121,7 +119,7 @@ def leaves(target: Variable, predictors: list[Variable], rows: Codes, *, smalles
 
     encoders = tuple(Encoder.fitted(one, rows, coordinates) for one in predictors)
     seen = _matrix(encoders, [values_of(one)[rows] for one in predictors])
-    tree = DecisionTreeRegressor(min_samples_leaf=smallest, random_state=state)
+    tree = DecisionTreeRegressor(min_samples_leaf=smallest)
     tree.fit(seen, coordinates.astype(np.float32))
     place = np.empty(int(rows.max()) + 1, dtype=np.int64)
     place[rows] = tree.apply(seen)

@@ -26,7 +26,7 @@ def test_no_leaf_is_smaller_than_declared_and_every_row_is_in_one():
     chance = np.random.default_rng(1)
     x, y = amounts(chance.normal(size=3000), "0.001"), levels(chance.integers(0, 9, 3000))
     for target, other in ((y, x), (x, y)):
-        found = leaves(target, [other], np.arange(3000), smallest=30, state=0)
+        found = leaves(target, [other], np.arange(3000), smallest=30)
         assert found.count[found.count > 0].min() >= 30
         assert sorted(found.rows) == list(range(3000)) and found.count.sum() == 3000
 
@@ -36,7 +36,7 @@ def test_donors_of_a_leaf_are_drawn_evenly():
     chance = np.random.default_rng(2)
     group = np.repeat([0, 1], 200)
     target = levels(np.concatenate([np.zeros(200), np.ones(200)]))
-    found = leaves(target, [levels(group)], np.arange(400), smallest=20, state=0)
+    found = leaves(target, [levels(group)], np.arange(400), smallest=20)
     places, leaf = found.places([np.zeros(100_000)], 100_000, chance)
     assert set(found.rows[places]) == set(range(200)) and len(set(leaf)) == 1
     counts = np.bincount(found.rows[places], minlength=200)[:200]
@@ -49,7 +49,7 @@ def test_two_levels_divide_as_the_gini_index_does():
     chance = np.random.default_rng(3)
     x = chance.normal(size=2000)
     y = (x + chance.normal(size=2000) > 0).astype(np.int64)
-    found = leaves(levels(y), [amounts(x, "0.0001")], np.arange(2000), smallest=50, state=0)
+    found = leaves(levels(y), [amounts(x, "0.0001")], np.arange(2000), smallest=50)
     other = DecisionTreeClassifier(min_samples_leaf=50, random_state=0)
     leaf_of = other.fit(np.column_stack([x, np.zeros(2000)]).astype(np.float32), y).apply(
         np.column_stack([x, np.zeros(2000)]).astype(np.float32)
@@ -63,7 +63,7 @@ def test_atoms_stay_and_other_numbers_move_between_neighbours():
     chance = np.random.default_rng(4)
     values = np.where(chance.random(5000) < 0.3, 0.0, np.round(chance.lognormal(5, 1, 5000), 2))
     money = amounts(values, "0.01")
-    found = leaves(money, [], np.arange(5000), smallest=20, state=0)
+    found = leaves(money, [], np.arange(5000), smallest=20)
     donors, leaf = found.places([], 5000, chance)
     made = drawn(money, found, donors, leaf, chance)
     assert abs((made == 0).mean() - 0.3) < 0.03
