@@ -5,7 +5,7 @@ All figures come from one table of counts, groups by values, of which only the c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -150,27 +150,43 @@ def diversity(counts: SensitiveCounts, groups: Groups, *, recursive: Sequence[in
     """
     if not len(counts.total):
         return Diversity(0, 0.0, dict.fromkeys(recursive, 0.0), 0.0, 0, 0)
-    distinct = np.diff(np.append(counts.start, len(counts.group)))
-    shares = counts.shares
-    entropy = -np.add.reduceat(shares * np.log(shares), counts.start)
+    distinct = distinct_values(counts)
     alone = distinct == 1
     return Diversity(
         distinct=int(distinct.min()),
-        entropy=float(np.exp(max(entropy.min(), 0.0))),
-        recursive={each: _recursive(counts, distinct, each) for each in recursive},
-        worst_share=float(shares.max()),
+        entropy=float(np.exp(max(entropies(counts).min(), 0.0))),
+        recursive={each: float(recursive_ratios(counts, each).max()) for each in recursive},
+        worst_share=float(counts.shares.max()),
         homogeneous_people=int(groups.people[alone].sum()),
         homogeneous_groups=int(alone.sum()),
     )
 
 
-def _recursive(counts: SensitiveCounts, distinct: Numbers, at_least: int) -> float:
-    if (distinct < at_least).any():
-        return float("inf")
+def distinct_values(counts: SensitiveCounts) -> Numbers:
+    """Return how many different values every group has (distinct l-diversity)."""
+    return np.diff(np.append(counts.start, len(counts.group)))
+
+
+def entropies(counts: SensitiveCounts) -> Floats:
+    """Return the entropy of every group in nats (Machanavajjhala et al. 2007, definition 4.1)."""
+    return np.log(counts.total) - _sums(counts, counts.count * np.log(counts.count)) / counts.total
+
+
+def recursive_ratios(counts: SensitiveCounts, at_least: int) -> Floats:
+    """Return r₁ / (r_l + … + r_m) of every group, r in falling order; infinite where it has fewer than l.
+
+    Recursive (c, l)-diversity holds where c is above it.
+    """
     falling = counts.count[np.lexsort((-counts.count, counts.group))]
     place = np.arange(len(falling)) - counts.start[counts.group]
-    tail = np.add.reduceat(np.where(place >= at_least - 1, falling, 0), counts.start)
-    return float((falling[counts.start] / tail).max())
+    tail = _sums(counts, np.where(place >= at_least - 1, falling, 0.0))
+    found = np.full(len(counts.start), np.inf)
+    return np.divide(falling[counts.start], tail, out=found, where=tail > 0)
+
+
+def largest_gains(counts: SensitiveCounts) -> Floats:
+    """Return the largest (q − p) / p of every group: at most β where β-likeness holds."""
+    return np.maximum.reduceat(counts.shares / counts.prior[counts.value] - 1.0, counts.start)
 
 
 @dataclass(frozen=True)
@@ -219,13 +235,8 @@ def closeness(counts: SensitiveCounts) -> Closeness:
     cost of privacy, 2008 (δ-disclosure, which in full also fails wherever a value is absent from a group;
     ``delta`` is over values that occur).
     """
-    tree = counts.column.column.hierarchy
-    if counts.column.ordered:
-        distance, each = "ordered", ordered_distances(counts)
-    elif tree is not None and tree.height > 1:
-        distance, each = "hierarchical", hierarchical_distances(counts, tree)
-    else:
-        distance, each = "equal", equal_distances(counts)
+    distance, measure = distances_of(counts.column)
+    each = measure(counts)
     p = counts.prior[counts.value]
     gain = counts.shares / p - 1.0
     return Closeness(
@@ -235,6 +246,17 @@ def closeness(counts: SensitiveCounts) -> Closeness:
         within_logarithm=bool((gain <= -np.log(p) + 1e-12).all()),
         delta=float(np.abs(np.log(counts.shares / p)).max(initial=0.0)),
     )
+
+
+def distances_of(column: EncodedColumn) -> tuple[str, Callable[[SensitiveCounts], Floats]]:
+    """Return the name of the distance that follows the column, see `closeness`, and what computes it."""
+    tree = column.column.hierarchy
+    if column.ordered:
+        return "ordered", ordered_distances
+    if tree is None or tree.height == 1:
+        return "equal", equal_distances
+    nodes = _nodes_of(column, tree)
+    return "hierarchical", lambda counts: _along(counts, nodes)
 
 
 def equal_distances(counts: SensitiveCounts) -> Floats:
@@ -288,10 +310,17 @@ def hierarchical_distances(counts: SensitiveCounts, tree: Hierarchy) -> Floats:
     Li et al. 2007, section 4.3: over the inner nodes, height / H times the smaller of what their children
     have too much and too little.
     """
-    order = np.argsort(counts.column.ranks)
-    texts = [counts.column.texts[code] for code in order]
-    steps = [_nodes(tree.at(texts, step)) for step in range(tree.height + 1)]
-    m, groups = len(texts), len(counts.total)
+    return _along(counts, _nodes_of(counts.column, tree))
+
+
+def _nodes_of(column: EncodedColumn, tree: Hierarchy) -> list[Numbers]:
+    """Return for every step the number of each value's group, the values in the order of their ranks."""
+    texts = [column.texts[code] for code in np.argsort(column.ranks)]
+    return [_nodes(tree.at(texts, step)) for step in range(tree.height + 1)]
+
+
+def _along(counts: SensitiveCounts, steps: Sequence[Numbers]) -> Floats:
+    m, groups, top = len(counts.overall), len(counts.total), len(steps) - 1
     found = np.zeros(groups)
     at_once = max(1, _CELLS_AT_ONCE // max(m, 1))
     for first in range(0, groups, at_once):
@@ -299,12 +328,12 @@ def hierarchical_distances(counts: SensitiveCounts, tree: Hierarchy) -> Floats:
         entries = slice(counts.start[first], counts.start[last] if last < groups else len(counts.group))
         extra = np.tile(-counts.prior, (last - first, 1))
         extra[counts.group[entries] - first, counts.value[entries]] += counts.shares[entries]
-        for height in range(1, tree.height + 1):
+        for height in range(1, top + 1):
             parent = _parents(steps[height - 1], steps[height])
             into = np.zeros((len(parent), int(parent.max()) + 1))
             into[np.arange(len(parent)), parent] = 1.0
             much, little = np.maximum(extra, 0.0) @ into, np.maximum(-extra, 0.0) @ into
-            found[first:last] += height / tree.height * np.minimum(much, little).sum(axis=1)
+            found[first:last] += height / top * np.minimum(much, little).sum(axis=1)
             extra = much - little
     return found
 

@@ -43,18 +43,18 @@ def test_groups_lose_a_fifth_of_what_whole_columns_lose(k, most):
 # entropy is log 3 exactly, and a comparison without room for rounding takes it for less.
 EIGHT = tuple(column for column in NINE if column != "occupation")
 DIVERSE = {
-    "distinct": (lambda shares: distinct(3), True, {0: 0.625, 0.05: 0.1798769}),
-    "entropy": (lambda shares: entropy(3), False, {0: 0.6791451, 0.05: 0.2255575}),
-    "close": (lambda shares: close(shares, 0.2), False, {0: 0.9291451, 0.05: 0.8396944}),
+    "distinct": (lambda column: distinct(3), {0: 0.625, 0.05: 0.1798769}),
+    "entropy": (lambda column: entropy(3), {0: 0.6791451, 0.05: 0.2255575}),
+    "close": (lambda column: close(column, 0.2), {0: 0.9291451, 0.05: 0.8396944}),
 }
 
 
 @pytest.mark.parametrize("share", [0, 0.05])
 @pytest.mark.parametrize("name", DIVERSE)
 def test_with_a_condition_on_the_occupations_of_a_group(name, share):
-    test, monotone, printed = DIVERSE[name]
+    demand, printed = DIVERSE[name]
     codes, members, ladders, _ = placed(EIGHT)
-    asked = condition("occupation", test, monotone=monotone, columns=EIGHT)
+    asked = condition("occupation", demand, columns=EIGHT)
     allowed = int(share * members.people)
     found = search(Lattice(codes, members, ladders, k=5, most_left_out=allowed, conditions=[asked]))
     assert found.loss == pytest.approx(printed[share], abs=5e-8)
@@ -62,7 +62,7 @@ def test_with_a_condition_on_the_occupations_of_a_group(name, share):
 
 def test_what_rounding_makes_of_a_group_at_the_limit():
     codes, members, ladders, _ = placed(EIGHT)
-    asked = condition("occupation", lambda shares: entropy(3 + 1e-9), columns=EIGHT)
+    asked = condition("occupation", lambda column: entropy(3 + 1e-9), columns=EIGHT)
     found = search(Lattice(codes, members, ladders, k=5, most_left_out=1508, conditions=[asked]))
     assert found.loss == pytest.approx(0.2257253, abs=5e-8) and found.left_out == 1174 + 6
 

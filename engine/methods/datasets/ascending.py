@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.methods.datasets.conditions import Condition
-from engine.methods.datasets.losses import Floats, certainty
-from engine.methods.datasets.recoding import Codes, Ladder, Members, combinations, group_numbers
+from engine.methods.datasets.joining import Joining, between, cells_of, ends, row_loss
+from engine.methods.datasets.losses import certainty
+from engine.methods.datasets.recoding import Codes, Ladder, Members, combinations, group_numbers, shifts
 from engine.methods.datasets.rollup import Cells
 from engine.progress import SILENT, Progress
 
@@ -30,11 +31,11 @@ class Groups:
     Parameters
     ----------
     group
-        For every combination of values its group, from 0; -1 for one that had to be left out.
+        For every combination of values its group, from 0.
     steps
         Shape (columns, groups): the step on which each group is written in every column.
     loss
-        Mean certainty penalty of the cells, what is left out counting as 1.
+        Mean certainty penalty of the cells, by the weights of the columns.
     """
 
     group: Codes
@@ -69,7 +70,7 @@ def ascending(
     Returns
     -------
     Groups or None
-        None where even all rows together do not hold.
+        None where even all rows together do not hold: too few people, or a condition that they do not fulfil.
 
     Notes
     -----
@@ -103,14 +104,14 @@ def ascending(
             free.keep(found < 0)
     if not made:
         return None
-    _join(group, free.places, _Written(codes, ladders, rows), codes, members, conditions)
-    written = _Written(codes, ladders, rows).steps(group)
-    kept = group >= 0
-    lost = sum(
-        ladder.losses[written[place][group], codes[:, place]] * kept for place, ladder in enumerate(ladders)
-    )
-    cells = max(1, int(rows.sum())) * len(ladders)
-    return Groups(group, written, float((np.dot(lost, rows) + len(ladders) * rows[~kept].sum()) / cells))
+    joining = Joining(group, codes, ladders, rows, conditions)
+    if not joining.place(free.places, progress=progress):
+        return None
+    low, high = ends(group, codes)
+    of_group = np.bincount(group, rows)
+    lost = float((row_loss(ladders, low, high) * of_group).sum())
+    cells = max(1, int(rows.sum())) * sum(ladder.weight for ladder in ladders)
+    return Groups(group, between(ladders, low, high), lost / cells)
 
 
 class _Free:
@@ -120,8 +121,7 @@ class _Free:
         self.codes, self.members, self.ladders = codes, members, ladders
         self.places = np.arange(len(codes))
         self.people = np.bincount(members.combination, minlength=len(codes)).astype(np.int64)
-        widths = [int(ladder.groups.shape[1] - 1).bit_length() for ladder in ladders]
-        self._shifts = np.concatenate([[0], np.cumsum(widths)]).tolist()
+        self._shifts = shifts(ladders)
         self._narrow = self._shifts[-1] <= 62
         self._owner = np.repeat(self.places, self.people)
         self._parts: dict[tuple[int, tuple[int, ...]], Codes] = {}
@@ -175,67 +175,7 @@ class _Free:
     def _cells(self, number: Codes, condition: Condition) -> Cells:
         of_all = np.full(len(self.codes), -1, dtype=np.int64)
         of_all[self.places] = number
-        return _cells(of_all, condition)
-
-
-class _Written:
-    """Says on which step the rows of a group read alike."""
-
-    def __init__(self, codes: Codes, ladders: Sequence[Ladder], rows: Codes) -> None:
-        self.codes, self.ladders, self.rows = codes, ladders, rows
-
-    def ends(self, group: Codes) -> tuple[Codes, Codes]:
-        """Return the first and the last place of every group in every column, shape (columns, groups)."""
-        order = np.argsort(group, kind="stable")
-        order = order[group[order] >= 0]
-        starts, codes = _starts(group[order]), self.codes[order]
-        low = np.minimum.reduceat(codes, starts, axis=0).T
-        return low, np.maximum.reduceat(codes, starts, axis=0).T
-
-    def between(self, low: Codes, high: Codes) -> Codes:
-        """Return the lowest step on which two places read alike, for every column."""
-        return np.array(
-            [
-                (ladder.groups[:, low[place]] != ladder.groups[:, high[place]]).sum(axis=0)
-                for place, ladder in enumerate(self.ladders)
-            ],
-            dtype=np.int64,
-        )
-
-    def steps(self, group: Codes) -> Codes:
-        """Return the step of every group in every column, shape (columns, groups)."""
-        return self.between(*self.ends(group))
-
-    def cell_loss(self, low: Codes, high: Codes) -> Floats:
-        """Return what a row of each group loses, given the ends of the group."""
-        steps = self.between(low, high)
-        total: Floats = sum(
-            (ladder.losses[steps[place], low[place]] for place, ladder in enumerate(self.ladders)),
-            np.zeros(low.shape[1]),
-        )
-        return total
-
-
-def _join(
-    group: Codes,
-    over: Codes,
-    written: _Written,
-    codes: Codes,
-    members: Members,
-    conditions: Sequence[Condition],
-) -> None:
-    """Put who stays over into the group where this adds the least loss, and where conditions still hold."""
-    for place in over.tolist():
-        low, high = written.ends(group)
-        rows = np.bincount(group[group >= 0], written.rows[group >= 0])
-        own = codes[place][:, None]
-        wide = written.cell_loss(np.minimum(low, own), np.maximum(high, own))
-        added = wide * (rows + written.rows[place]) - written.cell_loss(low, high) * rows
-        for chosen in np.argsort(added, kind="stable").tolist():
-            group[place] = chosen
-            if all(one.holds(_cells(group, one))[chosen] for one in conditions):
-                break
-            group[place] = -1
+        return cells_of(of_all, condition)
 
 
 def _people(group: Codes, members: Members) -> Codes:
@@ -244,20 +184,3 @@ def _people(group: Codes, members: Members) -> Codes:
     inside = of_entry >= 0
     pairs = np.unique(of_entry[inside] * members.people + members.person[inside])
     return np.bincount(pairs // max(1, members.people), minlength=int(group.max()) + 1).astype(np.int64)
-
-
-def _cells(group: Codes, condition: Condition) -> Cells:
-    """Return the sensitive values of every group."""
-    of_entry = group[condition.combination]
-    inside = of_entry >= 0
-    groups = int(group.max()) + 1
-    key = of_entry[inside] * condition.values + condition.value[inside]
-    found, place = np.unique(key, return_inverse=True)
-    count = np.bincount(place.reshape(-1), condition.count[inside]).astype(np.int64)
-    return Cells(
-        found // condition.values, found % condition.values, count, np.zeros((0, groups), dtype=np.int64)
-    )
-
-
-def _starts(rising: Codes) -> npt.NDArray[np.intp]:
-    return np.concatenate(([0], np.flatnonzero(rising[1:] != rising[:-1]) + 1))

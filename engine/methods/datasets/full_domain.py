@@ -21,6 +21,7 @@ from engine.progress import SILENT, Progress
 
 MIDDLE = 0.6  # of the open combinations, from fine to coarse: measured, .5 and .7 take as many
 SWEEP_AFTER = 0.25  # share of combinations looked at, from which on taking them in order is cheaper
+STEPS_BETWEEN = 16  # combinations between two words on progress: what is left is counted in the lattice
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ class Lattice:
         What is to be least.
     conditions
         What every group has to fulfil beside its size.
+    most_average_risk
+        Largest mean chance of finding a person of the released table: its groups / its people.
     """
 
     def __init__(
@@ -106,7 +109,9 @@ class Lattice:
         most_left_out: int = 0,
         loss: Loss = Loss.CERTAINTY,
         conditions: Sequence[Condition] = (),
+        most_average_risk: float = 1.0,
     ) -> None:
+        self.most_average_risk = most_average_risk
         self.members, self.ladders, self.k = members, tuple(ladders), k
         self.most_left_out, self.conditions = most_left_out, tuple(conditions)
         self.codes = codes
@@ -124,9 +129,26 @@ class Lattice:
                 distinct=True,
             )
         self.spreads = [
-            Rollup(codes[one.combination], ladders, further=one.value, values=one.values, count=one.count)
+            Rollup(
+                codes[one.combination],
+                ladders,
+                further=one.value,
+                values=len(one.overall),
+                count=one.count,
+            )
             for one in self.conditions
         ]
+
+    @property
+    def inferred(self) -> bool:
+        """Whether all finer combinations fail where one fails.
+
+        Some conditions hold for two groups together where they hold for both, but not where they hold for one
+        of them: then all rows must be in groups that hold, not only one row of every person.
+        """
+        if not self.most_left_out and self.members.each_once:
+            return True
+        return self.most_average_risk >= 1 and all(one.monotone for one in self.conditions)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -141,12 +163,10 @@ class Lattice:
             if kept.any():
                 kept = kept & condition.holds(spread.cells(steps))
         left_out = self._left_out(steps, kept, sizes)
-        holds = bool(kept.any()) and left_out <= self.most_left_out
+        risky = kept.sum() > self.most_average_risk * sizes[kept].sum()
+        holds = bool(kept.any()) and left_out <= self.most_left_out and not risky
         small = left_out if kept is large else self._left_out(steps, large, sizes)
-        inferred = all(
-            one.monotone or (one.monotone_alone and not self.most_left_out) for one in self.conditions
-        )
-        closes = not holds and (inferred or small > self.most_left_out or not large.any())
+        closes = not holds and (self.inferred or small > self.most_left_out or not large.any())
         rows = sizes if self.rows is self.people else self.rows.sizes(steps)
         return Looked(kept, left_out, holds, closes, *self._losses(steps, kept if holds else None, rows))
 
@@ -210,7 +230,8 @@ def search(lattice: Lattice, *, seconds: float | None = None, progress: Progress
     last = None if seconds is None else time.monotonic() + seconds
     walk.down_from_the_top()
     while (steps := walk.next()) is not None:
-        progress.step(1 - walk.left / possible, "datasets.search")
+        if not walk.tried % STEPS_BETWEEN:
+            progress.step(1 - walk.left / possible, "datasets.search")
         if last is not None and time.monotonic() > last:
             break
         walk.look(steps)

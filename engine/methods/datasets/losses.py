@@ -83,11 +83,13 @@ class GroupLoss:
 def certainty(ladders: Sequence[Ladder], codes: Codes, rows: Codes) -> ColumnLoss:
     """Return the normalised certainty penalty: share of the other values a cell can no longer be told from.
 
-    Mean over all cells; a row that is left out loses 1 in each (Xu et al. 2006, equation 2).
+    Mean over all cells by the weight of their column; a row that is left out loses 1 in each (Xu et al. 2006,
+    equation 2).
     """
-    weight = 1 / (len(ladders) * max(1, int(rows.sum())))
+    cells = sum(ladder.weight for ladder in ladders) * max(1, int(rows.sum()))
     totals, rests = [], []
     for place, ladder in enumerate(ladders):
+        weight = ladder.weight / cells
         of_value = np.bincount(codes[:, place], rows, ladder.groups.shape[1])
         totals.append(ladder.losses @ of_value * weight)
         rests.append(tuple((1 - _of_group(ladder, step)) * weight for step in range(len(ladder.groups))))
@@ -97,19 +99,17 @@ def certainty(ladders: Sequence[Ladder], codes: Codes, rows: Codes) -> ColumnLos
 def entropy(ladders: Sequence[Ladder], codes: Codes, rows: Codes) -> ColumnLoss:
     """Return the non-uniform entropy in bits: −log2 of the share of the value in its group, over all cells.
 
-    Gionis and Tassa (2009), definition 4.3. A row that is left out loses as on the last step.
+    Gionis and Tassa (2009), definition 4.3, each column times its weight. A row that is left out loses as on
+    the last step.
     """
     totals, rests = [], []
     for place, ladder in enumerate(ladders):
         of_value = np.bincount(codes[:, place], rows, ladder.groups.shape[1])
         bits = [np.log2(np.maximum(1, np.bincount(groups, of_value))) for groups in ladder.groups]
         own = np.log2(np.maximum(1, of_value))
-        totals.append(
-            np.array(
-                [np.dot(of_value, one[groups] - own) for one, groups in zip(bits, ladder.groups, strict=True)]
-            )
-        )
-        rests.append(tuple(np.log2(max(1, of_value.sum())) - one for one in bits))
+        lost = [np.dot(of_value, one[groups] - own) for one, groups in zip(bits, ladder.groups, strict=True)]
+        totals.append(np.array(lost) * ladder.weight)
+        rests.append(tuple((np.log2(max(1, of_value.sum())) - one) * ladder.weight for one in bits))
     return ColumnLoss(tuple(totals), tuple(rests))
 
 

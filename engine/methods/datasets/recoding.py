@@ -35,14 +35,17 @@ class Ladder:
         Shape (steps, values): share of the other values that one can no longer be told from, from 0 to 1
         (normalised certainty penalty: Xu et al. 2006, equation 2). The others are those of the hierarchy
         where it lists them, otherwise those that occur.
+    weight
+        How much the detail of this column counts beside that of the others.
     """
 
     values: tuple[str, ...]
     groups: Codes
     losses: npt.NDArray[np.float64]
+    weight: float = 1.0
 
     @staticmethod
-    def of(values: Sequence[str], hierarchy: Hierarchy) -> Ladder:
+    def of(values: Sequence[str], hierarchy: Hierarchy, *, weight: float = 1.0) -> Ladder:
         """Place values on the steps of a hierarchy."""
         steps = range(hierarchy.height + 1)
         paths = sorted(zip(*(hierarchy.at(values, step) for step in reversed(steps)), strict=True))
@@ -52,7 +55,12 @@ class Ladder:
         counts = [Counter(hierarchy.at(listed, step)) for step in steps]
         alike = [[count[text] for text in read] for count, read in zip(counts, reads, strict=True)]
         losses = (np.array(alike, dtype=np.float64) - 1) / max(1, len(listed) - 1)
-        return Ladder(tuple(reads[0]), groups, losses.reshape(len(reads), -1))
+        return Ladder(tuple(reads[0]), groups, losses.reshape(len(reads), -1), weight)
+
+    @property
+    def bits(self) -> int:
+        """How many bits the place of a value takes."""
+        return int(self.groups.shape[1] - 1).bit_length()
 
     def place(self, values: Sequence[str]) -> Codes:
         """Return where values stand in `values`."""
@@ -109,6 +117,14 @@ class Members:
 def combinations(ladders: Sequence[Ladder]) -> int:
     """Return how many combinations of steps there are."""
     return prod(len(ladder.groups) for ladder in ladders)
+
+
+def shifts(ladders: Sequence[Ladder], first: int = 0) -> list[int]:
+    """Return where the digit of each column begins in one number for all, and last where they all end.
+
+    ``first`` bits below them stay free.
+    """
+    return np.cumsum([first, *(ladder.bits for ladder in ladders)]).tolist()
 
 
 def group_numbers(codes: Codes, ladders: Sequence[Ladder], steps: Sequence[int]) -> Codes:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from engine.methods.datasets.recoding import Codes, Ladder, group_numbers
+from engine.methods.datasets.recoding import Codes, Ladder, group_numbers, shifts
 
 Steps = tuple[int, ...]
 _BITS = 62
@@ -50,6 +50,12 @@ class Cells:
     def sizes(self) -> Codes:
         """Return the sum of the counts of every group."""
         return np.bincount(self.group, self.count, self.groups).astype(np.int64)
+
+    @staticmethod
+    def counted(group: Codes, further: Codes, count: Codes, *, values: int, groups: int) -> Cells:
+        """Add up entries, each with a group, a further digit below ``values`` and a count; no digits."""
+        key, summed = _summed(group * values + further, count)
+        return Cells(key // values, key % values, summed, np.zeros((0, groups), dtype=np.int64))
 
 
 class Rollup:
@@ -92,21 +98,19 @@ class Rollup:
         self._codes = codes
         self._further = np.zeros(len(codes), dtype=np.int64) if further is None else further
         self._count = np.ones(len(codes), dtype=np.int64) if count is None else count
-        widths = [int(ladder.groups.shape[1] - 1).bit_length() for ladder in ladders]
-        self._masks = [(1 << width) - 1 for width in widths]
+        self._masks = [(1 << ladder.bits) - 1 for ladder in ladders]
         self._further_bits = int(values - 1).bit_length()
         self._bits = int(self._count.sum()).bit_length()
-        first = self._bits + self._further_bits
-        self._shifts = [first + sum(widths[:place]) for place in range(len(widths))]
-        self._narrow = first + sum(widths) <= _BITS
+        *self._shifts, end = shifts(ladders, self._bits + self._further_bits)
+        self._narrow = end <= _BITS
         self._held: OrderedDict[Steps, int] = OrderedDict()  # → place in the next three
-        self._levels = np.zeros((0, len(widths)), dtype=np.int64)
+        self._levels = np.zeros((0, len(ladders)), dtype=np.int64)
         self._lengths = np.zeros(0, dtype=np.int64)
         self._packs: list[Codes] = []
         self._moves: dict[tuple[int, int, int], Codes] = {}
         self._bottom = (0,) * len(ladders)
         # Columns with few values first: these are the last to grow coarser on the way up.
-        self._order = sorted(range(len(widths)), key=lambda place: self._masks[place])
+        self._order = sorted(range(len(ladders)), key=lambda place: self._masks[place])
 
     def cells(self, steps: Steps) -> Cells:
         """Return the cells on a combination of steps."""
@@ -120,7 +124,7 @@ class Rollup:
         count = packed & ((1 << self._bits) - 1)
         if self.values == 1:
             return count
-        return np.add.reduceat(count, _starts(packed >> self._shifts[0]))
+        return np.add.reduceat(count, starts(packed >> self._shifts[0]))
 
     def digits(self, steps: Steps, groups: npt.NDArray[np.bool_]) -> Codes:
         """Return what some groups read in every column, shape (columns, groups): places on the step."""
@@ -128,7 +132,7 @@ class Rollup:
             return self._far(steps).digits[:, groups]
         packed = self._packed(steps)
         if self.values > 1:
-            packed = packed[_starts(packed >> self._shifts[0])]
+            packed = packed[starts(packed >> self._shifts[0])]
         packed = packed[groups]
         found = [packed >> shift & mask for shift, mask in zip(self._shifts, self._masks, strict=True)]
         return _stacked(found, len(packed))
@@ -136,10 +140,10 @@ class Rollup:
     def _near(self, steps: Steps) -> Cells:
         packed = self._packed(steps)
         group = packed >> self._shifts[0]
-        starts = _starts(group)
-        number = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(packed)))
+        first = starts(group)
+        number = np.repeat(np.arange(len(first)), np.diff(first, append=len(packed)))
         further = packed >> self._bits & ((1 << self._further_bits) - 1)
-        digits = self.digits(steps, np.ones(len(starts), dtype=bool))
+        digits = self.digits(steps, np.ones(len(first), dtype=bool))
         return Cells(number, further, packed & ((1 << self._bits) - 1), digits)
 
     def _far(self, steps: Steps) -> Cells:
@@ -189,11 +193,11 @@ class Rollup:
         """Sort cells and add up the counts of equal ones."""
         packed.sort(kind="stable")  # runs are sorted already: ten times faster than the default
         key = packed >> self._bits
-        starts = _starts(key)
+        runs = starts(key)
+        first = packed[runs]
         if self.distinct:
-            return packed[starts]
-        first = packed[starts]
-        count = np.add.reduceat(packed & ((1 << self._bits) - 1), starts)
+            return first
+        count = np.add.reduceat(packed & ((1 << self._bits) - 1), runs)
         return (first >> self._bits << self._bits) | count
 
     def _finer(self, steps: Steps) -> tuple[Steps, Codes]:
@@ -243,16 +247,16 @@ class Rollup:
         self._held = OrderedDict((steps, order[steps]) for steps in self._held if steps in late)
 
 
-def _starts(rising: Codes) -> npt.NDArray[np.intp]:
+def starts(rising: Codes) -> npt.NDArray[np.intp]:
     """Return where each run of equal numbers begins."""
-    return np.concatenate(([0], np.flatnonzero(rising[1:] != rising[:-1]) + 1))[: max(1, len(rising))]
+    return np.flatnonzero(np.append(True, rising[1:] != rising[:-1])[: len(rising)])
 
 
 def _summed(key: Codes, count: Codes) -> tuple[Codes, Codes]:
     order = np.argsort(key, kind="stable")
     key, count = key[order], count[order]
-    starts = _starts(key)
-    return key[starts], np.add.reduceat(count, starts)
+    runs = starts(key)
+    return key[runs], np.add.reduceat(count, runs)
 
 
 def _stacked(digits: list[Codes], groups: int) -> Codes:

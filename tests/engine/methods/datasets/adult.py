@@ -8,7 +8,9 @@ import pandas as pd
 
 from engine.methods.datasets.conditions import Condition
 from engine.methods.datasets.recoding import Ladder, Members
+from engine.risk.encoding import encode_column
 from engine.table.hierarchies import from_csv
+from engine.table.schema import Column, Kind, Role
 
 DATA = Path(__file__).parents[3] / "data"
 NINE = {
@@ -50,10 +52,7 @@ def placed(columns=tuple(NINE)):
     return distinct, Members(number, np.arange(len(number))), ladders, number
 
 
-def condition(column, test, *, monotone=False, monotone_alone=True, columns=tuple(NINE)):
-    """Return what groups have to fulfil in a sensitive attribute; ``test`` gets the shares of its values."""
-    number = placed(columns)[3]
-    value, found = pd.factorize(complete_rows()[column].to_numpy(dtype=object), sort=True)
-    pairs, count = np.unique(np.column_stack([number, value]), axis=0, return_counts=True)
-    shares = np.bincount(value) / len(value)
-    return Condition(pairs[:, 0], pairs[:, 1], count, len(found), test(shares), monotone, monotone_alone)
+def condition(column, demand, *, columns=tuple(NINE)):
+    """Return what groups have to fulfil in a sensitive attribute; ``demand`` gets it encoded."""
+    encoded = encode_column(complete_rows()[column], Column(column, Role.SENSITIVE, Kind.CATEGORY))
+    return Condition.of(placed(columns)[3], encoded, [demand(encoded)])

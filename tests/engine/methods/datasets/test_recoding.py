@@ -57,12 +57,19 @@ class ByHand:
             groups.setdefault(text, []).append(entry)
         return groups, reads
 
+    def kept(self, steps, k):
+        """Return what the groups read that hold."""
+        return {text for text, rows in self.groups(steps)[0].items() if len({row[-1] for row in rows}) >= k}
+
+    def too_risky(self, steps, kept):
+        return False
+
     def losses(self, steps, k, most):
         """Return every loss by name, None where too many are left out."""
         groups, reads = self.groups(steps)
-        kept = {text for text, rows in groups.items() if len({row[-1] for row in rows}) >= k}
+        kept = self.kept(steps, k)
         stays = {row[-1] for text in kept for row in groups[text]}
-        if not kept or len(self.everybody) - len(stays) > most:
+        if not kept or len(self.everybody) - len(stays) > most or self.too_risky(steps, kept):
             return None
         rows = len(self.entries)
         left = rows - sum(len(groups[text]) for text in kept)
