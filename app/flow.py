@@ -140,13 +140,21 @@ def only_what_is_read(plan: Plan, method: Method | None) -> Plan:
 
 def term_names(method: Method) -> tuple[str, ...]:
     """Return the names of what the promises of a method state besides a loss, each once."""
-    return tuple(dict.fromkeys(term for kind in method.promises for term in promise_kind(kind).terms))
+    kinds = [promise_kind(kind) for kind in method.promises]
+    return tuple(dict.fromkeys(term for kind in kinds for term in (*kind.terms, *kind.conditions)))
 
 
 def thresholds(method: Method) -> tuple[Parameter, ...]:
-    """Return the parameters that are asked for with the terms: those that a promise states by their name."""
+    """Return the parameters that are asked for with the terms: those that a promise states by their name.
+
+    What is asked for only beside another parameter stays with that one.
+    """
     stated = term_names(method)
-    return tuple(one for one in method.parameters if one.name in stated and one.kind not in _OF_COLUMNS)
+    return tuple(
+        one
+        for one in method.parameters
+        if one.name in stated and one.kind not in _OF_COLUMNS and one.when is None
+    )
 
 
 def has_terms(method: Method) -> bool:

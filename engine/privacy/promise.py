@@ -150,7 +150,7 @@ class PromiseKind(ABC):
 
     Its words stand in ``resources/texts/LANG/promises/ID.toml``: ``name``, ``sentence`` (for who chooses),
     ``recipient`` (for who receives, in README.txt), ``can`` and ``cannot``, ``accounting``, and ``label`` and
-    ``what`` below ``terms.NAME``; ``statement`` where it bounds no loss, or is local.
+    ``what`` below ``terms.NAME``, conditions too; ``statement`` where it bounds no loss, or is local.
     """
 
     id: ClassVar[str]
@@ -160,6 +160,8 @@ class PromiseKind(ABC):
     """Whether people protect their own answers before they give them: no table, no noise of ours."""
     terms: ClassVar[tuple[str, ...]] = ()
     """The names of what it states besides."""
+    conditions: ClassVar[tuple[str, ...]] = ()
+    """The names of what it states further where that was asked for."""
 
 
 @cache

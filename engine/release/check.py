@@ -131,7 +131,7 @@ def _refuse_promise(checked: Checked) -> None:
     promise = checked.promise
     kind = promise_kind(promise.kind)
     fits = promise.kind in checked.method.promises and kind.bounded == (promise.loss is not None)
-    if not fits or set(promise.terms) != set(kind.terms):
+    if not fits or set(promise.terms) - set(kind.conditions) != set(kind.terms):
         raise InputRefused("run.promise_differs", method=checked.method.id)
     if promise.loss is not None:
         total([promise], delta=promise.loss.delta)

@@ -169,7 +169,10 @@ def distinct_values(counts: SensitiveCounts) -> Numbers:
 
 def entropies(counts: SensitiveCounts) -> Floats:
     """Return the entropy of every group in nats (Machanavajjhala et al. 2007, definition 4.1)."""
-    return np.log(counts.total) - _sums(counts, counts.count * np.log(counts.count)) / counts.total
+    return (
+        np.log(counts.total)
+        - _sums(counts, counts.count.astype(np.float64) * np.log(counts.count)) / counts.total
+    )
 
 
 def recursive_ratios(counts: SensitiveCounts, at_least: int) -> Floats:

@@ -14,8 +14,8 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from engine.methods.datasets.conditions import Condition
-from engine.methods.datasets.joining import Joining, between, cells_of, ends, row_loss
+from engine.methods.datasets.conditions import Condition, cells_of
+from engine.methods.datasets.joining import Joining, between, ends, row_loss
 from engine.methods.datasets.losses import certainty
 from engine.methods.datasets.recoding import Codes, Ladder, Members, combinations, group_numbers, shifts
 from engine.methods.datasets.rollup import Cells

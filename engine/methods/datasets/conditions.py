@@ -92,6 +92,19 @@ class Condition:
         return found
 
 
+def cells_of(group: Codes, condition: Condition) -> Cells:
+    """Return the sensitive values of every group, given the group of each combination, -1 for none."""
+    of_entry = group[condition.combination]
+    inside = of_entry >= 0
+    return Cells.counted(
+        of_entry[inside],
+        condition.value[inside],
+        condition.count[inside],
+        values=len(condition.overall),
+        groups=int(group.max(initial=-1)) + 1,
+    )
+
+
 def distinct(least: int) -> Demand:
     """Demand at least so many different values (distinct l-diversity)."""
     return Demand(lambda counts: distinct_values(counts) >= least, monotone=True)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.methods.datasets.conditions import Condition
+from engine.methods.datasets.conditions import Condition, cells_of
 from engine.methods.datasets.losses import ColumnLoss, GroupLoss, Loss, loss_of
-from engine.methods.datasets.recoding import Codes, Ladder, Members, combinations
+from engine.methods.datasets.recoding import Codes, Ladder, Members, combinations, group_numbers
 from engine.methods.datasets.rollup import Rollup, Steps
 from engine.progress import SILENT, Progress
 
@@ -109,7 +110,7 @@ class Lattice:
         most_left_out: int = 0,
         loss: Loss = Loss.CERTAINTY,
         conditions: Sequence[Condition] = (),
-        most_average_risk: float = 1.0,
+        most_average_risk: Fraction = Fraction(1),
     ) -> None:
         self.most_average_risk = most_average_risk
         self.members, self.ladders, self.k = members, tuple(ladders), k
@@ -163,12 +164,20 @@ class Lattice:
             if kept.any():
                 kept = kept & condition.holds(spread.cells(steps))
         left_out = self._left_out(steps, kept, sizes)
-        risky = kept.sum() > self.most_average_risk * sizes[kept].sum()
+        risky = int(kept.sum()) > self.most_average_risk * int(sizes[kept].sum())
         holds = bool(kept.any()) and left_out <= self.most_left_out and not risky
         small = left_out if kept is large else self._left_out(steps, large, sizes)
         closes = not holds and (self.inferred or small > self.most_left_out or not large.any())
         rows = sizes if self.rows is self.people else self.rows.sizes(steps)
         return Looked(kept, left_out, holds, closes, *self._losses(steps, kept if holds else None, rows))
+
+    def groups(self, steps: Steps) -> Codes:
+        """Return the group of every combination of values on some steps, -1 where it does not hold."""
+        number = group_numbers(self.codes, self.ladders, steps)
+        holds = self.members.sizes(number) >= self.k
+        for condition in self.conditions:
+            holds &= condition.holds(cells_of(number, condition))
+        return np.asarray(np.where(holds, np.cumsum(holds) - 1, -1)[number], dtype=np.int64)
 
     def _losses(self, steps: Steps, kept: npt.NDArray[np.bool_] | None, sizes: Codes) -> tuple[float, float]:
         """Return the loss, infinite where the steps do not hold, and the bound."""

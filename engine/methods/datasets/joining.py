@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from engine.methods.datasets.conditions import Condition
+from engine.methods.datasets.conditions import Condition, cells_of
 from engine.methods.datasets.losses import Floats
 from engine.methods.datasets.recoding import Codes, Ladder
 from engine.methods.datasets.rollup import Cells, starts
@@ -49,7 +49,7 @@ class Joining:
         self.spreads = [_Spread(group, one) for one in conditions]
 
     def place(self, over: Codes, *, progress: Progress = SILENT) -> bool:
-        """Put combinations into groups, the last with whole groups if need be; say whether that could be done.
+        """Put combinations into groups, the last with whole groups; say whether it could be done.
 
         Notes
         -----
@@ -175,16 +175,3 @@ def row_loss(ladders: Sequence[Ladder], low: Codes, high: Codes) -> Floats:
     for place, ladder in enumerate(ladders):
         total += ladder.weight * ladder.losses[steps[place], low[place]]
     return total
-
-
-def cells_of(group: Codes, condition: Condition) -> Cells:
-    """Return the sensitive values of every group, given the group of each combination, -1 for none."""
-    of_entry = group[condition.combination]
-    inside = of_entry >= 0
-    return Cells.counted(
-        of_entry[inside],
-        condition.value[inside],
-        condition.count[inside],
-        values=len(condition.overall),
-        groups=int(group.max(initial=-1)) + 1,
-    )

@@ -11,3 +11,13 @@ class KAnonymity(PromiseKind):
     id = "k_anonymity"
     bounded = False
     terms = ("k", "columns")
+    conditions = (
+        "sensitive",
+        "distinct_l",
+        "entropy_l",
+        "recursive_l",
+        "recursive_c",
+        "t",
+        "beta",
+        "average_risk",
+    )

@@ -76,7 +76,9 @@ def test_the_declaration_is_whole(method: Method) -> None:
 def test_every_kind_of_promise_has_its_words(kind: Any) -> None:
     names = ["name", "sentence", "recipient", "can", "cannot", "accounting"]
     names += [] if kind.bounded else ["statement"]
-    names += [f"terms.{term}.{part}" for term in kind.terms for part in ("label", "what")]
+    names += [
+        f"terms.{term}.{part}" for term in (*kind.terms, *kind.conditions) for part in ("label", "what")
+    ]
     assert [name for name in names if not texts.has(f"promises.{kind.id}.{name}")] == []
     if not kind.bounded:
         for name in ("sentence", "statement", "recipient"):

@@ -98,7 +98,7 @@ def test_too_few_people_are_refused_in_words(recoding, columns, rows, tmp_path):
 @pytest.mark.parametrize(
     ("given", "code"),
     [
-        ({"columns": ["result"], "k": 5}, f"{ID}.nothing_identifying"),
+        ({"columns": ["result"], "k": 5}, "grouping.nothing_identifying"),
         ({"columns": ["age"], "k": 1}, "parameters.too_small"),
         ({"columns": ["age"]}, "parameters.unfilled"),
         ({"columns": ["pid", "age"], "k": 5}, "parameters.identifier"),
@@ -119,3 +119,113 @@ def test_the_example_is_made_verified_and_true(tmp_path):
     assert frame.groupby(["age", "gender", "race"]).size().min() >= 11
     evidence = json.loads((tmp_path / "out" / "release" / "evidence.json").read_text())
     assert evidence["promise"]["kind"] == "k_anonymity" and evidence["promise"]["epsilon"] is None
+
+
+ILL = Schema(
+    (
+        Column("age", Role.IDENTIFYING, Kind.INTEGER, hierarchy=Hierarchy(bands=(5, 20))),
+        Column("town", Role.PLACE, Kind.CATEGORY, hierarchy=Hierarchy(tree={"a": ("x",), "b": ("x",)})),
+        Column("ill", Role.SENSITIVE, Kind.CATEGORY),
+        Column("same", Role.SENSITIVE, Kind.CATEGORY),
+        Column("stage", Role.OTHER, Kind.INTEGER),
+    )
+)
+CONDITIONS = {
+    "distinct_l": ({"distinct_l": 3}, lambda found, own: found.distinct >= 3),
+    "entropy_l": ({"entropy_l": "2.5"}, lambda found, own: found.entropy >= 2.5 - 1e-9),
+    "recursive_l": ({"recursive_l": 2, "recursive_c": 2}, lambda found, own: found.recursive[2] < 2),
+    "average_risk": ({"average_risk": "0.05"}, lambda found, own: own.people.mean() >= 20),
+}
+
+
+def ill_people(rows=300, seed=5):
+    chance = np.random.default_rng(seed)
+    return Table(
+        pd.DataFrame(
+            {
+                "age": chance.integers(20, 70, rows).astype(str),
+                "town": chance.choice(["a", "b", "c"], rows),
+                "ill": chance.choice(["v", "w", "y", "z"], rows, p=[0.55, 0.25, 0.15, 0.05]),
+                "same": ["one"] * rows,
+                "stage": np.arange(rows).astype(str),
+            }
+        )
+    )
+
+
+def made_of(given, rows, tmp_path):
+    found = method(ID)
+    request = found.request({"people": ILL}, given)
+    assert not found.problems(request), found.problems(request)
+    context = Context(Noise(), ordinary_generator(), tmp_path)
+    return found.run({"people": rows}, request, context), request
+
+
+EACH = [
+    (name, recoding)
+    for name in (*CONDITIONS, "t", "beta")
+    for recoding in ("whole_columns", "groups")
+    if (name, recoding) != ("average_risk", "groups")  # asked for of whole columns alone
+]
+
+
+@pytest.mark.parametrize(("name", "recoding"), EACH)
+def test_conditions_hold_in_the_released_table_and_stand_in_the_promise(name, recoding, tmp_path):
+    from engine.risk.encoding import encode
+    from engine.risk.groups import group_rows
+    from engine.risk.sensitive import closeness, diversity, sensitive_counts
+
+    asked, holds = CONDITIONS.get(name, ({"t": "0.15"} if name == "t" else {"beta": "0.8"}, None))
+    given = {"columns": ["age", "town", "ill"], "k": 3, "recoding": recoding, **asked}
+    if holds is None:  # measured against everybody, so nobody is left out
+        given["most_left_out"] = 0
+    release, _ = made_of(given, ill_people(), tmp_path)
+    assert name in release.promise.terms and release.promise.terms["k"] == 3
+    table = encode(Table(release.artefacts[0].frame), ILL, columns=["age", "town", "ill"])
+    groups = group_rows(table, ["age", "town"])
+    counts = sensitive_counts(groups, table.columns["ill"])
+    assert groups.smallest >= 3
+    if holds is not None:
+        assert holds(diversity(counts, groups), groups)
+    else:
+        close = closeness(counts)
+        assert close.t <= 0.15 + 1e-9 if name == "t" else close.beta <= 0.8 + 1e-9
+
+
+@pytest.mark.parametrize("recoding", ["whole_columns", "groups"])
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"columns": ["age", "same"], "distinct_l": 2}, "grouping.one_value"),
+        ({"columns": ["age", "ill"], "distinct_l": 9}, "grouping.not_fulfilled"),
+        ({"columns": ["age"], "k": 500}, "grouping.too_few"),
+    ],
+)
+def test_what_no_table_fulfils_is_said(asked, code, recoding, tmp_path):
+    from engine.errors import InputRefused
+    from engine.texts import explain
+
+    with pytest.raises(InputRefused) as caught:
+        made_of({"k": 2, "recoding": recoding, **asked}, ill_people(), tmp_path)
+    assert caught.value.code == code and explain(caught.value)[1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"columns": ["age", "stage"], "k": 2, "t": "0.2"}, "grouping.nothing_sensitive"),
+        ({"columns": ["age"], "k": 2, "sensitive": ["ill"], "t": "0.2"}, "grouping.not_released"),
+        ({"columns": ["age"], "k": 2, "weights": {"town": 2}}, "grouping.not_released"),
+    ],
+)
+def test_conditions_are_checked_from_declarations(asked, code):
+    found = method(ID)
+    assert found.problems(found.request({"people": ILL}, asked))[0].code == code
+
+
+def test_values_that_a_hierarchy_misses_are_named_inside_only(tmp_path):
+    release, _ = made_of({"columns": ["age", "town"], "k": 3}, ill_people(), tmp_path)
+    named = [view for view in release.inside.views if view.title.id == "grouping.views.unknown.title"]
+    count = int((ill_people().rows()["town"] == "c").sum())
+    assert named[0].rows == (("town", "c", count),)
+    assert all("unknown" not in view.title.id for view in release.views)

@@ -1,0 +1,288 @@
+"""What the methods share that put people into groups: reading a table as combinations, writing it coarser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.methods.datasets.conditions import Condition, Demand, alike, close, distinct, entropy, recursive
+from engine.methods.datasets.recoding import Codes, Ladder, Members
+from engine.methods.datasets.rollup import Cells
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import DictionaryEntry, Request
+from engine.methods.shared.rows import entry, written_cells
+from engine.privacy.promise import Promise, Term
+from engine.risk.encoding import EncodedColumn, encode_column
+from engine.table.hierarchies import ALL, CALENDAR, MISSING, Hierarchy
+from engine.table.schema import Column, Kind, Role
+from engine.table.table import Table
+from engine.views import TableView, Text
+
+WORDS = "grouping"
+IDENTIFYING = (Role.IDENTIFYING, Role.TIME, Role.PLACE)
+MOST_UNKNOWN = 20  # values of a column that its hierarchy does not know, listed inside
+
+ALL_COLUMNS = Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=200)
+SMALLEST = Parameter("k", ParameterKind.INTEGER, minimum=2, maximum=100_000)
+_ABOVE_0 = Fraction(1, 10_000)
+CONDITIONS = (
+    Parameter("sensitive", ParameterKind.COLUMNS, optional=True, column_roles=(Role.SENSITIVE,)),
+    Parameter("distinct_l", ParameterKind.INTEGER, optional=True, minimum=2, maximum=1000),
+    Parameter(
+        "entropy_l", ParameterKind.NUMBER, optional=True, minimum=Fraction(101, 100), maximum=Fraction(1000)
+    ),
+    Parameter("recursive_l", ParameterKind.INTEGER, optional=True, minimum=2, maximum=1000),
+    Parameter("recursive_c", ParameterKind.NUMBER, default=Fraction(3), minimum=_ABOVE_0, maximum=1000),
+    Parameter("t", ParameterKind.NUMBER, optional=True, minimum=_ABOVE_0, maximum=1),
+    Parameter("distance", ParameterKind.CHOICE, default="declared", choices=("declared", "equal")),
+    Parameter("beta", ParameterKind.NUMBER, optional=True, minimum=_ABOVE_0, maximum=1000),
+)
+"""What the sensitive values of every group have to fulfil; nothing where nothing is filled in."""
+WEIGHTS = Parameter(
+    "weights",
+    ParameterKind.NUMBER,
+    optional=True,
+    each=True,
+    minimum=Fraction(1, 100),
+    maximum=100,
+    column_roles=IDENTIFYING,
+)
+"""How much the detail of each column counts; 1 where nothing is said."""
+_ASKED: Mapping[str, Callable[[EncodedColumn, Request], Demand]] = {
+    "distinct_l": lambda column, request: distinct(request.values["distinct_l"]),
+    "entropy_l": lambda column, request: entropy(float(request.values["entropy_l"])),
+    "recursive_l": lambda column, request: recursive(
+        float(request.values["recursive_c"]), request.values["recursive_l"]
+    ),
+    "t": lambda column, request: close(
+        column, float(request.values["t"]), equal=request.values["distance"] == "equal"
+    ),
+    "beta": lambda column, request: alike(float(request.values["beta"])),
+}
+
+
+def identifying_columns(request: Request) -> list[Column]:
+    """Return the released columns by which somebody could be known."""
+    columns = (request.schema.column(name) for name in request.values["columns"])
+    return [column for column in columns if column.role in IDENTIFYING]
+
+
+def sensitive_columns(request: Request) -> list[Column]:
+    """Return the columns that conditions are about: those named, else all released sensitive ones."""
+    columns = [request.schema.column(name) for name in request.values["columns"]]
+    named = request.values["sensitive"]
+    return [one for one in columns if one.role is Role.SENSITIVE and (not named or one.name in named)]
+
+
+def grouping_problems(request: Request) -> list[Problem]:
+    """Say what is wrong with columns and conditions, from declarations only."""
+    values = request.values
+    if not identifying_columns(request):
+        return [Problem("grouping.nothing_identifying", {}, "columns")]
+    for name in ("sensitive", "weights"):
+        for column in values[name] or () if name in values else ():
+            if column not in values["columns"]:
+                return [Problem("grouping.not_released", {"column": column}, name)]
+    asked = [name for name in _ASKED if values.get(name) is not None]
+    if asked and not sensitive_columns(request):
+        return [Problem("grouping.nothing_sensitive", {}, asked[0])]
+    return []
+
+
+def promise(request: Request, **further: Term) -> Promise:
+    """Return what groups of at least k promise, with the conditions that were asked for."""
+    values = request.values
+    terms: dict[str, Term] = {
+        "k": values["k"],
+        "columns": ", ".join(column.name for column in identifying_columns(request)),
+    }
+    asked = [name for name in _ASKED if values.get(name) is not None]
+    if asked:
+        terms["sensitive"] = ", ".join(column.name for column in sensitive_columns(request))
+    for name in asked:
+        terms[name] = values[name]
+        if name == "recursive_l":
+            terms["recursive_c"] = values["recursive_c"]
+    return Promise(
+        "k_anonymity",
+        None,
+        request.unit,
+        request.rows_per_person,
+        terms={**terms, **further},
+        assumptions=("trusted_machine",),
+    )
+
+
+def hierarchy_of(column: Column) -> Hierarchy:
+    """Return the declared hierarchy, the calendar for dates, else only the step from the value to all."""
+    if column.hierarchy is not None:
+        return column.hierarchy
+    return Hierarchy(calendar=CALENDAR) if column.kind is Kind.DATE else Hierarchy()
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """A table as combinations of identifying values. From private rows.
+
+    Parameters
+    ----------
+    rows
+        The released columns as text, in the order of the table.
+    columns, identifying
+        Their declarations, and of those by which somebody could be known.
+    ladders
+        One for each identifying column.
+    codes
+        The distinct combinations, shape (combinations, identifying columns): places in `Ladder.values`.
+    number
+        The combination of every row.
+    members
+        Who has which combination.
+    """
+
+    rows: pd.DataFrame
+    columns: tuple[Column, ...]
+    identifying: tuple[Column, ...]
+    ladders: tuple[Ladder, ...]
+    codes: Codes
+    number: Codes
+    members: Members
+
+    def coarser(self, group: Codes, steps: Codes) -> pd.DataFrame:
+        """Return the rows whose combination has a group, written on its steps.
+
+        Parameters
+        ----------
+        group
+            Of every combination, -1 for none.
+        steps
+            Shape (identifying columns, groups).
+        """
+        of_row = group[self.number]
+        coarse = self.rows.copy()
+        for place, column in enumerate(self.identifying):
+            hierarchy = hierarchy_of(column)
+            codes, uniques = pd.factorize(self.rows[column.name].to_numpy(dtype=object))
+            values = [str(value) for value in uniques]
+            reads = np.array(
+                [hierarchy.at(values, step) for step in range(hierarchy.height + 1)], dtype=object
+            )
+            coarse[column.name] = reads[steps[place][of_row], codes]
+        return coarse[of_row >= 0]
+
+    def entries(self, steps: Codes) -> tuple[DictionaryEntry, ...]:
+        """Return the dictionary of the rows, given the steps of the groups that leave."""
+        return tuple(self._entry(column, steps) for column in self.columns)
+
+    def _entry(self, column: Column, steps: Codes) -> DictionaryEntry:
+        if column not in self.identifying:
+            return entry(column, "as_it_is")
+        own = steps[self.identifying.index(column)]
+        low, high = int(own.min()), int(own.max())
+        if high == 0:
+            return entry(column, "as_it_is")
+        height = hierarchy_of(column).height
+        if low == high:
+            return entry(column, "coarser", step=high, steps=height)
+        return entry(column, "coarser_by_group", low=low, high=high, steps=height)
+
+    def steps_view(self, group: Codes, steps: Codes) -> TableView:
+        """Say how coarse the released rows are: a line for a column and step, with its share of the rows."""
+        of_row = group[self.number]
+        rows = []
+        for column, own in zip(self.identifying, steps[:, of_row[of_row >= 0]], strict=True):
+            shares = np.bincount(own) / len(own)
+            height = hierarchy_of(column).height
+            rows += [
+                (column.name, step, height, round(share, 3)) for step, share in enumerate(shares) if share
+            ]
+        headings = tuple(Text(f"{WORDS}.views.steps.{name}") for name in ("column", "step", "of", "share"))
+        return TableView(
+            Text(f"{WORDS}.views.steps.title"), headings, tuple(rows), Text(f"{WORDS}.views.steps.note")
+        )
+
+    def unknown_view(self) -> TableView | None:
+        """Name the values that hierarchies do not know, for inside; None where they know all."""
+        rows = []
+        for column in self.identifying:
+            hierarchy = hierarchy_of(column)
+            if hierarchy.height == 1:
+                continue
+            values, counts = np.unique(self.rows[column.name].to_numpy(dtype=str), return_counts=True)
+            reads = hierarchy.at(values.tolist(), 1)
+            found = [place for place, read in enumerate(reads) if read == ALL and values[place] != MISSING]
+            rows += [(column.name, str(values[place]), int(counts[place])) for place in found[:MOST_UNKNOWN]]
+        if not rows:
+            return None
+        headings = tuple(Text(f"{WORDS}.views.unknown.{name}") for name in ("column", "value", "rows"))
+        return TableView(
+            Text(f"{WORDS}.views.unknown.title"), headings, tuple(rows), Text(f"{WORDS}.views.unknown.note")
+        )
+
+
+def read(table: Table, request: Request) -> Grouping:
+    """Read the released columns of a table as combinations."""
+    columns = [request.schema.column(name) for name in request.values["columns"]]
+    cells = {column.name: written_cells(table.rows()[column.name], column) for column in columns}
+    rows = pd.DataFrame(cells, dtype="str")
+    identifying, weights = identifying_columns(request), request.values.get("weights") or {}
+    ladders, codes = [], []
+    for column in identifying:
+        found, uniques = pd.factorize(rows[column.name].to_numpy(dtype=object))
+        values = [str(value) for value in uniques]
+        weight = float(weights.get(column.name, 1))
+        ladders.append(Ladder.of(values, hierarchy_of(column), weight=weight))
+        codes.append(ladders[-1].place(values)[found])
+    distinct_codes, number = np.unique(np.column_stack(codes).astype(np.int64), axis=0, return_inverse=True)
+    number = number.reshape(-1)
+    return Grouping(
+        rows,
+        tuple(columns),
+        tuple(identifying),
+        tuple(ladders),
+        distinct_codes,
+        number,
+        _members(number, table, request),
+    )
+
+
+def conditions(grouping: Grouping, table: Table, request: Request) -> list[Condition]:
+    """Return what the sensitive values of every group have to fulfil, one entry for each such column."""
+    asked = [demand for name, demand in _ASKED.items() if request.values.get(name) is not None]
+    if not asked:
+        return []
+    found = []
+    for column in sensitive_columns(request):
+        encoded = encode_column(table.rows()[column.name], column)
+        demands = [demand(encoded, request) for demand in asked]
+        found.append(Condition.of(grouping.number, encoded, demands))
+    return found
+
+
+def refuse(grouping: Grouping, asked: Sequence[Condition], *, k: int) -> InputRefused:
+    """Say why no group can be made, where even all people together are none."""
+    if grouping.members.people < k:
+        return InputRefused("grouping.too_few", k=k)
+    for one in asked:
+        everybody = Cells.counted(
+            np.zeros(len(one.value), dtype=np.int64), one.value, one.count, values=len(one.overall), groups=1
+        )
+        if not one.holds(everybody).all():
+            code = "one_value" if one.column.size == 1 else "not_fulfilled"
+            return InputRefused(f"grouping.{code}", column=one.column.column.name)
+    return InputRefused("grouping.too_many_left_out")
+
+
+def _members(number: Codes, table: Table, request: Request) -> Members:
+    """Say who has which combination; every row is a person of its own where there is no key."""
+    key = request.schema.person_key
+    if key is None or key.name not in table:
+        return Members(number, np.arange(len(number)))
+    person = pd.factorize(table.rows()[key.name], use_na_sentinel=False)[0]
+    pairs = pd.DataFrame({"number": number, "person": person}).drop_duplicates()
+    return Members(pairs["number"].to_numpy(), pairs["person"].to_numpy())
