@@ -6,7 +6,6 @@ has no brackets.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +16,7 @@ from engine.table.schema import Column, Kind
 WITHOUT_VALUE = ("missing", "not_missing", "other")
 ORDERED = ("at_least", "above", "at_most", "below", "between")
 SEVERAL = ("in", "not_in")
-_WORDS = {*"and or not in is at least most above below between missing other".split()}  # noqa: SIM905
-_PLAIN = re.compile(r'[^\s"“”<>=!≤≥≠(),;…]+')
-_SAID = {"at_least": "at least", "above": "above", "at_most": "at most", "below": "below"}
+_TURNED = {"not_in": "in", "not_missing": "missing"}  # operator of a line → what it says is not so
 
 
 @dataclass(frozen=True)
@@ -87,24 +84,13 @@ def text_of(clauses: Sequence[Clause]) -> str:
 
 
 def _one(clause: Clause) -> str:
+    from engine.methods.conditions import Comparison, Not, written
+
     if not clause.whole:
         return "…"
-    column, values = _word(clause.column), [_word(value) for value in clause.values]
-    if clause.operator in WITHOUT_VALUE:
-        return f"{column} is {clause.operator.replace('_', ' ')}"
-    if clause.operator == "between":
-        return f"{column} between {values[0]} and {values[1]}"
-    if clause.operator in SEVERAL:
-        no = "not " if clause.operator == "not_in" else ""
-        return (
-            f"{column} is {no}{values[0]}" if len(values) == 1 else f"{column} {no}in ({', '.join(values)})"
-        )
-    return f"{column} {_SAID[clause.operator]} {values[0]}"
-
-
-def _word(text: str) -> str:
-    plain = _PLAIN.fullmatch(text) is not None and text.casefold() not in _WORDS
-    return text if plain else '"' + text.replace('"', '""') + '"'
+    operator, turned = _TURNED.get(clause.operator, clause.operator), clause.operator in _TURNED
+    one = Comparison(clause.column, operator.replace("_", " "), clause.values)
+    return written(Not(one) if turned else one)
 
 
 def clauses_of(text: str) -> tuple[Clause, ...] | None:
@@ -144,7 +130,7 @@ def _together(tree: Any) -> list[Clause] | None:
             return None
         operator = one.operator.replace(" ", "_")
         if turned:
-            operator = {"in": "not_in", "missing": "not_missing"}.get(operator, "")
+            operator = {name: line for line, name in _TURNED.items()}.get(operator, "")
         if not operator:
             return None
         found.append(Clause(one.column, operator, one.values))

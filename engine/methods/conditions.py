@@ -28,6 +28,8 @@ _SIGNS = {
     ">=": "at least", "≥": "at least", ">": "above", "<=": "at most", "≤": "at most", "<": "below",
 }  # fmt: skip
 ORDERED = ("at least", "above", "at most", "below")
+_OWN = {*"and or not in is at least most above below between missing other".split()}  # noqa: SIM905
+_BARE = re.compile(r'[^\s"“”<>=!≤≥≠(),;…]+')
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,48 @@ def parse(text: str) -> Condition:
     if len(list(comparisons(found))) > MOST_COMPARISONS:
         raise InputRefused("services.private_queries.too_many_comparisons", most=MOST_COMPARISONS)
     return found
+
+
+def written(condition: Condition) -> str:
+    """Return a condition as a text that `parse` reads as the same tree.
+
+    Examples
+    --------
+    >>> written(parse("sex = f and not (age >= 60 or ward not in (a, b))"))
+    'sex is f and not (age at least 60 or ward not in (a, b))'
+    >>> written(Comparison("unit name", "in", ("a", "is")))
+    '"unit name" in (a, "is")'
+    """
+    if isinstance(condition, Comparison):
+        return _compared(condition, "")
+    if isinstance(condition, Not):
+        part = condition.part
+        if isinstance(part, Comparison) and part.operator in ("in", "missing", "other"):
+            return _compared(part, "not ")
+        return f"not ({written(part)})"
+    if isinstance(condition, All):
+        return " and ".join(_inside(part, (All, AnyOf)) for part in condition.parts)
+    return " or ".join(_inside(part, (AnyOf,)) for part in condition.parts)
+
+
+def _inside(part: Condition, bracketed: tuple[type, ...]) -> str:
+    return f"({written(part)})" if isinstance(part, bracketed) else written(part)
+
+
+def _compared(one: Comparison, no: str) -> str:
+    column, values = quoted(one.column), [quoted(value) for value in one.values]
+    if one.operator == "between":
+        return f"{column} between {values[0]} and {values[1]}"
+    if one.operator == "in":
+        several = f"{column} {no}in ({', '.join(values)})"
+        return several if len(values) > 1 else f"{column} is {no}{values[0]}"
+    return f"{column} {one.operator} {values[0]}" if values else f"{column} is {no}{one.operator}"
+
+
+def quoted(word: str) -> str:
+    """Return a name or a value as it stands in a condition: between quotation marks where it has to."""
+    plain = _BARE.fullmatch(word) is not None and word.casefold() not in _OWN
+    return word if plain else '"' + word.replace('"', '""') + '"'
 
 
 def comparisons(condition: Condition) -> Iterator[Comparison]:

@@ -342,6 +342,25 @@ class Release:
 
 
 @dataclass(frozen=True)
+class Cheaper:
+    """Another way to what a step asks, found from its questions and the state alone.
+
+    Parameters
+    ----------
+    said
+        What it is.
+    epsilon
+        What the step then takes.
+    given
+        The parameters of that step, as JSON values; None where nothing is left to be asked.
+    """
+
+    said: Text
+    epsilon: Fraction
+    given: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
 class Context:
     """What a running method may use.
 
@@ -486,6 +505,14 @@ class Method(ABC):
     def offered(self, request: Request) -> Mapping[str, tuple[str, ...]]:
         """Return, by source, the columns that a step may name where it may not name all; from the state."""
         return {}
+
+    def takes_each(self, request: Request) -> tuple[Fraction, ...]:
+        """Return what each record of a step's table adds to what it takes: 0 for what was paid for before."""
+        return ()
+
+    def cheaper(self, request: Request) -> tuple[Cheaper, ...]:
+        """Return ways to what a step asks that take less, or give more for the same; reads no row."""
+        return ()
 
     def so_far(self, request: Request) -> tuple[View, ...]:
         """Return what a service has released until now, newest first: from its state, reading no row."""

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from engine.errors import InputRefused
-from engine.methods.budget import LARGEST, SMALLEST, budget_problems, required
+from engine.methods.budget import SMALLEST, budget_problems, required
 from engine.methods.conditions import parse
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
     Budget,
+    Cheaper,
     Context,
     DictionaryEntry,
     Expected,
@@ -31,47 +31,22 @@ from engine.methods.protocol import (
     Step,
     TableArtefact,
 )
+from engine.methods.services.asked import ID, Asked, cells_of, level_of
+from engine.methods.services.cheaper import ways
 from engine.methods.services.desk import Answer, Desk, declared
 from engine.methods.services.questions import NOWHERE, Question, axis_of
-from engine.methods.shared.cells import Cells, Extra, LevelAxis, level_problems
+from engine.methods.shared.cells import Extra, LevelAxis, level_problems
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
-from engine.privacy.accuracy import MOST, laplace_error
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts, Stated
 from engine.privacy.promise import Promise
-from engine.table.schema import Schema
 from engine.views import BarsView, TableView, Text, View
 
 if TYPE_CHECKING:
     from engine.table.table import Table
 
-ID = "services.private_queries"
 VISIT, CLOSE = "visit", "close"
 MOST_CELLS, MOST_BARS = 10_000, 60
-FINEST = 10**6
-"""Levels that follow from a margin are whole millionths."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question of a visit with what it costs: nothing where it was answered before."""
-
-    question: Question
-    where: str
-    epsilon: Fraction
-    known: Answer | None
-    margin: int | None = None
-
-    @cached_property
-    def cells(self) -> Cells:
-        """What is counted: one cell, or those of a column."""
-        return _cells(self.question.schema, self.question.by)
-
-    def count(self, rows: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return the exact counts. A row is in at most one cell, by its own values alone."""
-        codes = self.cells.codes(rows)
-        codes[~self.question.mask(rows)] = -1
-        return self.cells.count(codes)
 
 
 class PrivateQueries(Method):
@@ -184,7 +159,7 @@ class PrivateQueries(Method):
             _refuse_question(question, desk)
             known = desk.answer(question.key)
             free = known is not None or question.key in paid
-            epsilon = Fraction(0) if free else _level(record, _opened(request).units_moved)
+            epsilon = Fraction(0) if free else level_of(record, _opened(request).units_moved)
             paid.add(question.key)
             found.append(Asked(question, where, epsilon, known, record["margin"]))
         return tuple(found)
@@ -290,6 +265,14 @@ class PrivateQueries(Method):
     def offered(self, request: Request) -> Mapping[str, tuple[str, ...]]:
         return {MAIN: _desk(request).columns}
 
+    def takes_each(self, request: Request) -> tuple[Fraction, ...]:
+        return tuple(one.epsilon for one in self.asked(request))
+
+    def cheaper(self, request: Request) -> tuple[Cheaper, ...]:
+        if request.step != VISIT:
+            return ()
+        return ways(self.asked(request), request.values["questions"], _desk(request), _opened(request))
+
     def so_far(self, request: Request) -> tuple[View, ...]:
         answers = _desk(request).answers
         frame = self.told([(answer.where, answer) for answer in answers], request).frame
@@ -307,7 +290,7 @@ class PrivateQueries(Method):
         return TableArtefact("answers", (frame.reset_index(drop=True),), entries)
 
     def _answer(self, place: int, where: str, answer: Answer, request: Request) -> pd.DataFrame:
-        cells = _cells(_desk(request).schema, answer.by)
+        cells = cells_of(_desk(request).schema, answer.by)
         values = [" · ".join(cell) for cell in cells.labels()]
         limit = self.mechanism(request, answer.epsilon).accuracy().limit
         columns: dict[str, Any] = {
@@ -336,34 +319,6 @@ _ANSWERS = {
 }
 
 
-def level_for(margin: int, moved: int) -> Fraction:
-    """Return the smallest level at which 95 of 100 answers are within a margin, in whole millionths.
-
-    Parameters
-    ----------
-    margin
-        Largest error, in rows, at least 1.
-    moved
-        How many rows differ between neighbouring tables.
-
-    Examples
-    --------
-    >>> level_for(10, 1), level_for(20, 2)
-    (Fraction(284349, 1000000), Fraction(292007, 1000000))
-    """
-
-    def is_enough(millionths: int) -> bool:
-        return laplace_error(Fraction(moved * FINEST, millionths), share=MOST) <= margin
-
-    low, high = 0, 1
-    while not is_enough(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return max(Fraction(high, FINEST), SMALLEST)
-
-
 def _desk(request: Request) -> Desk:
     desk = Desk.loads(request.state)
     if desk is None:
@@ -378,24 +333,10 @@ def _opened(request: Request) -> Request:
     return replace(request, schemas={MAIN: desk.schema}, private=(MAIN,), budget=budget)
 
 
-def _cells(schema: Schema, by: str | None) -> Cells:
-    return Cells(() if by is None else (LevelAxis(schema.column(by), Extra.SEPARATE),))
-
-
 def _undrawn(found: Promise) -> Promise:
     """Return a promise without what is said of noise: where none is drawn, nothing is to be assumed of it."""
     left = tuple(name for name in found.assumptions if name != "exact_integer_noise")
     return replace(found, assumptions=left)
-
-
-def _level(record: Mapping[str, Any], moved: int) -> Fraction:
-    epsilon, margin = record["epsilon"], record["margin"]
-    if (epsilon is None) == (margin is None):
-        raise InputRefused(f"{ID}.level_or_margin")
-    found = level_for(margin, moved) if epsilon is None else Fraction(epsilon)
-    if found > LARGEST:
-        raise InputRefused("budget.out_of_range", minimum=SMALLEST, maximum=LARGEST)
-    return found
 
 
 def _refuse_question(question: Question, desk: Desk) -> None:
