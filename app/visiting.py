@@ -11,8 +11,8 @@ from typing import Any
 
 from engine import strict_json
 from engine.errors import EngineError, InputRefused
-from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import Source
+from engine.methods.parameters import Parameter, Problem
+from engine.methods.protocol import Cheaper, Method, Request, Source
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 from engine.table.schema import Column, Role, Schema
@@ -123,16 +123,10 @@ class Visit:
         Why it cannot be made yet.
     promise
         What it promises where it can; None otherwise.
-    offered
-        By source, the columns that it may name; a source that is not in it offers all.
-    so_far
-        Views of what the service has released until now.
     """
 
     problems: tuple[Problem, ...] = ()
     promise: Any = None
-    offered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    so_far: tuple[Any, ...] = ()
 
 
 def look(plan: Plan) -> Visit:
@@ -140,41 +134,100 @@ def look(plan: Plan) -> Visit:
     from engine.methods.catalogue import method
 
     try:
-        request = plan.request_from(Path(plan.state).read_bytes())
+        request = _request(plan)
         found = method(plan.method)
         problems = tuple(found.problems(request))
-        known = Visit(problems, None, found.offered(request), found.so_far(request))
-        return known if problems else replace(known, promise=found.cost(request))
+        return Visit(problems, None if problems else found.cost(request))
     except (EngineError, OSError) as error:
         code = error.code if isinstance(error, EngineError) else "plan.not_readable"
         values = error.values if isinstance(error, EngineError) else {"file": "state"}
         return Visit((Problem(code, values),))
 
 
-MOST_PRICED = 30  # records of which each is told what it takes, while somebody types
+def _request(plan: Plan) -> Request:
+    return plan.request_from(Path(plan.state).read_bytes())
 
 
-def takes_each(
-    plan: Plan, parameter: Parameter, *, progress: Progress = SILENT
-) -> tuple[Fraction | None, ...]:
-    """Return what each record of a parameter adds to what a visit takes; None for one that has a problem.
+@dataclass(frozen=True)
+class Remembered:
+    """What a state says: it is the same for all that is asked until a visit has left another one.
 
-    A record that was paid for before, or stands above in the same visit, adds nothing.
+    Parameters
+    ----------
+    offered
+        By source, the columns that a step may name; a source that is not in it offers all.
+    so_far
+        Views of what the service has released until now.
     """
-    records = plan.parameters.get(parameter.name)
-    if parameter.kind is not ParameterKind.RECORDS or not records or len(records) > MOST_PRICED:
-        return ()
-    found: list[Fraction | None] = []
-    kept: list[Any] = []
-    before = Fraction(0)
+
+    offered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    so_far: tuple[Any, ...] = ()
+
+
+def remembered(plan: Plan) -> Remembered:
+    """Return what the state of a service says; nothing where it cannot be read, which `look` tells."""
+    from engine.methods.catalogue import method
+
+    try:
+        request, found = _request(plan), method(plan.method)
+        return Remembered(found.offered(request), found.so_far(request))
+    except (EngineError, OSError):
+        return Remembered()
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What each record adds to what a visit takes, and ways to take less.
+
+    Parameters
+    ----------
+    each
+        0 for one that was paid for before or stands above in the same visit; None for one with a problem.
+    cheaper
+        Ways to the same, or to nearly the same.
+    """
+
+    each: tuple[Fraction | None, ...] = ()
+    cheaper: tuple[Cheaper, ...] = ()
+
+
+def prices(plan: Plan, parameter: Parameter, *, progress: Progress = SILENT) -> Prices:
+    """Return what the records of a parameter cost, and what would cost less; reads the state and no row."""
+    from engine.methods.catalogue import method
+
+    records, found = plan.parameters.get(parameter.name) or (), method(plan.method)
+    each: list[Fraction | None] = [None] * len(records)
+    fits = []
     for place, record in enumerate(records):
         progress.step(place / len(records), "table.prepare")
-        known = look(replace(plan, parameters={**plan.parameters, parameter.name: [*kept, record]}))
-        loss = known.promise.loss if known.promise is not None else None
-        found.append(None if loss is None else loss.epsilon - before)
-        if loss is not None:
-            kept, before = [*kept, record], loss.epsilon
-    return tuple(found)
+        if _takes(found, _with(plan, parameter, [record])):
+            fits.append(place)
+    if not fits:
+        return Prices(tuple(each))
+    plan = _with(plan, parameter, [records[place] for place in fits])
+    for place, epsilon in zip(fits, _takes(found, plan), strict=True):
+        each[place] = epsilon
+    return Prices(tuple(each), found.cheaper(_request(plan)) if len(fits) == len(records) else ())
+
+
+def _with(plan: Plan, parameter: Parameter, records: list[Any]) -> Plan:
+    return replace(plan, parameters={**plan.parameters, parameter.name: records})
+
+
+def _takes(found: Method, plan: Plan) -> tuple[Fraction, ...]:
+    """Return what each record takes; nothing where one of them has a problem."""
+    try:
+        request = _request(plan)
+        return () if request.wrong else found.takes_each(request)
+    except (EngineError, OSError):
+        return ()
+
+
+def modelled(plan: Plan, epsilon: Fraction) -> float | None:
+    """Return the modelled claims of everything up to a level; None while too little was said about money."""
+    from engine.release.choice_curve import price_of
+
+    return price_of(plan, epsilon)
 
 
 @dataclass(frozen=True)
@@ -193,6 +246,7 @@ class Taken:
 
 def taken(opened: Opened, ledger_path: Path | None, *, progress: Progress = SILENT) -> Taken:
     """Ask the ledger what a service has taken until now."""
+    import engine.release.choice_curve  # noqa: F401  - for `modelled`, which the interface asks
     from engine.ledger import Ledger, default_path
 
     place = ledger_path if ledger_path is not None else default_path()

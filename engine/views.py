@@ -50,6 +50,27 @@ def amount(cell: Cell) -> int | float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
+SHARE, WHOLE = "views.share", "views.whole"
+
+
+def share(part: float) -> Text:
+    """Return a part of a whole, as a cell: in percent, with a bar beside it where a table can draw one.
+
+    Examples
+    --------
+    >>> share(0.0213), share(1.7).id
+    (Text(id='views.share', values={'percent': 2}), 'views.whole')
+    """
+    return Text(WHOLE) if part >= 1 else Text(SHARE, {"percent": round(100 * part)})
+
+
+def share_of(cell: Cell) -> float | None:
+    """Return the part, from 0 to 1, that a cell shows; None where it shows none."""
+    if not isinstance(cell, Text) or cell.id not in (SHARE, WHOLE):
+        return None
+    return 1.0 if cell.id == WHOLE else float(cell.values["percent"]) / 100
+
+
 @dataclass(frozen=True)
 class NumberView:
     """One key number. ``three`` is the id below which its texts ``what``, ``how`` and ``change`` stand."""

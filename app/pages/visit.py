@@ -11,23 +11,28 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QRadioButton
 from shiboken6 import isValid
 
 from app import words
-from app.money import level
+from app.money import level, money
 from app.pages.base import Page
 from app.releasing import Outcome, Watch, release
 from app.visiting import (
     Further,
     Opened,
+    Prices,
+    Remembered,
     Taken,
     Visit,
     look,
+    modelled,
     next_folder,
     opened_from,
+    prices,
     read_further,
+    remembered,
     taken,
-    takes_each,
     visit,
 )
 from app.widgets.cards import Card
+from app.widgets.cheaper_ways import CheaperWays
 from app.widgets.panel import Explanation, Part
 from app.widgets.parameter_fields import empty
 from app.widgets.parameter_form import ParameterForm
@@ -36,7 +41,6 @@ from app.widgets.prose import Heading, Prose
 from app.widgets.segment_bar import LEFT, NEXT, Segment, SegmentBar
 from app.widgets.source_card import SourceCard
 from app.widgets.view_stack import ViewStack
-from engine.methods.parameters import Parameter
 from engine.methods.protocol import MAIN, Method, Source, Step
 from engine.table.schema import Schema
 
@@ -55,8 +59,9 @@ class VisitPage(Page):
         self.answers: list[tuple[str, Outcome, str]] = []
         self._made_for: Any = None
         self._plan: Any = None
-        self._known = Visit()
+        self._known, self._prices = Visit(), Prices()
         self._taken = Taken(None)
+        self._remembered = ("", "", Remembered())
         self._shown: Any = None
         self._choices = QHBoxLayout()
         self._choices.setSpacing(20)
@@ -96,6 +101,9 @@ class VisitPage(Page):
         self.takes = Prose()
         self.takes.setObjectName("takes")
         self.card.body.addWidget(self.takes)
+        self.cheaper = CheaperWays()
+        self.cheaper.taken.connect(self._take)
+        self.card.body.addWidget(self.cheaper)
         self.body.addWidget(self.card)
 
     def _build_budget(self) -> None:
@@ -123,6 +131,7 @@ class VisitPage(Page):
                 self.opened_as = opened_from(made.bundle.folder, self.study.plan_as_read)
             self.first = self.opened_as.folder
             self.answers, self.further, self._shown = [], {}, None
+            self._taken, self._remembered = Taken(None), ("", "", Remembered())
             self._offer(method)
             self._ask_ledger()
         self._show()
@@ -132,6 +141,7 @@ class VisitPage(Page):
 
         def told(found: Taken) -> None:
             self._taken = found
+            self._show_takes()
             self._show_budget()
 
         self.runner.start(
@@ -214,42 +224,60 @@ class VisitPage(Page):
         said += [words.say("app.flow.no_further_table", source=one) for one in needed]
         self.wrong.setVisible(bool(said))
         self.wrong.say("\n\n".join(said))
-        promise = self._known.promise
-        self.takes.setVisible(promise is not None)
-        self.takes.say(self._sentence())
-        self._show_notes(step)
+        self._ask_prices(step)
+        self._show_takes()
         self._show_budget()
-        if self._known.so_far != self._shown:
-            self._shown = self._known.so_far
-            self.views.show_views(self._shown)
+        so_far = self._from_state().so_far
+        if so_far != self._shown:
+            self._shown = so_far
+            self.views.show_views(so_far)
         self.heading.setVisible(bool(self._shown or self.answers))
         self.list.setVisible(bool(self.answers))
         self.list.say("\n\n".join(f"**{said}** · {folder}" for said, _, folder in reversed(self.answers)))
 
+    def _from_state(self) -> Remembered:
+        """Return what the state says, read once for each state."""
+        state, step, known = self._remembered
+        if (state, step) != (self._plan.state, self._plan.step):
+            known = remembered(self._plan)
+            self._remembered = (self._plan.state, self._plan.step, known)
+        return known
+
     def _offered(self) -> dict[str, Schema]:
         """The schemas of the visit, with the columns that it may name."""
         found = dict(self._plan.schemas)
-        for name, columns in self._known.offered.items():
+        for name, columns in self._from_state().offered.items():
             if name in found:
                 kept = tuple(column for column in found[name].columns if column.name in columns)
                 found[name] = replace(found[name], columns=kept)
         return found
 
-    def _show_notes(self, step: Step) -> None:
-        """Have each record priced, away from the interface: what it takes, or that it was asked before."""
-        for parameter in step.parameters:
-            field = self.form.lines[parameter.name].field
-            if isinstance(field, RecordsField):
-                self._price(parameter, field)
-
-    def _price(self, parameter: Parameter, field: RecordsField) -> None:
+    def _ask_prices(self, step: Step) -> None:
+        """Have each record priced, away from the interface: what it takes, and what would cost less."""
+        fields = [self.form.lines[one.name].field for one in step.parameters]
+        records = next((one for one in fields if isinstance(one, RecordsField)), None)
+        self._prices = Prices()
+        self.cheaper.show_ways((), Fraction(0))
+        if records is None or not records.value():
+            return
         plan = self._plan
 
-        def priced(found: tuple[Fraction | None, ...]) -> None:
-            if plan is self._plan and isValid(field):
-                field.show_notes([_note(one) for one in found])
+        def priced(found: Prices) -> None:
+            if plan is self._plan and isValid(records):
+                self._prices = found
+                records.show_notes([_note(one) for one in found.each])
+                self.cheaper.show_ways(found.cheaper, self._next)
+                self._show_takes()
 
-        self.runner.start(takes_each, plan, parameter, done=priced, failed=self.refuse, slot="visit.prices")
+        self.runner.start(
+            prices, plan, records.parameter, done=priced, failed=self.refuse, slot="visit.prices"
+        )
+
+    def _take(self, given: Any) -> None:
+        """Ask in a cheaper way."""
+        self.given[self.step] = dict(given)
+        self._show()
+        self.frame.update_frame()
 
     def _show_budget(self) -> None:
         whole = self._taken.reserved
@@ -258,9 +286,9 @@ class VisitPage(Page):
             return
         after = max(self._taken.left - self._next, Fraction(0))
         used = whole - self._taken.left
-        said = words.say("app.visit.used", used=level(used) if used else "0", whole=level(whole))
+        said = self._said("used", used, whole=level(whole), whole_money=self._money(whole))
         if self._next:
-            said += " " + words.say("app.visit.would_be_left", left=level(after) if after else "0")
+            said += " " + self._said("would_be_left", whole, beyond=whole - after)
         self.used.say(said)
         parts = [
             Segment(float(epsilon / whole), str(place))
@@ -276,12 +304,30 @@ class VisitPage(Page):
             parts.append(Segment(float(after / whole), words.say("app.visit.left"), LEFT))
         self.bar.show_segments(parts, said.replace("**", ""))
 
-    def _sentence(self) -> str:
+    def _show_takes(self) -> None:
+        """Say what the step takes, in money too, and how many of its records are free."""
+        self.takes.setVisible(self._known.promise is not None)
         if self._known.promise is None:
+            return
+        said = words.say("app.visit.takes_nothing")
+        if self._next:
+            used = (self._taken.reserved or Fraction(0)) - self._taken.left
+            added = self._money(used + self._next, beyond=used)
+            values = {"epsilon": level(self._next), "money": added}
+            said = words.say("app.visit.takes_money" if added else "app.visit.takes", **values)
+        if len(self._prices.each) > 1:
+            free = self._prices.each.count(Fraction(0))
+            said = words.say("app.visit.lines", count=len(self._prices.each), free=free) + " " + said
+        self.takes.say(said)
+
+    def _money(self, epsilon: Fraction, *, beyond: Fraction = Fraction(0)) -> str:
+        """Write the modelled claims between two levels; nothing where they are not known, or not yet."""
+        if self._taken.reserved is None:
             return ""
-        if not self._next:
-            return words.say("app.visit.takes_nothing")
-        return words.say("app.visit.takes", epsilon=level(self._next))
+        ends = [modelled(self._plan, one) for one in (epsilon, beyond)]
+        if ends[0] is None or ends[1] is None:
+            return ""
+        return money(ends[0] - ends[1], self._plan.price.currency)
 
     @property
     def _next(self) -> Fraction:
@@ -290,6 +336,12 @@ class VisitPage(Page):
         reads = step is not None and any(one.shape.is_private for one in step.sources)
         loss = None if promise is None else promise.loss
         return loss.epsilon if reads and loss is not None else Fraction(0)
+
+    def _said(self, name: str, upto: Fraction, *, beyond: Fraction = Fraction(0), **values: str) -> str:
+        """Return a sentence about a part of what was reserved, with its money where that is known."""
+        epsilon, amount = upto - beyond, self._money(upto, beyond=beyond)
+        said = f"app.visit.{name}_money" if amount else f"app.visit.{name}"
+        return words.say(said, epsilon=level(epsilon) if epsilon else "0", money=amount, **values)
 
     # --- asking ------------------------------------------------------------------------------------
 
@@ -342,7 +394,7 @@ class VisitPage(Page):
             self.frame.settings.remember_desk(self.opened_as.entry, str(folder))
         self._ask_ledger()
         self._show()
-        if not self._known.so_far:
+        if not self._from_state().so_far:
             self._shown = outcome.bundle.views
             self.views.show_views(outcome.bundle.views)
             self.heading.show()

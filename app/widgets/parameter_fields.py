@@ -6,8 +6,6 @@ What was typed but cannot be read as a number is passed on as text, so that the 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -26,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from engine.methods.parameters import Parameter, ParameterKind
-from engine.numbers import exact, written
+from engine.methods.records import typed
 from engine.table.schema import Schema
 
 MOST_RADIO = 4
@@ -68,8 +66,6 @@ class Field(QWidget):
 class LineField(Field):
     """A number, a text, or a list written in one line."""
 
-    read: Callable[[str], Any]
-
     def build(self) -> None:
         row = QHBoxLayout()
         row.setSpacing(8)
@@ -100,7 +96,7 @@ class LineField(Field):
         text = self.edit.text().strip()
         if not text:
             return None
-        return _READERS.get(self.parameter.kind, str)(text)
+        return typed(self.parameter, text)
 
     def set_schema(self, schema: Schema) -> None:
         """Offer declared values while a text is typed."""
@@ -124,54 +120,6 @@ def _line(value: Any, between: str) -> str:
     if isinstance(value, list | tuple):
         return between.join(str(item) for item in value)
     return str(value)
-
-
-def read_number(text: str) -> Any:
-    """Return a typed number as its exact JSON value, or the text where it is none.
-
-    >>> read_number("0.1"), read_number("1/3"), read_number("soon")
-    (0.1, '1/3', 'soon')
-    """
-    try:
-        return written(exact(text.replace("\u202f", "").replace("\u00a0", "")))
-    except (ValueError, ZeroDivisionError):
-        return text
-
-
-def read_list(text: str) -> list[Any]:
-    """Return numbers or days that are separated by commas, semicolons or blanks.
-
-    >>> read_list("0, 10; 20.5 2021-01-31")
-    [0, 10, 20.5, '2021-01-31']
-    """
-    return [read_number(item) for item in re.split(r"[;,\s]+", text) if item]
-
-
-def read_texts(text: str) -> list[str]:
-    """Return texts that are separated by semicolons.
-
-    >>> read_texts("yes; no; rather not, thank you")
-    ['yes', 'no', 'rather not, thank you']
-    """
-    return [item.strip() for item in text.split(";") if item.strip()]
-
-
-def read_shares(text: str) -> list[Any]:
-    """Return shares as they were written, exact.
-
-    >>> read_shares("3/4, 1/4")
-    ['3/4', '1/4']
-    """
-    return [item if "/" in item else read_number(item) for item in re.split(r"[;,\s]+", text) if item]
-
-
-_READERS: Mapping[ParameterKind, Callable[[str], Any]] = {
-    ParameterKind.NUMBER: read_number,
-    ParameterKind.INTEGER: read_number,
-    ParameterKind.TEXTS: read_texts,
-    ParameterKind.EDGES: read_list,
-    ParameterKind.SHARES: read_shares,
-}
 
 
 class BooleanField(Field):

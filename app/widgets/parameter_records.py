@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app import words
+from app.widgets.cards import row
 from app.widgets.each_field import EachField, HierarchyField
 from app.widgets.parameter_columns import ColumnField, ColumnsField
 from app.widgets.parameter_fields import BooleanField, ChoiceField, Field, LineField, SourceField
 from app.widgets.prose import Prose
 from app.widgets.sentence_field import ConditionField, SentenceField
+from app.widgets.table_view import DataTable
 from app.widgets.wrapping import Wrapping
+from engine.errors import EngineError
 from engine.methods.parameters import Parameter, ParameterKind
+from engine.methods.records import read_records
 from engine.table.schema import Schema
 
 MOST_IN_LINE = 3
+MOST_EDITED = 8
+"""Lines that have fields of their own; more of them come from a file and are shown as a table."""
 
 
 class RecordsField(Field):
@@ -28,6 +35,7 @@ class RecordsField(Field):
         self.records: list[dict[str, Any]] = []
         self.schema = Schema()
         self.notes: list[Prose] = []
+        self.table: DataTable | None = None
         self.rows = QVBoxLayout()
         self.rows.setSpacing(6)
         self.line.addLayout(self.rows)
@@ -36,7 +44,20 @@ class RecordsField(Field):
         self.add.setAccessibleName(words.say("app.method.add_record_name", field=self.spoken))
         self.add.setProperty("look", "link")
         self.add.clicked.connect(lambda checked=False: self._change([*self.records, {}]))
-        self.line.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
+        self.load = QPushButton(words.say("app.method.load_records"))
+        self.load.setObjectName(f"load-{self.parameter.name}")
+        self.load.setAccessibleName(words.say("app.method.load_records_name", field=self.spoken))
+        self.load.setProperty("look", "link")
+        self.load.clicked.connect(lambda checked=False: self._ask())
+        self.clear = QPushButton(words.say("app.method.clear_records"))
+        self.clear.setObjectName(f"clear-{self.parameter.name}")
+        self.clear.setProperty("look", "link")
+        self.clear.clicked.connect(lambda checked=False: self._change([]))
+        self.wrong = Prose(tone="wrong")
+        for part in (self.clear, self.wrong):
+            part.hide()
+        self.line.addWidget(self.wrong)
+        self.line.addLayout(row(self.add, self.load, self.clear, spacing=14))
 
     def set_schema(self, schema: Schema) -> None:
         if schema != self.schema:
@@ -51,6 +72,23 @@ class RecordsField(Field):
     def value(self) -> Any:
         return [dict(record) for record in self.records] or None
 
+    def _ask(self) -> None:
+        dialog = QFileDialog(self, self.load.text(), "", words.say("app.method.load_filter"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.read_file)
+        dialog.open()
+
+    def read_file(self, path: str) -> None:
+        """Add the lines of a file to those that are filled in."""
+        try:
+            found = read_records(Path(path), self.parameter)
+        except EngineError as error:
+            self.wrong.say(" ".join(words.explain(error)))
+            self.wrong.show()
+            return
+        self._change([*(one for one in self.records if one), *found])
+
     def _change(self, records: list[dict[str, Any]]) -> None:
         self._take(records)
         self.say()
@@ -60,8 +98,9 @@ class RecordsField(Field):
         pairs = zip(self.records, records, strict=False)
         same = next((place for place, (old, new) in enumerate(pairs) if old != new), None)
         kept = min(len(self.records), len(records)) if same is None else same
+        as_table = len(self.records) > MOST_EDITED or len(records) > MOST_EDITED
         self.records = records
-        self._show(kept)
+        self._show(0 if as_table else kept)
 
     def _show(self, kept: int = 0) -> None:
         while self.rows.count() > kept:
@@ -70,11 +109,36 @@ class RecordsField(Field):
                 item.widget().hide()
                 item.widget().deleteLater()
         self.notes = self.notes[:kept]
+        self.wrong.hide()
+        is_long = len(self.records) > MOST_EDITED
+        self.clear.setVisible(is_long)
+        self.add.setVisible(not is_long)
+        self.table = None
+        if is_long:
+            self._show_table()
+            return
         for place in range(kept, len(self.records)):
             self.rows.addWidget(self._row(place))
 
+    def _show_table(self) -> None:
+        """Show many lines as a table: fields for each of them would take too long to make."""
+        self.table = DataTable(self.spoken)
+        self.table.setObjectName(f"table-{self.parameter.name}")
+        self.table.setFixedHeight(36 + 34 * MOST_EDITED)
+        self.rows.addWidget(self.table)
+        self.show_notes(())
+
     def show_notes(self, notes: Sequence[str]) -> None:
         """Say something below each record: what it costs, for instance."""
+        if self.table is not None:
+            names = [column.name for column in self.parameter.fields]
+            said = [*notes, *[""] * len(self.records)]
+            rows = [
+                [str(place), *(_cell(record.get(name)) for name in names), note]
+                for place, (record, note) in enumerate(zip(self.records, said, strict=False), 1)
+            ]
+            self.table.show_rows(["", *map(self._label, names), ""], rows)
+            return
         for place, prose in enumerate(self.notes):
             said = notes[place] if place < len(notes) else ""
             prose.setVisible(bool(said))
@@ -84,13 +148,12 @@ class RecordsField(Field):
         part = QWidget()
         # Few fields stand in one line; of several, a text gets a line of its own, so that it can be read.
         several = len(self.parameter.fields) > MOST_IN_LINE
-        row = QVBoxLayout(part) if several else QHBoxLayout(part)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4 if several else 8)
+        line = QVBoxLayout(part) if several else QHBoxLayout(part)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(4 if several else 8)
         short = Wrapping(spacing=16)
         for column in self.parameter.fields:
-            base = f"{self.base}.fields.{column.name}"
-            label = words.say(f"{base}.label") if words.has(f"{base}.label") else column.name
+            base, label = f"{self.base}.fields.{column.name}", self._label(column.name)
             field = make_field(
                 column, base, words.say("app.method.record_part", part=label, number=place + 1)
             )
@@ -101,23 +164,27 @@ class RecordsField(Field):
                 short.addWidget(_labelled(label, field))
                 continue
             if len(self.parameter.fields) > 1:
-                row.addWidget(QLabel(label))
-            row.addWidget(field, 1)
+                line.addWidget(QLabel(label))
+            line.addWidget(field, 1)
         if short.count():
-            row.addLayout(short)
+            line.addLayout(short)
         note = Prose(pixels=12)
         note.setObjectName(f"note-{place}")
         note.hide()
         self.notes.append(note)
-        row.addWidget(note)
+        line.addWidget(note)
         remove = QPushButton(words.say("app.method.remove"))
         remove.setProperty("look", "link")
         remove.setAccessibleName(words.say("app.method.remove_record_name", number=place + 1))
         remove.clicked.connect(
             lambda checked=False: self._change([*self.records[:place], *self.records[place + 1 :]])
         )
-        row.addWidget(remove, 0, Qt.AlignmentFlag.AlignLeft)
+        line.addWidget(remove, 0, Qt.AlignmentFlag.AlignLeft)
         return part
+
+    def _label(self, name: str) -> str:
+        text_id = f"{self.base}.fields.{name}.label"
+        return words.say(text_id) if words.has(text_id) else name
 
     def _set(self, place: int, name: str, value: Any) -> None:
         if value is None:
@@ -125,6 +192,12 @@ class RecordsField(Field):
         else:
             self.records[place][name] = value
         self.say()
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return "; ".join(map(str, value))
+    return "" if value is None else str(value)
 
 
 def _labelled(label: str, field: Field) -> QWidget:

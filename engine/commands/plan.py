@@ -98,5 +98,6 @@ def _check_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     for problem in answer["problems"]:
         yield f"{problem['what']} {problem['do']}"
     yield from answer["sentences"]
+    yield from (way["what"] for way in answer.get("cheaper", ()))
     for remark in answer["fitness"]:
         yield " ".join((remark["what"], *remark["remedies"]))

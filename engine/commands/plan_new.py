@@ -30,7 +30,7 @@ _SEVERAL = {
     "--table-schema": ("NAME=SCHEMA.json", "what is declared about it"),
     "--read": ("NAME=JSON", "how it is read; what is not said is found in the file now"),
     "--hierarchy": ("COLUMN=FILE", "how a column grows coarser: CSV (value; group; coarser group) or JSON"),
-    "--set": ("NAME=JSON", "a parameter of the method"),
+    "--set": ("NAME=JSON", "a parameter of the method; NAME=@FILE for lines of a CSV or a JSON list"),
     "--purpose": ("NAME=TEXT", "who asked, for whom, until when"),
     "--price": ("NAME=JSON", "what a claim could cost"),
     "--candidate": ("JSON", 'settings to compare with: {"parameters": {…}}, {"method": ID}, or both'),
@@ -76,7 +76,7 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
         method_version=found.version,
         files=_files(options, names, out.parent),
         schemas=_schemas(options, names),
-        parameters=dict(json_pair(one) for one in options.set),
+        parameters=dict(_set(one, found.asks(options.step)) for one in options.set),
         budget=budget(options.epsilon, options.delta, options.neighbours),
         holding=options.holding,
         holding_budget=budget(options.holding_epsilon, options.holding_delta, options.neighbours),
@@ -97,6 +97,18 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
         written = pinned(written, base=out.parent)
     write_text(out, written.dumps())
     return {"plan": out.name, "fingerprint": written.fingerprint}, 0
+
+
+def _set(given: str, declared: Sequence[Any]) -> tuple[str, Any]:
+    """Return the name of a parameter and its value: JSON, or the records of a file."""
+    from engine.methods.parameters import ParameterKind
+    from engine.methods.records import read_records
+
+    name, value = pair(given)
+    parameter = next((one for one in declared if one.name == name), None)
+    if value.startswith("@") and parameter is not None and parameter.kind is ParameterKind.RECORDS:
+        return name, read_records(Path(value[1:]), parameter)
+    return json_pair(given)
 
 
 def _files(options: argparse.Namespace, names: Sequence[str], folder: Path) -> dict[str, Any]:

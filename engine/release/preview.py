@@ -10,7 +10,7 @@ from engine import texts
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
 from engine.ledger import Preview as LedgerPreview
-from engine.methods.protocol import Expected, Forecast
+from engine.methods.protocol import Cheaper, Expected, Forecast
 from engine.privacy.promise import Promise
 from engine.release import charge
 from engine.release.check import check, ready
@@ -90,7 +90,8 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
         found = replace(found, problems=(*found.problems, *contradictions(plan, base)))
     if found.promise is not None:
         try:
-            foreseen = ready(plan, check(plan, base=base or Path()))
+            checked = check(plan, base=base or Path())
+            foreseen = ready(plan, checked)
         except EngineError as error:
             found = replace(found, problems=(error, *found.problems))
     problems = [
@@ -105,6 +106,14 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
     answer["statement"] = foreseen.statement
     answer["forecast"] = [to_json(error) for error in found.forecast.errors]
     answer["sentences"] = [error_sentence(error, language=language) for error in found.forecast.errors]
+    answer["cheaper"] = [
+        {
+            "what": cheaper_sentence(way, language=language),
+            "epsilon": str(way.epsilon),
+            "parameters": way.given,
+        }
+        for way in checked.method.cheaper(checked.request)
+    ]
     if found.ledger is not None:
         left = found.ledger.before
         answer["ledger"] = {
@@ -113,6 +122,12 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
             "epsilon_after": None if left.epsilon_left is None else str(found.ledger.epsilon_after),
         }
     return answer
+
+
+def cheaper_sentence(way: Cheaper, *, language: str = "en") -> str:
+    """Say another way to what a step asks, and what the step then takes."""
+    said = texts.text(way.said.id, language=language, **way.said.values)
+    return f"{said} {texts.text('preview.cheaper', language=language, epsilon=str(way.epsilon))}"
 
 
 def error_sentence(error: Expected, *, language: str = "en") -> str:

@@ -10,13 +10,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit
 
 from app import flow, words
+from app.money import money as written
 from app.releasing import Watch, release
 from app.widgets.clause_row import ValuesButton
 from app.widgets.prose import Prose
 from app.widgets.source_card import SourceCard
+from app.widgets.views.table import TableBody
 from app.window import Window
 from engine.ledger import Ledger
 from engine.methods.protocol import Budget
+from engine.release.plan import Price
 from tests.app.walking import SAMPLE, example_plan, settle
 
 
@@ -242,3 +245,94 @@ def test_where_a_desk_lies_is_remembered_only_where_files_are(tmp_path: Path) ->
     assert Settings(tmp_path).desks() == {"entry": "/somewhere"}
     settings.keep_list(False)
     assert "somewhere" not in settings.path.read_text()
+
+
+def money(page: Any, epsilon: str) -> float:
+    from engine.release.choice_curve import price_of
+
+    found = price_of(page._plan, Fraction(epsilon))
+    assert found is not None
+    return found
+
+
+def test_money_stands_beside_every_level(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    price = Price(people=4259, compensation=Fraction(5000))
+    page = opened(
+        window, qtbot, "services.private_queries", tmp_path, holding_budget=Budget(Fraction(2)), price=price
+    )
+    ask_women(page, qtbot)
+    go_on(window, qtbot)
+    page._filled("questions", [{"where": "gender = Male", "epsilon": "1/4"}])
+    note(page)
+    wanted = money(page, "0.35") - money(page, "0.1")  # the price of the sum, not the sum of prices
+    assert written(wanted, "EUR") in page.takes.plain(), page.takes.plain()
+    used, whole, after = money(page, "0.1"), money(page, "0.5"), money(page, "0.5") - money(page, "0.35")
+    for amount in (used - money(page, "0"), whole - money(page, "0"), after):
+        assert written(amount, "EUR") in page.used.plain(), (amount, page.used.plain())
+
+
+def test_a_cheaper_way_is_said_and_taken(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = desk(window, qtbot, tmp_path)
+    page._filled("questions", [{"by": "gender", "epsilon": "1/10"}])
+    go_on(window, qtbot)
+    page._filled(
+        "questions", [{"where": "gender is Female", "epsilon": "1/10"}, {"where": "", "epsilon": "1/5"}]
+    )
+    note(page)
+    said = [page.cheaper.findChild(Prose, f"cheaper-{place}").plain() for place in range(3)]
+    assert "Question 1 follows" in said[0] and "It takes ε 0.20 instead of 0.30." in said[0]
+    assert "Question 2 follows" in said[1] and "twice as wide" in said[2]
+    assert page.cheaper.isVisible() and window.footer.next.text() == "Answer, spend ε 0.30"
+    page.cheaper.findChild(QAbstractButton, "take-cheaper-0").click()
+    note(page)
+    assert window.footer.next.text() == "Answer, spend ε 0.20"
+    last(page, QAbstractButton, "take-cheaper-1").click()  # twice as wide
+    note(page)
+    assert window.footer.next.text() == "Answer, spend ε 0.10"
+    assert page.given["visit"]["questions"] == [{"epsilon": 0.1}]
+
+
+def test_a_file_of_questions_shows_its_total_and_its_free_ones(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = desk(window, qtbot, tmp_path)
+    ask_women(page, qtbot)
+    go_on(window, qtbot)
+    ages = [f"[{10 * place}-{10 * place + 10})" for place in range(9)]
+    lines = [f'"age is ""{one}"" and time_in_hospital at least 3",0.01' for one in ages]
+    (tmp_path / "questions.csv").write_text("\n".join(["where,epsilon", "gender is Female,", *lines, ""]))
+    page._filled("questions", None)
+    page._show()
+    field = page.form.lines["questions"].field
+    field.read_file(str(tmp_path / "nothing.csv"))
+    assert "nothing.csv" in field.wrong.plain() and field.wrong.isVisible()
+    field.read_file(str(tmp_path / "questions.csv"))
+    qtbot.waitUntil(lambda: page._prices.each != (), timeout=20_000)
+    assert not field.wrong.isVisible() and field.table is not None
+    assert page.takes.plain().startswith("10 lines; 1 of them cost nothing. It takes ε 0.09 ")
+    model = field.table.model()
+    costs = [model.index(place, model.columnCount() - 1).data() for place in range(model.rowCount())]
+    assert costs == [words.say("app.visit.free")] + ["Costs ε 0.01."] * 9
+    (table,) = [one for one in page.cheaper.findChildren(Prose) if "give" in one.plain()]
+    assert "It takes ε 0.01 instead of 0.09." in table.plain()
+    window.footer.next.click()
+    settle(qtbot, window, timeout=60_000)
+    assert len(page.answers) == 2, (window.notice.words(), page.wrong.plain())
+    assert len(page._shown[0].rows) == 10
+    field.clear.click()
+    assert not page.form.lines["questions"].field.records
+
+
+def test_the_margin_is_seen_as_part_of_the_answer(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = desk(window, qtbot, tmp_path)
+    page._filled(
+        "questions",
+        [{"where": "gender is Female", "epsilon": "1/10"}, {"where": "gender is other", "epsilon": "1/10"}],
+    )
+    go_on(window, qtbot)
+    qtbot.waitUntil(lambda: page.findChild(TableBody) is not None, timeout=5000)
+    table = page.findChild(TableBody)
+    (column,) = {place for _, place in table.itemDelegate().shares}
+    count, within = (list(page._shown[0].rows[1])[column - away] for away in (2, 1))
+    assert table.model().index(1, column).data() == f"{round(100 * within / count)}\u00a0%"
+    assert table.model().index(0, column).data() == words.say("views.whole")  # nobody: all of it is margin

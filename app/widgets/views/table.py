@@ -2,15 +2,48 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from collections.abc import Mapping
+
+from PySide6.QtCore import QRectF, QSizeF, Qt
+from PySide6.QtGui import QPainter, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QStyleOptionViewItem, QVBoxLayout, QWidget
 
 from app import words
-from app.widgets.table_view import DataTable
-from engine.views import TableView
+from app.theme import theme
+from app.widgets.table_view import DataTable, Index, LinesDelegate
+from engine.views import TableView, share_of
 
 MOST_SHOWN = 12
 BAR = 12
+SHARE_WIDTH, SHARE_HEIGHT, MUCH = 76, 6, 0.5
+
+
+class ShareDelegate(LinesDelegate):
+    """Draws a part of a whole as a bar before its words; one that is more than half in the care colour."""
+
+    def __init__(self, parent: QWidget, shares: Mapping[tuple[int, int], float]) -> None:
+        super().__init__(parent)
+        self.shares = shares
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        part = self.shares.get((index.row(), index.column()))
+        if part is None:
+            super().paint(painter, option, index)
+            return
+        self.paint_ground(painter, option, index)
+        tokens, colour = theme.tokens(), "care" if part > MUCH else "accent"
+        rect = QRectF(option.rect).adjusted(self.padding, 0, -self.padding, 0)
+        bar = QRectF(rect.left(), rect.center().y() - SHARE_HEIGHT / 2, SHARE_WIDTH, SHARE_HEIGHT)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for width, fill in ((bar.width(), "line"), (max(bar.width() * part, 2.0), colour)):
+            painter.setBrush(tokens.colour(fill))
+            painter.drawRoundedRect(QRectF(bar.topLeft(), QSizeF(width, bar.height())), 3, 3)
+        painter.restore()
+        beside = option.rect.adjusted(SHARE_WIDTH + 8, 0, 0, 0)
+        words_in = "care" if part > MUCH else "text"
+        self.paint_text(painter, beside, index, str(index.data() or ""), colour=words_in)
 
 
 class TableBody(DataTable):
@@ -24,6 +57,16 @@ class TableBody(DataTable):
         numeric = frozenset(place for place, is_number in enumerate(number_columns(view)) if is_number)
         rows = [[cell(value, language) for value in row] for row in view.rows]
         self.show_rows([words.label(heading) for heading in view.headings], rows, numeric=numeric)
+        shares = {
+            (place, column): part
+            for place, row in enumerate(view.rows)
+            for column, value in enumerate(row)
+            if (part := share_of(value)) is not None
+        }
+        if shares:
+            self.setItemDelegate(ShareDelegate(self, shares))
+        for column in {column for _, column in shares}:
+            self.setColumnWidth(column, max(self.columnWidth(column), SHARE_WIDTH + 100))
         self.setProperty("look", "plain")
         self._wide = sum(self.columnWidth(column) for column in range(len(view.headings)))
         self._high = 36 + 34 * max(min(len(rows), MOST_SHOWN), 1)

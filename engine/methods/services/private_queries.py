@@ -40,7 +40,7 @@ from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts, Stated
 from engine.privacy.promise import Promise
-from engine.views import BarsView, TableView, Text, View
+from engine.views import BarsView, TableView, Text, View, share
 
 if TYPE_CHECKING:
     from engine.table.table import Table
@@ -275,8 +275,13 @@ class PrivateQueries(Method):
 
     def so_far(self, request: Request) -> tuple[View, ...]:
         answers = _desk(request).answers
-        frame = self.told([(answer.where, answer) for answer in answers], request).frame
-        return _views(frame.iloc[::-1])[:1] if answers else ()
+        if not answers:
+            return ()
+        frame = self.told([(answer.where, answer) for answer in answers], request).frame.iloc[::-1]
+        pairs = zip(frame["count"], frame["within_95"], strict=True)
+        parts = [share(within / count if count > 0 else 1) for count, within in pairs]
+        frame.insert(list(frame.columns).index("within_95") + 1, "share", parts)
+        return _views(frame)[:1]
 
     def told(self, answers: Sequence[tuple[str, Answer]], request: Request) -> TableArtefact:
         """Return answers as a table, each below the words in which it was asked for."""

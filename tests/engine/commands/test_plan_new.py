@@ -86,6 +86,19 @@ def test_a_visit_names_what_it_goes_on_from(tmp_path: Path, capsys: Any) -> None
     assert written(visit, tmp_path, capsys).to_json() == visit.to_json()
 
 
+def test_questions_come_from_a_file(tmp_path: Path, capsys: Any) -> None:
+    visit = beside(plans(method("services.private_queries"))[1], tmp_path)
+    visit = replace(visit, continues="entry-1", state="first/internal/state")
+    (tmp_path / "list.csv").write_text("where,by,epsilon\ngender is Female,,1/10\n,age,0.05\n")
+    said = [one for one in arguments(visit, tmp_path) if not one.startswith("--set=questions")]
+    out = tmp_path / "plan.json"
+    assert main(["plan", "new", *said, f"--set=questions=@{tmp_path}/list.csv", "--out", str(out)]) == 0
+    asked = [{"where": "gender is Female", "epsilon": 0.1}, {"by": "age", "epsilon": 0.05}]
+    assert Plan.read(out).parameters == {"questions": asked}
+    assert main(["plan", "new", *said, f"--set=questions=@{tmp_path}/none.csv", "--out", str(out)]) == 2
+    assert "none.csv" in capsys.readouterr().err
+
+
 def test_several_files_candidates_and_measures(tmp_path: Path, capsys: Any) -> None:
     plan = beside(plans(method("datasets.k_anonymity"))[0], tmp_path)
     second = FileReference("more.csv", plan.files["people"].options)

@@ -22,13 +22,14 @@ from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Budget, Context
+from engine.methods.services.asked import ID, level_for
 from engine.methods.services.desk import Desk
-from engine.methods.services.private_queries import ID, level_for
 from engine.privacy.accuracy import laplace_error
 from engine.privacy.promise import Neighbours
 from engine.progress import SILENT
 from engine.release.check import check
 from engine.release.plan import FileReference, Plan, Price, Purpose
+from engine.release.preview import preview_json
 from engine.release.run import run, run_through
 from engine.release.verify import verify
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
@@ -172,6 +173,16 @@ def test_a_question_is_paid_for_once_in_any_words(desk):
     assert (desk.service.epsilon_spent, desk.service.epsilon_left) == (Fraction(3, 8), Fraction(1, 8))
     assert [entry.loss for entry in desk.ledger.entries()] == ["bounded", "bounded", "none", "bounded"]
     assert desk.ledger.status("Register").epsilon_left == Fraction(1, 2)
+
+
+def test_the_check_of_a_visit_says_what_would_cost_less(desk):
+    _, answers = desk.ask({"by": "sex", "epsilon": "1/8"})
+    asked = ({"where": "sex is f", "epsilon": "1/8"}, {"where": "age >= 3", "epsilon": "1/8"})
+    said = preview_json(desk.visit(*asked), desk.ledger, base=desk.folder)["cheaper"]
+    assert [one["epsilon"] for one in said] == ["1/8", "1/8"]
+    count = answers.set_index("value")["count"]["f"]
+    assert f"about {count}," in said[0]["what"] and said[0]["what"].endswith("It would take ε 1/8.")
+    assert said[0]["parameters"] == {"questions": [{"where": "age >= 3", "epsilon": 0.125}]}
 
 
 def test_what_the_desk_remembers_is_what_it_released(desk):
