@@ -225,9 +225,10 @@ def _takes(found: Method, plan: Plan) -> tuple[Fraction, ...]:
 
 def modelled(plan: Plan, epsilon: Fraction) -> float | None:
     """Return the modelled claims of everything up to a level; None while too little was said about money."""
-    from engine.release.choice_curve import price_of
+    from engine.pricing.statement import cost_of
 
-    return price_of(plan, epsilon)
+    cost = cost_of(plan.price)
+    return None if cost is None else cost.at(float(epsilon))
 
 
 @dataclass(frozen=True)
@@ -246,7 +247,7 @@ class Taken:
 
 def taken(opened: Opened, ledger_path: Path | None, *, progress: Progress = SILENT) -> Taken:
     """Ask the ledger what a service has taken until now."""
-    import engine.release.choice_curve  # noqa: F401  - for `modelled`, which the interface asks
+    import engine.pricing.statement  # noqa: F401  - for `modelled`, which the interface asks
     from engine.ledger import Ledger, default_path
 
     place = ledger_path if ledger_path is not None else default_path()

@@ -19,6 +19,7 @@ from app.widgets.views.table import TableBody
 from app.window import Window
 from engine.ledger import Ledger
 from engine.methods.protocol import Budget
+from engine.pricing.statement import cost_of
 from engine.release.plan import Price
 from tests.app.walking import SAMPLE, example_plan, settle
 
@@ -248,11 +249,9 @@ def test_where_a_desk_lies_is_remembered_only_where_files_are(tmp_path: Path) ->
 
 
 def money(page: Any, epsilon: str) -> float:
-    from engine.release.choice_curve import price_of
-
-    found = price_of(page._plan, Fraction(epsilon))
-    assert found is not None
-    return found
+    cost = cost_of(page._plan.price)
+    assert cost is not None
+    return cost.at(float(Fraction(epsilon)))
 
 
 def test_money_stands_beside_every_level(window: Window, qtbot: Any, tmp_path: Path) -> None:
