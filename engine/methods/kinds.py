@@ -1,4 +1,4 @@
-"""What kinds of method there are: what they are for, who decides what they spend, whether rows leave."""
+"""What kinds of method there are: what for, who decides what they spend, what they read, what leaves."""
 
 from __future__ import annotations
 
@@ -30,3 +30,17 @@ class Rows(StrEnum):
     SYNTHETIC = "synthetic"  # all or part of their values invented
     COARSER = "coarser"  # made coarser, or masked
     REAL = "real"  # as they are, but for who it is
+
+
+class Shape(StrEnum):
+    """What the rows of a source are."""
+
+    PEOPLE = "people"  # private
+    EVENTS = "events"  # private, several rows a person
+    PUBLIC = "public"
+    RECEIVED = "received"  # protected already by those who sent it
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the rows are those of the custodian's people, whom the ledger keeps account of."""
+        return self in (Shape.PEOPLE, Shape.EVENTS)

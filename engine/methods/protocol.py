@@ -11,15 +11,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from engine.methods.cheaper import Cheaper as Cheaper
 from engine.methods.filling import Counted
 from engine.methods.kinds import Family as Family
 from engine.methods.kinds import Rows as Rows
+from engine.methods.kinds import Shape as Shape
 from engine.methods.kinds import Spends as Spends
 from engine.methods.parameters import Parameter, Problem
 from engine.methods.values import columns_named, resolve
@@ -38,20 +39,6 @@ if TYPE_CHECKING:
 DECLARED_SIZES = (5, 20, 100, 1000)
 MAIN = "people"
 """What most methods call their only source."""
-
-
-class Shape(StrEnum):
-    """What the rows of a source are."""
-
-    PEOPLE = "people"  # private
-    EVENTS = "events"  # private, several rows a person
-    PUBLIC = "public"
-    RECEIVED = "received"  # protected already by those who sent it
-
-    @property
-    def is_private(self) -> bool:
-        """Whether the rows are those of the custodian's people, whom the ledger keeps account of."""
-        return self in (Shape.PEOPLE, Shape.EVENTS)
 
 
 @dataclass(frozen=True)
@@ -339,25 +326,6 @@ class Release:
     notes: tuple[Text, ...] = ()
     inside: Inside = Inside()
     state: bytes | None = None
-
-
-@dataclass(frozen=True)
-class Cheaper:
-    """Another way to what a step asks, found from its questions and the state alone.
-
-    Parameters
-    ----------
-    said
-        What it is.
-    epsilon
-        What the step then takes.
-    given
-        The parameters of that step, as JSON values; None where nothing is left to be asked.
-    """
-
-    said: Text
-    epsilon: Fraction
-    given: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
