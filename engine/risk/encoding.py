@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.errors import InputRefused
-from engine.risk.combinations import Numbers, dense
+from engine.risk.combinations import Codes, Numbers, dense
 from engine.table.coding import text_of, texts_of
 from engine.table.declared import people_of
 from engine.table.hierarchies import MISSING, Hierarchy
@@ -144,7 +144,7 @@ def encode(
     schema: Schema,
     *,
     columns: Iterable[str] | None = None,
-    people: Numbers | None = None,
+    people: Codes | None = None,
     weighted: bool = True,
 ) -> EncodedTable:
     """Read every column that matters once.
@@ -222,22 +222,22 @@ def _declared_missing(
     return [value for value, out in zip(values, gone, strict=True) if not out], new
 
 
-def _people(table: Table, schema: Schema) -> Numbers | None:
+def _people(table: Table, schema: Schema) -> Codes | None:
     key = schema.person_key
     if key is None or key.name not in table:
         return None
-    return people_of(table, key).places.astype(np.int64)
+    return people_of(table, key).places
 
 
-def _each_somebody(person: Numbers | None) -> Numbers | None:
+def _each_somebody(person: Codes | None) -> Numbers | None:
     """Let every row without a key be a person of its own; None where no person has two rows."""
     if person is None:
         return None
-    person = person.copy()
-    nobody = person < 0
-    person[nobody] = person.max(initial=-1) + 1 + np.arange(int(nobody.sum()))
-    person, count = dense(person, int(person.max(initial=-1)) + 1)
-    return person if count < len(person) else None
+    places = person.astype(np.int64)
+    nobody = places < 0
+    places[nobody] = places.max(initial=-1) + 1 + np.arange(int(nobody.sum()))
+    places, count = dense(places, int(places.max(initial=-1)) + 1)
+    return places if count < len(places) else None
 
 
 def _weights(table: Table, schema: Schema) -> npt.NDArray[np.float64] | None:

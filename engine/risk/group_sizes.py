@@ -8,17 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
-from engine.risk.encoding import encode_column
-from engine.table.declared import people_of
-from engine.table.schema import Role, Schema
+from engine.risk.combinations import Codes, Numbers, combined, dense
+from engine.risk.encoding import IDENTIFYING, encode
+from engine.table.schema import Schema
 from engine.table.table import Table
-
-Numbers = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.integer]
 
 THRESHOLDS = (3, 5, 11, 20)
 _MOST_NUMBERS = 1 << 31
@@ -111,14 +106,9 @@ def group_sizes(
     (1, 2, 3, {'age': 0, 'sex': 0})
     """
     if columns is None:
-        marked = schema.with_role(Role.IDENTIFYING, Role.TIME, Role.PLACE)
-        columns = tuple(column.name for column in marked)
-    for name in columns:
-        if name not in table:
-            raise InputRefused("table.no_such_column", file=table.source, column=name)
-    person = _each_somebody(_people(table, schema) if people is None else people)
-    frame = table.rows()
-    coded = [encode_column(frame[name], schema.column(name)).codes for name in columns]
+        columns = tuple(column.name for column in schema.with_role(*IDENTIFYING))
+    encoded = encode(table, schema, columns=columns, people=people, weighted=False)
+    coded, person = [encoded.columns[name].codes for name in columns], encoded.people
     total = _sizes(coded, person, table.n_rows)
     because_of = {}
     for place, name in enumerate(columns):
@@ -137,60 +127,25 @@ def group_sizes(
     )
 
 
-def _people(table: Table, schema: Schema) -> Codes | None:
-    key = schema.person_key
-    if key is None or key.name not in table:
-        return None
-    return people_of(table, key).places
-
-
-def _each_somebody(person: Codes | None) -> Codes | None:
-    """Let every row without a key be a person of its own."""
-    if person is None or not (nobody := person < 0).any():
-        return person
-    own = person.max(initial=-1) + 1 + np.arange(int(nobody.sum()))
-    person = person.copy()
-    person[nobody] = own
-    return person
-
-
-def _sizes(coded: Sequence[Codes], person: Codes | None, n_rows: int) -> Numbers:
+def _sizes(coded: Sequence[Codes], person: Numbers | None, n_rows: int) -> Numbers:
     """Return the number of people of every group.
 
     One sort puts the different combinations of each person side by side and in order.
     """
-    joined: Codes = _combined(coded, n_rows)
-    bits = int(joined.max(initial=0)).bit_length()
+    joined: Codes
+    joined, most = combined(coded, [int(codes.max(initial=0)) + 1 for codes in coded], n_rows)
     if person is None:
-        return _repeats(joined, bits)
-    shifted = person.astype(np.int64)
-    shifted <<= bits
-    joined |= shifted
-    del shifted
+        return _repeats(joined, int(joined.max(initial=0)).bit_length())
+    if most > _MOST_NUMBERS:  # the number of a person has to find room beside it
+        joined, most = dense(joined, most)
+    bits = int(joined.max(initial=0)).bit_length()
+    joined |= person << bits
     joined = _narrow(joined, bits + int(person.max(initial=0)).bit_length())
     joined.sort()
     joined = joined[_begins(joined)]
     first = np.flatnonzero(_begins(joined >> bits))
     joined &= (1 << bits) - 1
     return _sizes_of_sets(joined, first, bits)
-
-
-def _combined(coded: Sequence[Codes], n_rows: int) -> Numbers:
-    """Number the different combinations of several codings; not every number need occur."""
-    combination, numbers = np.zeros(n_rows, dtype=np.int64), 1
-    for codes in coded:
-        width = int(codes.max(initial=0)) + 1
-        if numbers * width > _MOST_NUMBERS:
-            combination = _dense(combination)
-            numbers = int(combination.max(initial=0)) + 1
-        combination *= width
-        combination += codes
-        numbers *= width
-    return combination
-
-
-def _dense(numbers: Numbers) -> Numbers:
-    return np.asarray(pd.factorize(numbers)[0], dtype=np.int64)
 
 
 def _sizes_of_sets(combination: Codes, first: Numbers, bits: int) -> Numbers:
@@ -206,8 +161,8 @@ def _sizes_of_sets(combination: Codes, first: Numbers, bits: int) -> Numbers:
         packed, used = combination[of_length].astype(np.int64), bits
         for place in range(1, length):
             if used + bits > _ROOM:
-                packed = _dense(packed)
-                used = int(packed.max(initial=0)).bit_length()
+                packed, different = dense(packed, 1 << used)
+                used = different.bit_length()
             packed = packed << bits | combination[of_length + place]
             used += bits
         sizes.append(_repeats(packed, used))
