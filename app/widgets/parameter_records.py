@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import words
 from app.widgets.cards import row
@@ -19,7 +27,7 @@ from app.widgets.sentence_field import ConditionField, SentenceField
 from app.widgets.table_view import DataTable
 from app.widgets.wrapping import Wrapping
 from engine.errors import EngineError
-from engine.methods.parameters import Parameter, ParameterKind
+from engine.methods.parameters import Parameter, ParameterKind, applies, value_of
 from engine.methods.records import read_records
 from engine.table.schema import Schema
 
@@ -152,13 +160,13 @@ class RecordsField(Field):
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(4 if several else 8)
         short = Wrapping(spacing=16)
-        for column in self.parameter.fields:
+        for column in self._asked(place):
             base, label = f"{self.base}.fields.{column.name}", self._label(column.name)
             field = make_field(
                 column, base, words.say("app.method.record_part", part=label, number=place + 1)
             )
             field.set_schema(self.schema)
-            field.show_value(self.records[place].get(column.name))
+            field.show_value(value_of(self.parameter.fields, self.records[place], column.name))
             field.changed.connect(lambda value, name=column.name, place=place: self._set(place, name, value))
             if several and column.kind in _SHORT:
                 short.addWidget(_labelled(label, field))
@@ -186,12 +194,32 @@ class RecordsField(Field):
         text_id = f"{self.base}.fields.{name}.label"
         return words.say(text_id) if words.has(text_id) else name
 
+    def _asked(self, place: int) -> list[Parameter]:
+        """Return the fields of one record that are asked for, given its others."""
+        every = self.parameter.fields
+        return [one for one in every if applies(one, every, self.records[place])]
+
     def _set(self, place: int, name: str, value: Any) -> None:
+        record, before = self.records[place], self._asked(place)
         if value is None:
-            self.records[place].pop(name, None)
+            record.pop(name, None)
         else:
-            self.records[place][name] = value
+            record[name] = value
+        asked = self._asked(place)
+        if asked != before:  # other fields have their turn: what was said in those that went is forgotten
+            record = {one.name: record[one.name] for one in asked if one.name in record}
+            self.records[place] = record
+            self._show(place)
+            self._back_to(place, name)
         self.say()
+
+    def _back_to(self, place: int, name: str) -> None:
+        """Let the keyboard go on in a field that was made anew."""
+        made = self.rows.itemAt(place).widget()
+        again = next((one for one in made.findChildren(Field) if one.parameter.name == name), None)
+        inner = again.findChild(QComboBox) if again is not None else None
+        if inner is not None:
+            inner.setFocus()
 
 
 def _cell(value: Any) -> str:

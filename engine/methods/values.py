@@ -320,7 +320,8 @@ def _records(parameter: Parameter, value: Any, schema: Schema) -> tuple[Mapping[
         values, problems = resolve(parameter.fields, item, {parameter.source: schema})
         if problems:
             raise _Wrong(problems[0])
-        found.append(values)
+        asked = [one.name for one in parameter.fields if applies(one, parameter.fields, item)]
+        found.append({name: values[name] for name in asked})
     _within(parameter, len(found))
     return tuple(found)
 

@@ -26,7 +26,7 @@ from engine.methods.protocol import (
     TableArtefact,
 )
 from engine.release.documents import document_html
-from engine.views import View, to_json
+from engine.views import Text, View, to_json
 
 if TYPE_CHECKING:
     import pandas
@@ -226,7 +226,7 @@ def dictionary_json(
     stands before what the release made of them.
     """
     if not isinstance(artefact, TableArtefact):
-        meaning = sentence(artefact.meaning.id, **artefact.meaning.values)
+        meaning = _said(artefact.meaning, sentence)
         return {"file": artefact.files[0], "meaning": meaning}
     several = {"files": list(artefact.files)} if len(artefact.files) > 1 else {}
     return {
@@ -241,7 +241,7 @@ def dictionary_json(
 def _entry_json(
     entry: DictionaryEntry, sentence: Callable[..., str], declared: Mapping[str, Any]
 ) -> dict[str, Any]:
-    meaning = sentence(entry.meaning.id, **entry.meaning.values)
+    meaning = _said(entry.meaning, sentence)
     if declared.get("meaning"):
         meaning = sentence("bundle.meaning", declared=declared["meaning"], meaning=meaning)
     tree = {
@@ -252,6 +252,15 @@ def _entry_json(
         "values": list(entry.values),
     }
     return {name: value for name, value in tree.items() if value}
+
+
+def _said(text: Text, sentence: Callable[..., str]) -> str:
+    """Return a text in words; it may name other texts."""
+    values = {
+        name: _said(value, sentence) if isinstance(value, Text) else value
+        for name, value in text.values.items()
+    }
+    return sentence(text.id, **values)
 
 
 def write_sums(folder: Path) -> str:

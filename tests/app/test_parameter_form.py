@@ -12,7 +12,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdi
 from app import words
 from app.widgets.clause_row import ValuesButton
 from app.widgets.hierarchy_editor import HierarchyEditor
+from app.widgets.parameter_fields import Field
 from app.widgets.parameter_form import ParameterForm
+from engine.methods.catalogue import method
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.values import resolve
 from engine.table.hierarchies import Hierarchy
@@ -301,3 +303,29 @@ def test_a_further_line_leaves_those_before_it_alone(qtbot: Any) -> None:
     assert made.values["records"] == [{"value": "a"}, {"value": "c"}, {}]
     texts = [field.rows.itemAt(place).widget().findChild(QLineEdit, "value").text() for place in range(3)]
     assert texts == ["a", "c", ""]
+
+
+def test_a_record_asks_only_what_belongs_to_its_choice(qtbot: Any) -> None:
+    """Fields come and go with the choice that they hang on; what stood in those that went is forgotten."""
+    steps = method("datasets.masking").parameters[1]
+    form = ParameterForm()
+    qtbot.addWidget(form)
+    taken: list[Any] = []
+    form.changed.connect(lambda name, value: taken.append(value))
+    form.show_form("methods.datasets.masking", (steps,), {}, {"people": SCHEMA})
+    field = form.lines["steps"].field
+    field.add.click()
+    assert {one.parameter.name for one in field.findChildren(Field)} == {"step"}
+    chosen = field.findChild(QComboBox, "step")
+    for kind, names in (("noise", {"column", "distribution", "standard_deviation"}), ("sample", {"share"})):
+        chosen.setCurrentIndex(chosen.findData(kind))
+        chosen.activated.emit(chosen.currentIndex())
+        qtbot.wait(1)
+        asked = [one for one in field.findChildren(Field) if not one.isHidden()]
+        assert {one.parameter.name for one in asked} == {"step", *names}
+        chosen = field.findChild(QComboBox, "step")
+        if kind == "noise":
+            edit = next(one for one in asked if one.parameter.name == "standard_deviation").edit
+            write(qtbot, edit, "2")
+            assert taken[-1] == [{"step": "noise", "standard_deviation": 2}]
+    assert taken[-1] == [{"step": "sample"}]

@@ -1,0 +1,152 @@
+"""The rows of people, masked column by column: a list of declared steps in the order that was chosen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.methods.datasets.masking.catalogue import STEPS, fields, problems
+from engine.methods.datasets.masking.step import ID, WORDS, Told
+from engine.methods.datasets.masking.working import Working
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    Context,
+    DictionaryEntry,
+    Family,
+    FileArtefact,
+    Inside,
+    Method,
+    Reference,
+    Release,
+    Request,
+    Rows,
+    Spends,
+    TableArtefact,
+)
+from engine.methods.shared.rows import entry, shuffled
+from engine.methods.values import to_json
+from engine.privacy.promise import Promise
+from engine.table.table import Table
+from engine.views import TableView, Text
+
+RECORD = "masking.json"
+
+
+class Masking(Method):
+    """Steps on columns and rows, recorded: coarser, changed at random, swapped, left out.
+
+    Notes
+    -----
+    The steps are public, their chance is not: nothing of it is kept. Nothing bounds what can be learnt. Who
+    knows some values of a person looks for the nearest row (linkage of records: J. Domingo-Ferrer and
+    V. Torra, 2001), and correlated columns let noise be filtered away (H. Kargupta et al., 2003).
+    """
+
+    id = ID
+    family = Family.DATASET
+    promises = ("masked",)
+    spends = Spends.NOTHING
+    rows = Rows.REAL
+    libraries = ("scipy",)
+    published = Reference(
+        "Hundepool et al.: Statistical Disclosure Control (2012)",
+        "chapter 3",
+        "doi:10.1002/9781118348239",
+    )
+    parameters = (
+        Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=500),
+        Parameter("steps", ParameterKind.RECORDS, minimum=1, maximum=200, fields=fields()),
+    )
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        return list(problems(request.values["steps"], request.schema, request.values["columns"]))
+
+    def cost(self, request: Request) -> Promise:
+        return Promise(
+            "masked", None, request.unit, request.rows_per_person, assumptions=("trusted_machine",)
+        )
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        table, schema = next(iter(tables.values())), request.schema
+        assert context.chance is not None  # nothing bounds the loss
+        working = Working(table, schema, request.values["columns"], context.chance)
+        alone = [alone_in(working)]
+        done: dict[str, list[Text]] = {name: [] for name in working.columns}
+        told: list[Told] = []
+        steps = request.values["steps"]
+        for place, options in enumerate(steps):
+            context.progress.step(place / len(steps), "datasets.masking")
+            step = STEPS[options["step"]]
+            for name in step.columns(options, schema, tuple(working.columns)):
+                done[name].append(step.done(options))
+                working.declared[name] = step.declared(working.declared[name], options, schema.column(name))
+            told.append(step.apply(working, options))
+        if not len(working):
+            raise InputRefused(f"{ID}.no_rows")
+        alone.append(alone_in(working))
+        artefact = TableArtefact(
+            "table",
+            (shuffled(working.written(), context.chance),),
+            tuple(_entry(request, name, done[name]) for name in working.columns),
+        )
+        views = tuple(view for one in told for view in one.views)
+        return Release(
+            (artefact, _record(steps, told)), self.cost(request), views, inside=_inside(working, alone, told)
+        )
+
+
+def alone_in(working: Working) -> int:
+    """Return how many people stand alone in the identifying columns that leave."""
+    names = working.identifying()
+    if not names:
+        return 0
+    key = np.zeros(len(working), dtype=np.int64)
+    for name in names:
+        own = pd.factorize(working.ranked_or_places(name), use_na_sentinel=False)[0]
+        key = pd.factorize(key * (int(own.max(initial=0)) + 1) + own)[0].astype(np.int64)
+    pairs = np.unique(np.column_stack([key, working.people]), axis=0)
+    sizes = np.bincount(pairs[:, 0])
+    return len(np.unique(pairs[sizes[pairs[:, 0]] == 1, 1]))
+
+
+def _entry(request: Request, name: str, done: list[Text]) -> DictionaryEntry:
+    column = request.schema.column(name)
+    if not done:
+        return entry(column, "as_it_is")
+    meaning = done[0]
+    for text in done[1:]:
+        meaning = Text(f"{WORDS}.done.and_then", {"first": meaning, "then": text})
+    return DictionaryEntry(name, meaning, str(column.kind))
+
+
+def _record(steps: tuple[Mapping[str, Any], ...], told: list[Told]) -> FileArtefact:
+    """Return what was done, for a recipient's program: the steps, and what undoes them on average."""
+    listed = [
+        {**to_json(options), **({"found": one.public} if one.public else {})}
+        for options, one in zip(steps, told, strict=True)
+    ]
+    tree = {"version": 1, "steps": listed}
+    content = (json.dumps(tree, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return FileArtefact(RECORD, "application/json", content, Text(f"{WORDS}.record"))
+
+
+def _inside(working: Working, alone: list[int], told: list[Told]) -> Inside:
+    changed = {name: round(working.changed(name), 6) for name in working.columns}
+    figures = {
+        "alone_before": alone[0],
+        "alone_after": alone[1],
+        "rows": len(working),
+        "changed": changed,
+        "steps": [dict(one.inside) for one in told],
+    }
+    words = f"{WORDS}.views.inside"
+    rows: list[tuple[Any, ...]] = [(Text(f"{words}.{name}"), figures[name]) for name in list(figures)[:3]]
+    rows += [(Text(f"{words}.changed", {"column": name}), share) for name, share in changed.items()]
+    headings = (Text(f"{words}.figure"), Text(f"{words}.value"))
+    view = TableView(Text(f"{words}.title"), headings, tuple(rows), Text(f"{words}.note"))
+    return Inside((view,), figures)

@@ -1,0 +1,234 @@
+"""Steps that make values coarser: no chance, and every value that is left is true."""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from engine.methods.datasets.masking.step import COLUMN, Before, MaskingStep, Options, Told, Values, Wrong
+from engine.methods.datasets.masking.working import Floats, Form, Texts, Working, form_of
+from engine.methods.parameters import Parameter, ParameterKind
+from engine.methods.values import edge_of
+from engine.table.hierarchies import CALENDAR, Hierarchy
+from engine.table.schema import Column, Kind
+
+NEAREST, RANDOM = "nearest", "random"
+REMOVED, FLAGGED = "removed", "flagged"
+PRESENT = "text"
+HUNDRED = 100
+
+
+class Drop(MaskingStep):
+    """The column does not leave; steps before this one may still have used it."""
+
+    id = "drop"
+
+    def apply(self, working: Working, options: Options) -> Told:
+        working.leave_out(options["column"])
+        return Told()
+
+
+class Generalise(MaskingStep):
+    """Every value becomes its group on one step of the column's hierarchy."""
+
+    id = "generalise"
+    fields = (COLUMN, Parameter("level", ParameterKind.INTEGER, minimum=1, maximum=13))
+    leaves = Form.TEXTS
+
+    def wrong(self, options: Options, before: Before) -> Wrong | None:
+        column = before.columns[options["column"]]
+        height = hierarchy_of(column).height
+        if options["level"] > height:
+            return Wrong("level", {"column": column.name, "height": height})
+        return None
+
+    def declared(self, values: Values | None, options: Options, column: Column) -> Values | None:
+        if values is None:
+            return None
+        return tuple(dict.fromkeys(hierarchy_of(column).at(values, options["level"])))
+
+    def apply(self, working: Working, options: Options) -> Told:
+        name = options["column"]
+        hierarchy, level = hierarchy_of(working.columns[name]), options["level"]
+        found = working.texts(name)
+        if level == hierarchy.height:  # a missing cell reads like all others there
+            working.set(name, Texts(("*",), np.zeros(len(working), dtype=np.int64)))
+        else:
+            working.set(name, found.mapped(lambda values: hierarchy.at(values, level)))
+        return Told()
+
+
+class Truncate(MaskingStep):
+    """Only the first signs of a code stay."""
+
+    id = "truncate"
+    fields = (COLUMN, Parameter("keep", ParameterKind.INTEGER, minimum=1, maximum=50))
+    leaves = Form.TEXTS
+
+    def declared(self, values: Values | None, options: Options, column: Column) -> Values | None:
+        return None if values is None else tuple(dict.fromkeys(value[: options["keep"]] for value in values))
+
+    def apply(self, working: Working, options: Options) -> Told:
+        name, keep = options["column"], options["keep"]
+        working.set(name, working.texts(name).mapped(lambda values: [value[:keep] for value in values]))
+        return Told()
+
+
+class FreeText(MaskingStep):
+    """What somebody wrote freely does not leave: nothing of it, or only whether there was something."""
+
+    id = "free_text"
+    fields = (
+        COLUMN,
+        Parameter("treatment", ParameterKind.CHOICE, default=REMOVED, choices=(REMOVED, FLAGGED)),
+    )
+    leaves = Form.TEXTS
+
+    def declared(self, values: Values | None, options: Options, column: Column) -> Values | None:
+        return (PRESENT,)
+
+    def apply(self, working: Working, options: Options) -> Told:
+        name = options["column"]
+        there = (
+            np.zeros(len(working), dtype=bool)
+            if options["treatment"] == REMOVED
+            else ~working.is_missing(name)
+        )
+        working.set(name, Texts((PRESENT,), there.astype(np.int64) - 1))
+        return Told()
+
+
+class RoundTo(MaskingStep):
+    """Numbers become multiples of a base: the nearest one, or at random one of both without bias.
+
+    Notes
+    -----
+    At random, x = b·(m + r) with 0 <= r < 1 becomes b·(m + 1) with probability r, so that means and sums
+    stay right on average (unbiased random rounding: Hundepool et al. 2012, section 5.4).
+    """
+
+    id = "round_to"
+    fields = (
+        COLUMN,
+        Parameter("base", ParameterKind.NUMBER, minimum=Fraction(1, 10**9), maximum=10**12),
+        Parameter("way", ParameterKind.CHOICE, default=NEAREST, choices=(NEAREST, RANDOM)),
+    )
+    reads = (Form.NUMBERS,)
+
+    def declared(self, values: Values | None, options: Options, column: Column) -> Values | None:
+        return None
+
+    def apply(self, working: Working, options: Options) -> Told:
+        name, base = options["column"], float(options["base"])
+        steps = working.numbers(name) / base
+        if options["way"] == NEAREST:
+            whole = np.floor(steps + 0.5)
+        else:
+            places, count = working.alike(name)
+            drawn = working.chance.random(count)
+            whole = np.floor(steps + (drawn if places is None else drawn[places]))
+        working.set(name, multiples(whole, options["base"]))
+        return Told()
+
+
+class CodeEnds(MaskingStep):
+    """Values beyond declared bounds become the bound (top and bottom coding); numbers or days."""
+
+    id = "code_ends"
+    fields = (
+        COLUMN,
+        Parameter("lowest", ParameterKind.TEXT, optional=True),
+        Parameter("highest", ParameterKind.TEXT, optional=True),
+    )
+    reads = (Form.NUMBERS, Form.DAYS)
+
+    def wrong(self, options: Options, before: Before) -> Wrong | None:
+        column = before.columns[options["column"]]
+        ends = [options["lowest"], options["highest"]]
+        if ends == [None, None]:
+            return Wrong("no_end", {"column": column.name})
+        found = [_end(end, column) for end in ends if end is not None]
+        if None in found or (len(found) == 2 and not found[0] < found[1]):
+            return Wrong("bad_end", {"column": column.name})
+        return None
+
+    def declared(self, values: Values | None, options: Options, column: Column) -> Values | None:
+        return None
+
+    def apply(self, working: Working, options: Options) -> Told:
+        name = options["column"]
+        column = working.columns[name]
+        low, high = (
+            None if end is None else _end(end, column) for end in (options["lowest"], options["highest"])
+        )
+        return _coded(working, name, low, high)
+
+
+class CodeEndsAtPercentiles(MaskingStep):
+    """Values beyond percentiles of the rows become the value there (top and bottom coding)."""
+
+    id = "code_ends_at_percentiles"
+    fields = (
+        COLUMN,
+        Parameter("below", ParameterKind.NUMBER, default=0, minimum=0, maximum=HUNDRED),
+        Parameter("above", ParameterKind.NUMBER, default=HUNDRED, minimum=0, maximum=HUNDRED),
+    )
+    reads = (Form.NUMBERS, Form.DAYS)
+
+    def wrong(self, options: Options, before: Before) -> Wrong | None:
+        low, high = options["below"], options["above"]
+        if low >= high or (low, high) == (0, HUNDRED):
+            return Wrong("bad_percentiles", {"column": options["column"]})
+        return None
+
+    def declared(self, values: Values | None, options: Options, column: Column) -> Values | None:
+        return None
+
+    def apply(self, working: Working, options: Options) -> Told:
+        name = options["column"]
+        held = working.ranked_or_places(name)
+        there = np.sort(held[~working.is_missing(name)])
+        ends: list[Any] = [None, None]
+        if len(there):
+            for place, percent in enumerate((options["below"], options["above"])):
+                if percent not in (0, HUNDRED):
+                    ends[place] = there[int(percent * (len(there) - 1) / HUNDRED)]
+        return _coded(working, name, *ends)
+
+
+def hierarchy_of(column: Column) -> Hierarchy:
+    """Return the declared hierarchy, the calendar for dates, else only the step from the value to all."""
+    if column.hierarchy is not None:
+        return column.hierarchy
+    return Hierarchy(calendar=CALENDAR) if column.kind is Kind.DATE else Hierarchy()
+
+
+def multiples(whole: Floats, base: Fraction) -> Floats:
+    """Return multiples of an exact base, each the double nearest to it: 3 · 1/10 is 0.3."""
+    return np.asarray(whole * float(base.numerator) / float(base.denominator))
+
+
+def _end(written: str, column: Column) -> Any:
+    """Return a bound as the column holds its values; None where it is neither."""
+    edge = edge_of(written)
+    if form_of(column) is Form.DAYS:
+        return np.datetime64(edge, "D") if isinstance(edge, date) else None
+    return float(edge) if isinstance(edge, Fraction) else None
+
+
+def _coded(working: Working, name: str, low: Any, high: Any) -> Told:
+    held: Any = working.ranked_or_places(name)
+    # What is missing compares with nothing and stays
+    beyond = np.zeros(len(working), dtype=bool)
+    for end, outside in ((low, np.less), (high, np.greater)):
+        if end is not None:
+            there = outside(held, end)
+            beyond |= there
+            held = np.where(there, end, held)
+    working.set(name, held)
+    ends = {"lowest": low, "highest": high}
+    public = {key: str(end) for key, end in ends.items() if end is not None}
+    return Told(public=public, inside={"beyond": round(float(beyond.mean()), 6) if len(beyond) else 0.0})

@@ -1,0 +1,111 @@
+"""Steps about whole rows: a sample of the people, and cells left empty until nobody stands alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import InputRefused
+from engine.methods.datasets.ascending import ascending
+from engine.methods.datasets.masking.fewest_cells import fewest
+from engine.methods.datasets.masking.step import ID, Before, MaskingStep, Options, Told, Values, Wrong
+from engine.methods.datasets.masking.working import Form, Places, Texts, Working, identifying
+from engine.methods.datasets.recoding import Ladder, Members
+from engine.methods.parameters import Parameter, ParameterKind
+from engine.table.hierarchies import ALL, Hierarchy
+from engine.table.schema import Column, Schema
+
+MOST_COLUMNS = 16
+
+
+class Sample(MaskingStep):
+    """Only some of the people leave, drawn at random: nobody knows of somebody that they are in it."""
+
+    id = "sample"
+    fields = (
+        Parameter("share", ParameterKind.NUMBER, minimum=Fraction(1, 10**6), maximum=Fraction(999, 1000)),
+    )
+
+    def columns(self, options: Options, schema: Schema, leaving: Values) -> Values:
+        return ()
+
+    def apply(self, working: Working, options: Options) -> Told:
+        person = working.people
+        people = int(person.max(initial=-1)) + 1
+        number = round(people * options["share"])
+        if people and not number:
+            raise InputRefused(f"{ID}.empty_sample")
+        kept = np.zeros(people, dtype=bool)
+        kept[working.chance.permutation(people)[:number]] = True
+        working.keep(kept[person])
+        return Told()
+
+
+class SuppressCells(MaskingStep):
+    """Identifying cells are left out, as few as can be, until every row reads like those of k − 1 others.
+
+    Notes
+    -----
+    A cell that was left out reads ``*`` and agrees with ``*`` alone, so that rows read exactly alike
+    (A. Meyerson and R. Williams, 2004). Small tables get the fewest cells, by integer programming; others
+    what is found by fixing groups in the order of how many cells they lose.
+    """
+
+    id = "suppress_cells"
+    fields = (Parameter("k", ParameterKind.INTEGER, minimum=2, maximum=100_000),)
+    leaves = Form.TEXTS
+
+    def columns(self, options: Options, schema: Schema, leaving: Values) -> Values:
+        return tuple(name for name in leaving if identifying(schema.column(name)))
+
+    def wrong(self, options: Options, before: Before) -> Wrong | None:
+        names = self.columns(options, before.schema, tuple(before.columns))
+        if not names:
+            return Wrong("nothing_identifying")
+        if len(names) > MOST_COLUMNS:
+            return Wrong("many_identifying", {"count": len(names), "most": MOST_COLUMNS})
+        # What comes later could make people stand alone again
+        harm = any(
+            step["step"] == Sample.id or set(before.changes(step)) & set(names) for step in before.later
+        )
+        return Wrong("not_last") if harm else None
+
+    def declared(self, values: Values | None, options: Options, column: Column) -> Values | None:
+        return None if values is None else (*values, ALL)
+
+    def apply(self, working: Working, options: Options) -> Told:
+        names, k = working.identifying(), options["k"]
+        held = [working.texts(name) for name in names]
+        codes = np.column_stack([one.places + 1 for one in held])
+        distinct, number = np.unique(codes, axis=0, return_inverse=True)
+        pairs = np.unique(np.column_stack([number.reshape(-1), working.people]), axis=0)
+        members = Members(pairs[:, 0], pairs[:, 1])
+        rows = np.bincount(number.reshape(-1), minlength=len(distinct))
+        found = fewest(distinct, rows, k) if not working.several_rows else None
+        if found is None:
+            ladders = [Ladder.of(["", *one.values], Hierarchy()) for one in held]
+            columns = zip(ladders, held, distinct.T, strict=True)
+            placed = np.column_stack([ladder.place(["", *one.values])[own] for ladder, one, own in columns])
+            groups = ascending(placed, members, ladders, k=k)
+            if groups is None:
+                raise InputRefused(f"{ID}.too_few", k=k)
+            left_out = groups.steps[:, groups.group].T[number.reshape(-1)] > 0
+        else:
+            left_out = _spread(found, number.reshape(-1), working.chance)
+        for at, (name, one) in enumerate(zip(names, held, strict=True)):
+            star = len(one.values)
+            working.set(name, Texts((*one.values, ALL), np.where(left_out[:, at], star, one.places)))
+        return Told(inside={"cells_left_out": int(left_out.sum()), "fewest": int(found is not None)})
+
+
+def _spread(found: Places, number: Places, chance: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Give every row a pattern of cells to leave out: which rows of a combination is drawn by lot."""
+    columns = found.shape[1].bit_length() - 1
+    left_out = np.zeros((len(number), columns), dtype=bool)
+    for place, counts in enumerate(found):
+        rows = chance.permutation(np.flatnonzero(number == place))
+        pattern = np.repeat(np.arange(len(counts)), counts)
+        left_out[rows] = (pattern[:, None] >> np.arange(columns)) & 1 == 1
+    return left_out

@@ -1,0 +1,150 @@
+"""Steps that give values to other rows: all of them stay in the table, and whose they are changes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+
+from engine.methods.datasets.masking.step import COLUMN, COLUMNS, Before, MaskingStep, Options, Told, Wrong
+from engine.methods.datasets.masking.working import Form, Places, Working
+from engine.methods.parameters import Parameter, ParameterKind
+from engine.table.schema import Kind
+
+
+class RankSwap(MaskingStep):
+    """Values change places with others of nearly the same rank.
+
+    Notes
+    -----
+    Moore (1996), with pairs drawn in blocks: ranks are cut into blocks of the declared share of all rows,
+    the first one ending at random, and within a block all pairings are equally likely. No value moves by more
+    than the share. The order of categories is the declared one; equal values are ranked at random.
+    """
+
+    id = "rank_swap"
+    fields = (
+        COLUMN,
+        Parameter("distance", ParameterKind.NUMBER, minimum=Fraction(1, 10**6), maximum=1),
+    )
+
+    def wrong(self, options: Options, before: Before) -> Wrong | None:
+        name = options["column"]
+        ordered = before.columns[name].kind is Kind.ORDINAL and before.declared[name] is not None
+        if before.forms[name] is Form.TEXTS and not ordered:
+            return Wrong("no_order", {"column": name})
+        return None
+
+    def apply(self, working: Working, options: Options) -> Told:
+        name = options["column"]
+        there = np.flatnonzero(~working.is_missing(name))
+        ranked = working.ranked(name)[there]
+        # Lots first, then a stable sort: equal values are in random order
+        lots = working.chance.permutation(len(there))
+        order = lots[np.argsort(ranked[lots], kind="stable")]
+        size = min(len(order), max(2, int(options["distance"] * len(order))))
+        partner = np.arange(len(working), dtype=np.int64)
+        one, other = _pairs_in_blocks(there[order], size, working.chance)
+        partner[one], partner[other] = other, one
+        working.take(name, partner)
+        return Told(inside={"swapped": _share(2 * len(one), len(working))})
+
+
+class SwapSimilar(MaskingStep):
+    """People drawn at random change values, all the named ones together, with people alike in others.
+
+    Notes
+    -----
+    Dalenius and Reiss (1982). Who has several rows changes with somebody who has as many, row by row in the
+    order of the table, so that what is the same in all rows of a person stays so.
+    """
+
+    id = "swap_similar"
+    fields = (
+        COLUMNS,
+        Parameter("alike", ParameterKind.COLUMNS, optional=True),
+        Parameter("rate", ParameterKind.NUMBER, minimum=Fraction(1, 10**6), maximum=1),
+    )
+
+    def wrong(self, options: Options, before: Before) -> Wrong | None:
+        both = set(options["columns"]) & set(options["alike"])
+        if both:
+            return Wrong("both", {"column": min(both)})
+        absent = [name for name in options["alike"] if name not in before.columns]
+        return Wrong("not_leaving", {"column": absent[0]}) if absent else None
+
+    def apply(self, working: Working, options: Options) -> Told:
+        person = working.people
+        order = np.argsort(person, kind="stable")  # rows of a person together
+        rows_of = np.bincount(person)
+        first = np.concatenate([[0], np.cumsum(rows_of)[:-1]])
+        drawn = np.flatnonzero(working.chance.random(len(rows_of)) < float(options["rate"]))
+        drawn = drawn[working.chance.permutation(len(drawn))]
+        key = rows_of[drawn]
+        for name in options["alike"]:
+            values = pd.factorize(working.ranked_or_places(name), use_na_sentinel=False)[0]
+            key = key * (int(values.max(initial=0)) + 1) + values[order[first[drawn]]]
+            key = pd.factorize(key)[0]
+        one, other = _pairs_alike(drawn, key)
+        partner = np.arange(len(working), dtype=np.int64)
+        for step in range(int(rows_of[one].max(initial=0))):
+            more = rows_of[one] > step
+            left, right = order[first[one[more]] + step], order[first[other[more]] + step]
+            partner[left], partner[right] = right, left
+        for name in options["columns"]:
+            working.take(name, partner)
+        return Told(
+            inside={
+                "swapped": _share(2 * len(one), len(rows_of)),
+                "without_partner": _share(len(drawn) - 2 * len(one), len(rows_of)),
+            }
+        )
+
+
+class Resample(MaskingStep):
+    """Every value of the column is drawn anew from all its values, with replacement.
+
+    Notes
+    -----
+    All relations to other columns are lost, and the other columns identify as before.
+    """
+
+    id = "resample"
+
+    def apply(self, working: Working, options: Options) -> Told:
+        if len(working):
+            working.take(options["column"], working.chance.integers(0, len(working), len(working)))
+        return Told()
+
+
+def _pairs_in_blocks(order: Places, size: int, chance: np.random.Generator) -> tuple[Places, Places]:
+    """Pair rows at random within blocks of a size; in a block of odd size one row stays alone."""
+    if len(order) < 2:
+        return order[:0], order[:0]
+    begin = int(chance.integers(0, size))
+    blocks = (len(order) - begin) // size
+    parts = [order[:begin], order[begin + blocks * size :]]
+    pairs = [_halves(chance.permutation(part)[None, :]) for part in parts]
+    middle = order[begin : begin + blocks * size].reshape(blocks, size)
+    pairs.append(_halves(chance.permuted(middle, axis=1)))
+    return np.concatenate([one for one, _ in pairs]), np.concatenate([other for _, other in pairs])
+
+
+def _halves(blocks: Places) -> tuple[Places, Places]:
+    half = blocks.shape[1] // 2
+    return blocks[:, :half].reshape(-1), blocks[:, half : 2 * half].reshape(-1)
+
+
+def _pairs_alike(drawn: Places, key: Places) -> tuple[Places, Places]:
+    """Pair those who share a key, in the random order in which they were drawn."""
+    order = np.argsort(key, kind="stable")
+    sizes = np.bincount(key)
+    first = np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(sizes) else sizes
+    within = np.arange(len(key)) - first[key[order]]
+    one = np.flatnonzero((within % 2 == 0) & (within + 1 < sizes[key[order]]))
+    return drawn[order[one]], drawn[order[one + 1]]
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 6) if whole else 0.0
