@@ -182,7 +182,9 @@ def _tree(tree: Mapping[str, Any]) -> Hierarchy:
     paths = {str(value): tuple(str(group) for group in path) for value, path in tree["tree"].items()}
     if not paths or len({len(path) for path in paths.values()}) != 1:
         raise ValueError("paths of different lengths")
-    above: dict[tuple[int, str], str] = {}
+    # An unknown value reads * and a missing one nothing on every step, so these two are no group of others
+    steps = range(len(next(iter(paths.values()))))
+    above = {(step, group): group for step in steps for group in (ALL, MISSING)}
     for path in paths.values():  # who shares a group shares everything above it
         for step, (group, parent) in enumerate(pairwise(path)):
             if above.setdefault((step, group), parent) != parent:

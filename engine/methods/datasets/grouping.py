@@ -7,10 +7,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from engine.errors import InputRefused
-from engine.methods.datasets.conditions import Condition, Demand, alike, close, distinct, entropy, recursive
+from engine.methods.datasets.conditions import (
+    Condition,
+    Demand,
+    alike,
+    cells_of,
+    close,
+    distinct,
+    entropy,
+    recursive,
+)
 from engine.methods.datasets.recoding import Codes, Ladder, Members
 from engine.methods.datasets.rollup import Cells
 from engine.methods.parameters import Parameter, ParameterKind, Problem
@@ -164,16 +174,28 @@ class Grouping:
             Shape (identifying columns, groups).
         """
         of_row = group[self.number]
-        coarse = self.rows.copy()
-        for place, column in enumerate(self.identifying):
+        read = self._as_read(group, steps)
+        return self.rows.assign(**{name: texts[self.number] for name, texts in read.items()})[of_row >= 0]
+
+    def alike(self, group: Codes, steps: Codes) -> Codes:
+        """Number the combinations by what they read in the release, -1 for those that are left out.
+
+        It does not look at how the groups were made, so that what is promised can be counted once more.
+        """
+        kept = group >= 0
+        number = np.full(len(group), -1, dtype=np.int64)
+        read = pd.DataFrame(self._as_read(group, steps))[kept]
+        number[kept] = read.groupby(list(read.columns), sort=False).ngroup()
+        return number
+
+    def _as_read(self, group: Codes, steps: Codes) -> dict[str, npt.NDArray[np.object_]]:
+        """Return what every combination reads in each identifying column."""
+        read = {}
+        for place, (column, ladder) in enumerate(zip(self.identifying, self.ladders, strict=True)):
             hierarchy = hierarchy_of(column)
-            codes, uniques = pd.factorize(self.rows[column.name].to_numpy(dtype=object))
-            values = [str(value) for value in uniques]
-            reads = np.array(
-                [hierarchy.at(values, step) for step in range(hierarchy.height + 1)], dtype=object
-            )
-            coarse[column.name] = reads[steps[place][of_row], codes]
-        return coarse[of_row >= 0]
+            texts = [hierarchy.at(ladder.values, step) for step in range(hierarchy.height + 1)]
+            read[column.name] = np.array(texts, dtype=object)[steps[place][group], self.codes[:, place]]
+        return read
 
     def entries(self, steps: Codes) -> tuple[DictionaryEntry, ...]:
         """Return the dictionary of the rows, given the steps of the groups that leave."""
@@ -276,6 +298,20 @@ def refuse(grouping: Grouping, asked: Sequence[Condition], *, k: int) -> InputRe
             code = "one_value" if one.column.size == 1 else "not_fulfilled"
             return InputRefused(f"grouping.{code}", column=one.column.column.name)
     return InputRefused("grouping.too_many_left_out")
+
+
+def refuse_broken(grouping: Grouping, asked: Sequence[Condition], number: Codes, *, k: int) -> None:
+    """Refuse a release in which fewer than k people read alike, or whose values do not fulfil what was asked.
+
+    Raises
+    ------
+    InputRefused
+        ``run.promise_differs``.
+    """
+    left_out = np.where(number < 0, number.max() + 1, number)
+    sizes = grouping.members.sizes(left_out)[: number.max() + 1]
+    if sizes.min() < k or not all(one.holds(cells_of(number, one)).all() for one in asked):
+        raise InputRefused("run.promise_differs", method="datasets.k_anonymity")
 
 
 def _members(number: Codes, table: Table, request: Request) -> Members:

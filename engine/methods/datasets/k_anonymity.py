@@ -24,6 +24,7 @@ from engine.methods.datasets.grouping import (
     promise,
     read,
     refuse,
+    refuse_broken,
 )
 from engine.methods.datasets.losses import Loss
 from engine.methods.datasets.recoding import Codes
@@ -136,6 +137,7 @@ class KAnonymity(Method):
         made = _made(grouping, asked, request, progress) if enough else None
         if made is None:
             raise refuse(grouping, asked, k=request.values["k"])
+        refuse_broken(grouping, asked, grouping.alike(made.group, made.steps), k=request.values["k"])
         coarse = grouping.coarser(made.group, made.steps)
         assert context.chance is not None  # nothing bounds the loss
         kept = np.unique(made.group[made.group >= 0])

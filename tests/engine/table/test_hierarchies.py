@@ -81,6 +81,8 @@ def test_text_with_byte_order_mark_commas_and_one_step():
         {"calendar": ["week"]},
         {"tree": {"a": ["x"], "b": ["x", "y"]}},
         {"tree": {"a": ["x", "y"], "b": ["x", "z"]}},
+        {"tree": {"a": ["*", "x"], "b": ["y", "x"]}},  # unknown values read * on both steps
+        {"tree": {"a": ["", "x"], "b": ["y", "x"]}},  # and missing ones nothing
         {"tree": 7},
         {"circle": []},
         {},
@@ -92,6 +94,14 @@ def test_what_is_refused_says_where_and_what_to_do(tree):
     with pytest.raises(InputRefused) as caught:
         of(tree)
     assert all(explain(caught.value))
+
+
+def test_a_value_may_stay_with_the_unknown_or_the_missing_ones():
+    assert of({"tree": {"a": ["*", "*"], "b": ["", ""], "c": ["x", "*"]}}).at(["a", "b", "c"], 2) == [
+        "*",
+        "",
+        "*",
+    ]
 
 
 @pytest.mark.parametrize("text", ["a;x\nb\n", "a;x\na;y\n", "", "\n"])

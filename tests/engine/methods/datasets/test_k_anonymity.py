@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.protocol import Context
@@ -17,6 +18,7 @@ from engine.release.verify import verify
 from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
+from engine.texts import explain
 
 ID = "datasets.k_anonymity"
 RECODING = [one.name for one in method(ID).parameters].index("recoding")
@@ -50,9 +52,9 @@ def table(rows=400, seed=1):
     )
 
 
-def made(given, rows=None, tmp_path=Path()):
+def made(given, rows=None, tmp_path=Path(), schema=SCHEMA):
     found = method(ID)
-    request = found.request({"people": SCHEMA}, given)
+    request = found.request({"people": schema}, given)
     assert not found.problems(request), found.problems(request)
     context = Context(Noise(), ordinary_generator(), tmp_path)
     return found.run({"people": rows if rows is not None else table()}, request, context), request
@@ -86,13 +88,20 @@ def test_order_names_and_missing_codes_do_not_leave(tmp_path):
 @pytest.mark.parametrize("columns", [["age"], ["age", "town", "seen", "result"]])
 @pytest.mark.parametrize("recoding", method(ID).parameters[RECODING].choices)
 def test_too_few_people_are_refused_in_words(recoding, columns, rows, tmp_path):
-    from engine.errors import InputRefused
-    from engine.texts import explain
-
     few = table(20).with_rows(table(20).rows().iloc[:rows])
     with pytest.raises(InputRefused) as caught:
         made({"columns": columns, "k": 30, "recoding": recoding}, few, tmp_path=tmp_path)
     assert "30" in explain(caught.value)[0]
+
+
+def test_groups_are_counted_again_as_they_read(tmp_path):
+    """Whatever made them: here a hierarchy that splits again what a step had put together."""
+    tree = {"a": ("*", "a"), "b": ("g", "a"), "": ("a", "b")}
+    schema = Schema((Column("job", Role.IDENTIFYING, Kind.CATEGORY, hierarchy=Hierarchy(tree=tree)),))
+    rows = Table(pd.DataFrame({"job": ["a", "x", "b", "b", "b"]}))
+    with pytest.raises(InputRefused) as caught:
+        made({"columns": ["job"], "k": 2, "recoding": "groups"}, rows, tmp_path, schema)
+    assert caught.value.code == "run.promise_differs"
 
 
 @pytest.mark.parametrize(
