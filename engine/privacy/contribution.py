@@ -64,7 +64,7 @@ def keep_rows(person_codes: NDArray[np.integer], *, cap: int, noise: Noise) -> N
         raise TypeError("person codes are a row of whole numbers")
     while True:
         keys = noise.random_keys(codes.size)
-        kept = _smallest_keys(codes, keys, cap)
+        kept = _smallest_keys(codes, keys, min(cap, codes.size))  # any whole number may be declared
         if kept is not None:
             return kept
 

@@ -90,6 +90,12 @@ def test_refuses_a_cap_that_is_no_number_of_rows(cap):
     assert caught.value.code == "noise.cap" and all(texts.explain(caught.value))
 
 
+@pytest.mark.parametrize("cap", [3, 2**63, 10**40])
+def test_a_cap_above_the_number_of_rows_keeps_them_all(cap):
+    codes = np.array([4, 4, -1, 4])
+    assert keep_rows(codes, cap=cap, noise=seeded_noise(1)).tolist() == [True, True, False, True]
+
+
 def test_codes_must_be_whole_numbers():
     with pytest.raises(TypeError):
         keep_rows(np.array([0.5]), cap=1, noise=Noise())
