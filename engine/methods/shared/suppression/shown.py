@@ -1,0 +1,131 @@
+"""How a table with hidden cells is shown: outside with one sign for all of them, inside with the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from engine.methods.protocol import Inside
+from engine.methods.shared.suppression.additive import Integers
+from engine.methods.shared.suppression.audited import Audited
+from engine.views import Cell, IntervalsView, Label, TableView, Text, View
+
+MOST_ROWS, MOST_INTERVALS = 500, 60
+HIDDEN = Text("statistics.labels.hidden")
+
+
+def outside(method: str, done: Audited, totals: Mapping[str, str]) -> tuple[View, ...]:
+    """Return the table as it leaves: crossed where it has two columns, otherwise one line a cell."""
+    words = f"methods.{method}.views.table"
+    names = list(totals)
+    numbers: list[Cell] = [
+        HIDDEN if is_hidden else int(number)
+        for is_hidden, number in zip(done.hidden, done.frame[done.value].fillna(0), strict=True)
+    ]
+    if len(names) == 2:
+        return (_crossed(words, done, names, numbers),)
+    rows = tuple(
+        (*map(str, labels), number)
+        for labels, number in zip(done.frame[names].itertuples(index=False, name=None), numbers, strict=True)
+    )
+    note = Text(f"{words}.note")
+    if len(rows) > MOST_ROWS:
+        note = Text("statistics.notes.shortened", {"shown": MOST_ROWS, "rows": len(rows)})
+    headings: tuple[Label, ...] = (*names, Text(f"methods.{method}.numbers.count.label"))
+    return (TableView(Text(f"{words}.title"), headings, rows[:MOST_ROWS], note),)
+
+
+def _crossed(words: str, done: Audited, names: list[str], numbers: list[Cell]) -> TableView:
+    """Return one line for each value of the first column, and one column for each of the second."""
+    down, across = (list(dict.fromkeys(done.frame[name])) for name in names)
+    at = dict(zip(done.frame[names].itertuples(index=False, name=None), numbers, strict=True))
+    rows = tuple((left, *(at.get((left, top)) for top in across)) for left in down[:MOST_ROWS])
+    return TableView(
+        Text(f"{words}.title"), (" × ".join(names), *map(str, across)), rows, Text(f"{words}.note")
+    )
+
+
+def inside(method: str, done: Audited, totals: Mapping[str, str], people: Integers) -> Inside:
+    """Return what the custodian sees: the figures of the search and every hidden cell with its interval."""
+    words = f"methods.{method}.views"
+    figures = _figures(done)
+    headings = (Text(f"{words}.inside.figure"), Text(f"{words}.inside.value"))
+    lines = tuple((Text(f"{words}.inside.{name}"), value) for name, value in figures.items())
+    views: list[View] = [
+        TableView(Text(f"{words}.inside.title"), headings, lines, Text(f"{words}.inside.note"))
+    ]
+    if done.hidden.any():
+        views += [_hidden_cells(words, done, totals), _intervals(words, done, totals)]
+    return Inside(tuple(views), figures)
+
+
+def _figures(done: Audited) -> dict[str, int | float]:
+    secondary = done.hidden & ~done.primary
+    inner = secondary & ~_is_total(done)
+    return {
+        "cells": len(done.lines),
+        "printed": int((~done.hidden).sum()),
+        "primary": int(done.primary.sum()),
+        "secondary": int(secondary.sum()),
+        "secondary_people": int(done.values[inner].sum()),
+        "cost": round(done.found.cost, 3),
+        "bound": round(done.found.bound, 3),
+        "gap": round(done.found.gap, 4),
+        "contributors_tried": done.contributors[0],
+        "contributors": done.contributors[1],
+    }
+
+
+def _is_total(done: Audited) -> np.ndarray:
+    """Say which lines are totals of some column: those with the word that stands for all, the last one."""
+    found = np.zeros(len(done.frame), dtype=bool)
+    for name in done.frame.columns[:-1]:
+        found |= np.asarray(done.frame[name] == done.frame[name].iloc[-1])
+    return found
+
+
+def _named(done: Audited, totals: Mapping[str, str]) -> list[str]:
+    """Name the hidden lines by their values."""
+    hidden = done.frame.loc[done.hidden, list(totals)]
+    return [" · ".join(labels) for labels in hidden.itertuples(index=False, name=None)]
+
+
+def _hidden_cells(words: str, done: Audited, totals: Mapping[str, str]) -> TableView:
+    """Return one line a hidden cell: why it is hidden, its value, and what can be worked out of it."""
+    headings = tuple(Text(f"{words}.hidden.{name}") for name in ("cell", "why", "value", "low", "high"))
+    at = np.flatnonzero(done.hidden)
+    rows = tuple(
+        (
+            name,
+            Text(f"{words}.hidden.{'small' if done.primary[line] else 'protects'}"),
+            int(done.values[line]),
+            _end(done.intervals.low[line]),
+            _end(done.intervals.high[line]),
+        )
+        for name, line in zip(_named(done, totals), at, strict=True)
+    )
+    note = Text(f"{words}.hidden.note_{'whole' if done.whole else 'fractions'}")
+    return TableView(Text(f"{words}.hidden.title"), headings, rows[:MOST_ROWS], note)
+
+
+def _intervals(words: str, done: Audited, totals: Mapping[str, str]) -> IntervalsView:
+    """Return the picture of the small cells: the value, and what can be worked out of it."""
+    small = done.primary[np.flatnonzero(done.hidden)]
+    names = [name for name, is_small in zip(_named(done, totals), small, strict=True) if is_small]
+    at = np.flatnonzero(done.hidden & done.primary)[:MOST_INTERVALS]
+    ends = done.intervals.high[at]
+    widest = float(ends[np.isfinite(ends)].max(initial=1.0))
+    return IntervalsView(
+        Text(f"{words}.intervals.title"),
+        tuple(names[:MOST_INTERVALS]),
+        tuple(done.values[at].astype(float).tolist()),
+        tuple(done.intervals.low[at].tolist()),
+        tuple(np.where(np.isfinite(ends), ends, 2 * widest).tolist()),
+        Text(f"{words}.intervals.axis"),
+        Text(f"{words}.intervals.note"),
+    )
+
+
+def _end(value: float) -> Cell:
+    return round(float(value), 3) if np.isfinite(value) else Text("statistics.labels.no_end")

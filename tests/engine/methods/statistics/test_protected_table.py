@@ -1,0 +1,162 @@
+"""Counts without small cells, from the plan to the bundle: what is hidden, told, refused and kept inside."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.errors import InputRefused
+from engine.ledger import Ledger
+from engine.methods.catalogue import method
+from engine.methods.protocol import Context
+from engine.methods.shared.suppression.audit import Published
+from engine.privacy.noise import Noise
+from engine.release.plan import Plan
+from engine.release.run import run
+from engine.release.verify import verify
+from engine.table.schema import Schema
+from engine.table.table import Table
+from engine.texts import explain
+from tests.engine.methods.statistics.builders import COLUMNS, PERSON
+
+ID = "statistics.protected_table"
+EXAMPLE = Path(__file__).parents[4] / "resources" / "examples" / f"{ID}.json"
+GIVEN = {"columns": ["sex", "ward"], "extra_cells": "left_out", "threshold": 5, "seconds": 5}
+
+
+def rows_of(counts):
+    """Return one row for each of so many people in these cells."""
+    return [cell for cell, count in counts.items() for _ in range(count)]
+
+
+def table(counts, people=None):
+    cells = rows_of(counts)
+    frame = pd.DataFrame(cells, columns=["sex", "ward"], dtype="str")
+    if people is not None:
+        frame["person"] = people
+    return Table(frame)
+
+
+PEOPLE = {("f", "a"): 3, ("f", "b"): 20, ("f", "c"): 30, ("m", "a"): 40, ("m", "b"): 25, ("m", "c"): 0}
+
+
+def released(given, rows, cap=None):
+    schema = Schema(COLUMNS) if cap is None else Schema((*COLUMNS, PERSON), cap)
+    found = method(ID)
+    request = found.request({"people": schema}, GIVEN | given)
+    assert not found.problems(request), found.problems(request)
+    context = Context(Noise(), np.random.default_rng(), Path())
+    release = found.run({"people": rows}, request, context)
+    assert release.promise == found.cost(request)
+    return release
+
+
+def numbers(release):
+    frame = release.artefacts[0].frame
+    return {
+        tuple(row[:-1]): None if pd.isna(row[-1]) else int(row[-1])
+        for row in frame.itertuples(index=False, name=None)
+    }
+
+
+def test_by_hand():
+    """3 is hidden; 40 in its column and 20 in its row, not 30 beside a zero; 25 closes the rectangle."""
+    found = numbers(released({}, table(PEOPLE)))
+    hidden = {("f", "a"), ("f", "b"), ("m", "a"), ("m", "b")}
+    assert {cell for cell, number in found.items() if number is None} == hidden
+    assert found[("f", "c")] == 30 and found[("m", "c")] == 0
+    assert found[("f", "(all)")] == 53 and found[("(all)", "a")] == 43 and found[("(all)", "(all)")] == 118
+
+
+def test_without_totals_nothing_else_is_hidden():
+    found = numbers(released({"totals": False}, table(PEOPLE)))
+    assert len(found) == 6 and [cell for cell, number in found.items() if number is None] == [("f", "a")]
+
+
+def test_rows_of_few_people_are_hidden_however_many_they_are():
+    """Nine rows of three people are no nine people."""
+    people = np.arange(118).astype(str)
+    people[23:32] = ["x", "y", "z"] * 3  # nine rows of "f", "c"
+    counts = PEOPLE | {("f", "c"): 9, ("f", "a"): 23, ("f", "b"): 0}
+    rows = table(counts, people[: sum(counts.values())])
+    assert numbers(released({}, rows))[("f", "c")] == 9
+    assert numbers(released({}, rows, cap=3))[("f", "c")] is None
+
+
+def test_outside_all_hidden_cells_look_alike_and_inside_they_are_told_apart():
+    release = released({}, table(PEOPLE))
+    assert "too small" not in str(release.views) and "small" not in str(release.views)
+    view = next(view for view in release.inside.views if view.title.id.endswith("hidden.title"))
+    whys = [row[1].id.rsplit(".", 1)[1] for row in view.rows]
+    assert sorted(whys) == ["protects", "protects", "protects", "small"]
+    low, high = view.rows[0][3:]
+    assert view.rows[0][0] == "f · a" and low == 1 and high >= 5
+    assert release.inside.figures["gap"] == 0 and release.inside.figures["secondary_people"] == 85
+
+
+def test_two_tables_in_one_are_audited_together():
+    given = {"columns": ["sex", "ward", "age"], "tables": "pairs", "threshold": 4}
+    chance = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "sex": chance.choice(["f", "m"], 70, p=[0.2, 0.8]),
+            "ward": chance.choice(["a", "b", "c"], 70),
+            "age": chance.integers(0, 4, 70),
+        }
+    )
+    release = released(given, Table(frame))
+    published = release.artefacts[0].frame
+    assert len(published) == 6 + 8 + 12 + 2 + 3 + 4 + 1 and published["count"].isna().any()
+    words = dict.fromkeys(["sex", "ward", "age"], "(all)")
+    ends = Published(published, totals=words, value="count", least=1).intervals()
+    real = pd.Series(
+        [
+            (frame[[c for c in words if row[c] != "(all)"]].astype(str)
+             == row[[c for c in words if row[c] != "(all)"]].to_numpy()).all(axis=1).sum()
+            for _, row in published.iterrows()
+        ]
+    )  # fmt: skip
+    small = (real > 0) & (real < 4)
+    assert published.loc[small, "count"].isna().all() and (ends.high[small] >= 4 - 1e-6).all()
+    assert (published["count"].dropna() == real[published["count"].notna()]).all()
+
+
+def test_a_table_without_a_pattern_is_one_sentence_and_a_remedy():
+    counts = {("f", "a"): 2, ("f", "b"): 3}
+    with pytest.raises(InputRefused) as caught:
+        released({"columns": ["ward"]}, table(counts))
+    what, do = explain(caught.value)
+    assert caught.value.code == f"{ID}.impossible" and "5" in what and do
+    assert not {"2", "3"} & set(str(caught.value.values))  # the threshold alone is named
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"threshold": 1}, "parameters.too_small"),
+        ({"threshold": None}, "parameters.unfilled"),
+        ({"tables": "pairs"}, f"{ID}.no_pairs"),
+        ({"columns": ["person"]}, "parameters.no_such_column"),
+    ],
+)
+def test_what_is_refused_from_declarations(given, code):
+    found = method(ID)
+    assert found.problems(found.request({"people": Schema(COLUMNS)}, GIVEN | given))[0].code == code
+
+
+def test_the_example_is_made_verified_and_true(tmp_path):
+    plan = Plan.loads(EXAMPLE.read_text())
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    run(plan, out=tmp_path / "out", ledger=ledger, base=EXAMPLE.parent)
+    assert verify(tmp_path / "out", ledger=ledger).passed
+    frame = pd.read_csv(tmp_path / "out" / "release" / "counts.csv", keep_default_na=False, dtype=str)
+    printed = frame["count"][frame["count"] != ""].astype(int)
+    assert len(frame) == 44 and (printed[printed > 0] >= 11).all()
+    evidence = json.loads((tmp_path / "out" / "release" / "evidence.json").read_text())
+    assert evidence["promise"]["kind"] == "small_cells" and evidence["promise"]["terms"] == {"threshold": 11}
+    inside = json.loads((tmp_path / "out" / "internal" / "evidence.json").read_text())["internal"]
+    figures = inside["inside"]  # which of a person's stays is counted is drawn, so that it differs
+    assert figures["primary"] >= 3 and figures["gap"] == 0
+    assert (frame["count"] == "").sum() == figures["primary"] + figures["secondary"]
