@@ -56,3 +56,11 @@ def plain(value: Any) -> Any:
 def finite(value: float | None) -> float | None:
     """Return a number, or None where it is infinite and JSON has no word for it."""
     return value if value is not None and math.isfinite(value) else None
+
+
+def exactly(value: Any) -> int | float | None:
+    """Return a number from its exact written form ``"p/q"``; None stays None."""
+    if value is None:
+        return None
+    fraction = Fraction(str(value))
+    return int(fraction) if fraction.denominator == 1 else float(fraction)

@@ -188,8 +188,8 @@ def percent_up(share: float) -> str:
     return f"{math.ceil(share * 1000 - 1e-9) / 10:.1f}\u00a0%"
 
 
-def significant_up(value: float, *, digits: int = 3) -> str:
-    """Return a number with few significant digits, rounded up.
+def significant_up(value: float) -> str:
+    """Return a number with three significant digits, rounded up.
 
     Examples
     --------
@@ -198,8 +198,24 @@ def significant_up(value: float, *, digits: int = 3) -> str:
     """
     if not math.isfinite(value) or value <= 0:
         return number(value)
+    return number(plainly(value, digits=3, up=True))
+
+
+def plainly(value: float, *, digits: int = 4, up: bool = False, down: bool = False) -> float:
+    """Return a number with few significant digits: what a reader compares.
+
+    ``up`` rounds an upper bound up, so that it stays one; ``down`` what must not be exceeded.
+
+    Examples
+    --------
+    >>> plainly(0.22119921), plainly(8103.08, digits=3, up=True)
+    (0.2212, 8110.0)
+    """
+    if not (up or down) or value <= 0:
+        return float(f"{value:.{digits}g}")
     step = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
-    return number(float(f"{math.ceil(value / step - 1e-9) * step:.12g}"))
+    steps = math.ceil(value / step - 1e-9) if up else math.floor(value / step + 1e-9)
+    return float(f"{steps * step:.12g}")
 
 
 def inverse(probability: float) -> str:

@@ -326,7 +326,7 @@ class BudgetPage(Page):
         from engine.release.levels import epsilon_for_posterior
 
         if percent is not None:
-            self._set(epsilon_for_posterior(self.study.plan, float(percent) / 100))
+            self._set(epsilon_for_posterior(float(percent) / 100))
 
     def _error_chosen(self, limit: Fraction | None) -> None:
         from engine.release.levels import epsilon_for_limit

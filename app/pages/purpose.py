@@ -358,7 +358,7 @@ class PurposePage(Page):
 
         self.sure_field.setModified(False)
         percent = _number(text.rstrip("% \u00a0"))
-        found = None if percent is None else epsilon_for_posterior(self.study.plan, float(percent) / 100)
+        found = None if percent is None else epsilon_for_posterior(float(percent) / 100)
         self.wrong.setVisible(found is None)
         if found is None:
             self.wrong.say(words.say("app.purpose.bad_sure"))

@@ -14,9 +14,7 @@ _DIGITS = 3
 _TRIES = 40
 
 
-def epsilon_for_error(
-    method: Method, request: Request, *, size: int, limit: float, quantity: int = 0
-) -> Fraction | None:
+def epsilon_for_error(method: Method, request: Request, *, size: int, limit: float) -> Fraction | None:
     """Return the smallest epsilon for which 95 of 100 errors stay below a limit.
 
     Parameters
@@ -26,9 +24,7 @@ def epsilon_for_error(
     size
         Size of the group that the limit is for.
     limit
-        Largest error that is acceptable, in the units of the released number, above 0.
-    quantity
-        Which of the forecast's numbers for that size, the first by default.
+        Largest error that is acceptable of the first number forecast for that size, in its units, above 0.
 
     Returns
     -------
@@ -62,7 +58,7 @@ def epsilon_for_error(
     known: dict[Fraction, bool] = {}
 
     def error(epsilon: Fraction) -> float:
-        return _error(method, one_size, epsilon, quantity)
+        return _error(method, one_size, epsilon)
 
     def enough(epsilon: Fraction) -> bool:
         if epsilon not in known:
@@ -79,12 +75,11 @@ def epsilon_for_error(
     return _value(last)
 
 
-def _error(method: Method, request: Request, epsilon: Fraction, quantity: int) -> float:
+def _error(method: Method, request: Request, epsilon: Fraction) -> float:
     delta = request.budget.delta if request.budget else Fraction(0)
     budget = Budget(epsilon, delta) if request.budget is None else replace(request.budget, epsilon=epsilon)
     errors = method.forecast(replace(request, budget=budget)).errors
-    fitting = [error for error in errors if error.size in (None, *request.sizes)]
-    return fitting[quantity].limit
+    return next(error.limit for error in errors if error.size in (None, *request.sizes))
 
 
 def _bracket(error: Callable[[Fraction], float], limit: float) -> tuple[Fraction, Fraction | None]:

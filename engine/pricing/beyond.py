@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
+
+from engine.numbers import exactly
 
 OVER_MONEY, OVER_ERROR, SECOND_MODEL = "over_money", "over_error", "second_model"
 ASKED = (OVER_MONEY, OVER_ERROR)
@@ -32,20 +33,13 @@ def beyond(price: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         return {}
     constants, epsilon = price["constants"], float(price["epsilon"])
     found: dict[str, dict[str, Any]] = {}
-    money = _number(constants.get("budget"))
+    money = exactly(constants.get("budget"))
     if money is not None and price["budget"] > money:
         found[OVER_MONEY] = {"price": price["budget"], "budget": money}
-    lower = _number((price.get("window") or {}).get("lower"))
+    lower = exactly((price.get("window") or {}).get("lower"))
     if lower is not None and epsilon < lower:
-        found[OVER_ERROR] = {"error": _number(constants["largest_error"]), "lower": lower}
+        found[OVER_ERROR] = {"error": exactly(constants["largest_error"]), "lower": lower}
     second = ((price.get("posterior") or {}).get("conclusion") or {}).get("epsilon_by_posterior")
     if second is not None and epsilon > second:
         found[SECOND_MODEL] = {"second": second}
     return {name: {"epsilon": epsilon, **values} for name, values in found.items()}
-
-
-def _number(value: Any) -> int | float | None:
-    if value is None:
-        return None
-    fraction = Fraction(str(value))
-    return int(fraction) if fraction.denominator == 1 else float(fraction)

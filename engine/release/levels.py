@@ -81,14 +81,14 @@ def epsilon_for_money(plan: Plan, amount: Fraction) -> Fraction | None:
     return LARGEST if math.isinf(found) else _rounded_down(found) or None
 
 
-def epsilon_for_posterior(plan: Plan, sure: float, *, prior: float = PRIOR) -> Fraction | None:
-    """Return the largest privacy level at which someone ``prior`` sure becomes at most ``sure``.
+def epsilon_for_posterior(sure: float) -> Fraction | None:
+    """Return the largest privacy level at which someone half sure becomes at most ``sure``.
 
     About presence under add/remove, about a value under replace-one.
     """
-    if not prior < sure < 1:
+    if not PRIOR < sure < 1:
         return None
-    return _rounded_down(beliefs.epsilon_for_posterior(prior, sure)) or None
+    return _rounded_down(beliefs.epsilon_for_posterior(PRIOR, sure)) or None
 
 
 def epsilon_for_limit(plan: Plan, limit: float) -> Fraction | None:

@@ -65,23 +65,6 @@ def is_number(value: Cell) -> bool:
     return amount(value) is not None
 
 
-def plainly(value: float, *, digits: int = 4, up: bool = False, down: bool = False) -> float:
-    """Return a number with few significant digits: what a reader compares; the evidence has the rest.
-
-    ``up`` rounds an upper bound up, so that it stays one; ``down`` what must not be exceeded.
-
-    Examples
-    --------
-    >>> plainly(0.22119921)
-    0.2212
-    """
-    if not (up or down) or value <= 0:
-        return float(f"{value:.{digits}g}")
-    step = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
-    steps = math.ceil(value / step - 1e-9) if up else math.floor(value / step + 1e-9)
-    return float(f"{steps * step:.12g}")
-
-
 def axis_value(value: float, language: str) -> str:
     """Return a value as it stands on an axis: few digits, whole numbers without a point.
 

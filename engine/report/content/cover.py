@@ -7,8 +7,9 @@ from typing import Any
 
 from engine import texts
 from engine.evidence import InternalEvidence, PublicEvidence
+from engine.numbers import exactly
 from engine.report.content import private
-from engine.report.content.shared import day, exactly, method_name, moment, say, side, stated, unit_of
+from engine.report.content.shared import day, method_name, moment, say, side, stated, unit_of
 from engine.report.document import Callout, KeyValues, Part, Row, Signatures
 from engine.views import Label, Text
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from engine import texts
 from engine.evidence import PublicEvidence
+from engine.numbers import exactly
 from engine.report.content.results import compact
-from engine.report.content.shared import declared_meaning, exactly, method_name, of_method, say, stated
+from engine.report.content.shared import declared_meaning, method_name, of_method, say, stated
 from engine.report.document import Bullets, Heading, KeyValues, Part, Row
 from engine.views import Cell, TableView
 

@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from engine.evidence import InternalEvidence
-from engine.report.content.shared import exactly, say, three
+from engine.numbers import exactly
+from engine.report.content.shared import say, three
 from engine.report.document import Heading, KeyValues, Numbers, Part, Row
-from engine.report.words import plainly
+from engine.texts import plainly
 from engine.views import Cell, CurveView, Mark, NumberView, Series, TableView, Text
 
 READINGS = ("exact", "exact_two_sided", "published")

@@ -7,14 +7,15 @@ from typing import Any
 
 from engine import texts
 from engine.evidence import InternalEvidence
+from engine.numbers import exactly
 from engine.pricing.beyond import ASKED, beyond
 from engine.privacy.promise import Promise, Unit
 from engine.report.content.price import money, price_values
 from engine.report.content.results import shown
-from engine.report.content.shared import exactly, moment, say, stated, three
+from engine.report.content.shared import moment, say, stated, three
 from engine.report.document import Bullets, Callout, Heading, KeyValues, Numbers, Part, Row
-from engine.report.words import plainly
 from engine.risk.thresholds import CONTROLS, MOTIVES
+from engine.texts import plainly
 from engine.views import BarsView, Cell, NumberView, TableView, Text
 
 # The label

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from engine import texts
 from engine.evidence import PublicEvidence
+from engine.numbers import exactly
 from engine.privacy.events import Event
 from engine.privacy.promise import Loss, Promise, Unit
 from engine.report.content.shared import (
-    exactly,
     of_method,
     of_promise,
     say,
@@ -16,8 +16,7 @@ from engine.report.content.shared import (
     unit_word,
 )
 from engine.report.document import Bullets, Callout, Heading, KeyValues, Numbers, Part, Row
-from engine.report.words import plainly
-from engine.texts import percent_up, significant_up
+from engine.texts import percent_up, plainly, significant_up
 from engine.views import Label, NumberView, TableView, Text
 
 FIXED = "choices_made_with_sight"

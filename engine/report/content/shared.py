@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from fractions import Fraction
 from typing import Any
 
 from engine import texts
@@ -21,14 +20,6 @@ def say(name: str, /, **values: Any) -> Text:
 def three(name: str, /, **values: Any) -> Text:
     """Return the id of the three texts of a number."""
     return say(f"numbers.{name}", **values)
-
-
-def exactly(value: Any) -> int | float | None:
-    """Return a number from its exact written form ``"p/q"``; None stays None."""
-    if value is None:
-        return None
-    fraction = Fraction(str(value))
-    return int(fraction) if fraction.denominator == 1 else float(fraction)
 
 
 def of_method(evidence: PublicEvidence, name: str) -> Text | None:
