@@ -163,10 +163,10 @@ class Lattice:
         for condition, spread in zip(self.conditions, self.spreads, strict=True):
             if kept.any():
                 kept = kept & condition.holds(spread.cells(steps))
-        left_out = self._left_out(steps, kept, sizes)
+        left_out = self.left_out(steps, kept, sizes)
         risky = int(kept.sum()) > self.most_average_risk * int(sizes[kept].sum())
         holds = bool(kept.any()) and left_out <= self.most_left_out and not risky
-        small = left_out if kept is large else self._left_out(steps, large, sizes)
+        small = left_out if kept is large else self.left_out(steps, large, sizes)
         closes = not holds and (self.inferred or small > self.most_left_out or not large.any())
         rows = sizes if self.rows is self.people else self.rows.sizes(steps)
         return Looked(kept, left_out, holds, closes, *self._losses(steps, kept if holds else None, rows))
@@ -191,7 +191,8 @@ class Lattice:
         digits = self.rows.digits(steps, ~kept)
         return bound + self.loss.charged(steps, digits, sizes[~kept]), bound
 
-    def _left_out(self, steps: Steps, kept: npt.NDArray[np.bool_], sizes: Codes) -> int:
+    def left_out(self, steps: Steps, kept: npt.NDArray[np.bool_], sizes: Codes) -> int:
+        """Return how many people have no group that stays, given which do and their sizes."""
         if kept.all():
             return 0
         if self.members.each_once:

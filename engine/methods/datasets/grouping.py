@@ -286,6 +286,12 @@ def conditions(grouping: Grouping, table: Table, request: Request) -> list[Condi
     return found
 
 
+def sensitive_cells(grouping: Grouping) -> list[EncodedColumn]:
+    """Return the released sensitive columns as they leave."""
+    released = [column for column in grouping.columns if column.role is Role.SENSITIVE]
+    return [encode_column(grouping.rows[column.name], column) for column in released]
+
+
 def refuse(grouping: Grouping, asked: Sequence[Condition], *, k: int) -> InputRefused:
     """Say why no group can be made, where even all people together are none."""
     if grouping.members.people < k:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from engine.methods.datasets.ascending import ascending
+from engine.methods.datasets.attacks import given_away, refinement
 from engine.methods.datasets.conditions import Condition
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.grouping import (
@@ -25,9 +26,11 @@ from engine.methods.datasets.grouping import (
     read,
     refuse,
     refuse_broken,
+    sensitive_cells,
 )
 from engine.methods.datasets.losses import Loss
 from engine.methods.datasets.recoding import Codes
+from engine.methods.datasets.solution import finer_view, left_out_view, losses_view
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -164,26 +167,28 @@ class Made:
         Shape (columns, groups).
     figures
         Computed from the rows, for inside.
+    views
+        What else is told about it inside.
     """
 
     group: Codes
     steps: Codes
     figures: Mapping[str, float]
+    views: tuple[TableView, ...] = ()
 
 
 def _made(
     grouping: Grouping, asked: Sequence[Condition], request: Request, progress: Progress
 ) -> Made | None:
-    codes, members, ladders, k = grouping.codes, grouping.members, grouping.ladders, request.values["k"]
     if request.values["recoding"] == GROUPS:
-        groups = ascending(codes, members, ladders, k=k, conditions=asked, progress=progress)
-        return None if groups is None else Made(groups.group, groups.steps, {"loss": round(groups.loss, 6)})
+        return _of_groups(grouping, asked, request, progress)
+    people = grouping.members.people
     lattice = Lattice(
-        codes,
-        members,
-        ladders,
-        k=k,
-        most_left_out=int(members.people * request.values["most_left_out"]),
+        grouping.codes,
+        grouping.members,
+        grouping.ladders,
+        k=request.values["k"],
+        most_left_out=int(people * request.values["most_left_out"]),
         loss=Loss(request.values["loss"]),
         conditions=asked,
         most_average_risk=request.values["average_risk"] or Fraction(1),
@@ -197,16 +202,38 @@ def _made(
         "combinations_possible": found.possible,
         "combinations_tried": found.tried,
     }
+    if asked:
+        figures["given_away"] = given_away(lattice, found.steps)
     group = lattice.groups(found.steps)
     steps = np.repeat(np.array(found.steps)[:, None], int(group.max()) + 1, axis=1)
-    return Made(group, steps, figures)
+    return Made(group, steps, figures, (finer_view(lattice, found, grouping),))
+
+
+def _of_groups(
+    grouping: Grouping, asked: Sequence[Condition], request: Request, progress: Progress
+) -> Made | None:
+    found = ascending(
+        grouping.codes,
+        grouping.members,
+        grouping.ladders,
+        k=request.values["k"],
+        conditions=asked,
+        progress=progress,
+    )
+    if found is None:
+        return None
+    attack = refinement(grouping, found.group, found.steps, sensitive_cells(grouping))
+    figures = {
+        "loss": round(found.loss, 6),
+        **{f"refinement_{name}": round(value, 4) for name, value in asdict(attack).items()},
+    }
+    return Made(found.group, found.steps, figures)
 
 
 def _inside(made: Made, grouping: Grouping) -> Inside:
     members = grouping.members
     kept = made.group >= 0
     sizes = members.sizes(np.where(kept, made.group, made.steps.shape[1]))[: made.steps.shape[1]]
-    sizes = sizes[np.unique(made.group[kept])]
     figures = {
         "people": members.people,
         "left_out": members.left_out(kept),
@@ -217,5 +244,10 @@ def _inside(made: Made, grouping: Grouping) -> Inside:
     headings = (Text(f"{WORDS}.views.inside.figure"), Text(f"{WORDS}.views.inside.value"))
     rows = tuple((Text(f"{WORDS}.views.inside.{name}"), value) for name, value in figures.items())
     view = TableView(Text(f"{WORDS}.views.inside.title"), headings, rows, Text(f"{WORDS}.views.inside.note"))
-    unknown = grouping.unknown_view()
-    return Inside((view,) if unknown is None else (view, unknown), figures)
+    further = (
+        *made.views,
+        losses_view(grouping, made.group, made.steps),
+        left_out_view(grouping, made.group),
+        grouping.unknown_view(),
+    )
+    return Inside((view, *(one for one in further if one is not None)), figures)

@@ -238,3 +238,34 @@ def test_values_that_a_hierarchy_misses_are_named_inside_only(tmp_path):
     count = int((ill_people().rows()["town"] == "c").sum())
     assert named[0].rows == (("town", "c", count),)
     assert all("unknown" not in view.title.id for view in release.views)
+
+
+def view_of(release, name):
+    return next(view for view in release.inside.views if view.title.id == f"grouping.views.{name}.title")
+
+
+def test_the_custodian_sees_why_this_table_and_who_was_left_out(tmp_path):
+    given = {"columns": ["age", "town", "ill"], "k": 8, "most_left_out": 0.2, "distinct_l": 2}
+    release, _ = made_of(given, ill_people(), tmp_path)
+    frame, figures = release.artefacts[0].frame, release.inside.figures
+    left_out = len(ill_people().rows()) - len(frame)
+    assert figures["left_out"] == left_out > 0 and figures["given_away"] >= 0
+    assert sum(line[3] for line in view_of(release, "left_out").rows if line[0] == "town") == left_out
+    losses = [line[1] for line in view_of(release, "losses").rows]
+    assert sum(losses) / len(losses) == pytest.approx(figures["loss"], abs=1e-4)
+    for name, step, last, out, loss, why in view_of(release, "finer").rows:
+        assert step <= last and name in ("age", "town")
+        if why.id.endswith("leaves_out"):
+            assert out > 0.2 * 300 and loss is None
+        if why.id.endswith("loses_more"):
+            assert out <= 0.2 * 300 and loss >= figures["loss"]
+
+
+def test_local_recoding_shows_the_attack_on_it(tmp_path):
+    release, _ = made_of(
+        {"columns": ["age", "town", "ill"], "k": 5, "recoding": "groups"}, ill_people(), tmp_path
+    )
+    figures = release.inside.figures
+    assert 0 <= figures["refinement_right"] <= 1 and 0 <= figures["refinement_known"] <= 1
+    assert figures["refinement_fit"] >= figures["smallest_group"]
+    assert not any("left_out" in view.title.id for view in release.inside.views)

@@ -1,0 +1,120 @@
+"""What somebody could find or learn in the released rows, beside the same in the original ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
+from engine.methods.protocol import Family, Rows, TableArtefact
+from engine.risk.encoding import IDENTIFYING, EncodedTable, encode_column
+from engine.risk.groups import group_rows
+from engine.risk.reidentification import prosecutor
+from engine.risk.sensitive import closeness, diversity, sensitive_counts
+from engine.table.schema import Column, Kind, Role, Schema
+from engine.views import NumberView, TableView, Text, View
+
+ID = "risk.after"
+WORDS = f"measures.{ID}"
+UNDER = 5  # named by the label
+OF_ROWS = ("rows", "smallest", "alone", "under", "highest", "average")
+OF_VALUES = ("distinct", "entropy", "known", "distance", "gain")
+
+
+class RiskAfter(InternalMeasure):
+    """Group sizes, chances to be found, diversity and closeness of what leaves beside the original.
+
+    Notes
+    -----
+    Rows are counted in both tables: which rows are one person's does not leave. The measures are those of
+    `engine.risk`, over the identifying columns that both tables have.
+    """
+
+    id = ID
+    families = frozenset({Family.DATASET})
+    needs = frozenset({Need.USED, Need.RELEASE})
+
+    def further_applies(self, subject: Subject) -> bool:
+        return subject.method.rows in (Rows.COARSER, Rows.REAL)
+
+    def evaluate(self, context: Private) -> InternalMeasured:
+        artefact = next((one for one in context.release.artefacts if isinstance(one, TableArtefact)), None)
+        if artefact is None:
+            return InternalMeasured()
+        schema, after = context.subject.request.schema, artefact.frame
+        columns = [name for name in after.columns if name in schema and name in context.used]
+        identifying = [name for name in columns if schema.column(name).role in IDENTIFYING]
+        if not identifying:
+            return InternalMeasured()
+        before = _figures(context.used.rows(), columns, schema)
+        found = {"original": before, "released": _figures(after, columns, schema)}
+        return InternalMeasured(_views(found, identifying), found)
+
+
+def _figures(rows: pd.DataFrame, columns: list[str], schema: Schema) -> dict[str, Any]:
+    """Return the figures of a table by name, and below ``sensitive`` those of each sensitive column."""
+    encoded = {name: encode_column(*_typed(rows[name], schema.column(name))) for name in columns}
+    table = EncodedTable(len(rows), encoded)
+    groups = group_rows(table)
+    sizes = groups.rows[groups.number]
+    risk = prosecutor(sizes, thresholds=())
+    figures: dict[str, Any] = {
+        "rows": len(rows),
+        "smallest": groups.smallest,
+        "alone": groups.alone,
+        "under": int((sizes < UNDER).sum()),
+        "highest": round(risk.highest, 6),
+        "average": round(risk.average, 6),
+        "sensitive": {},
+    }
+    for name in columns:
+        if schema.column(name).role is Role.SENSITIVE and len(rows):
+            counts = sensitive_counts(groups, table.columns[name])
+            diverse, close = diversity(counts, groups), closeness(counts)
+            figures["sensitive"][name] = {
+                "distinct": diverse.distinct,
+                "entropy": round(diverse.entropy, 6),
+                "known": diverse.homogeneous_people,
+                "distance": round(close.t, 6),
+                "gain": round(close.beta, 6),
+            }
+    return figures
+
+
+def _typed(values: pd.Series, column: Column) -> tuple[pd.Series, Column]:
+    """Return released texts of numbers as numbers again, so that they have their order."""
+    if column.kind not in (Kind.NUMBER, Kind.INTEGER) or pd.api.types.is_numeric_dtype(values):
+        return values, column
+    numbers = pd.to_numeric(values.replace("", np.nan), errors="coerce")
+    return (numbers if (numbers.isna() == (values == "")).all() else values), column
+
+
+def _views(found: Mapping[str, Any], identifying: list[str]) -> tuple[View, ...]:
+    original, released = found["original"], found["released"]
+    lines = [(_label(name), original[name], released[name]) for name in OF_ROWS]
+    note = Text(f"{WORDS}.views.rows.note", {"columns": ", ".join(identifying)})
+    views: list[View] = [
+        NumberView(_label("alone"), released["alone"], Text(f"{WORDS}.numbers.alone")),
+        TableView(Text(f"{WORDS}.views.rows.title"), _headings("figure"), tuple(lines), note),
+    ]
+    of_values = [
+        (column, _label(name), original["sensitive"][column][name], after[name])
+        for column, after in released["sensitive"].items()
+        for name in OF_VALUES
+    ]
+    if of_values:
+        base = f"{WORDS}.views.values"
+        headings = _headings("column", "figure")
+        views.append(TableView(Text(f"{base}.title"), headings, tuple(of_values), Text(f"{base}.note")))
+    return tuple(views)
+
+
+def _label(name: str) -> Text:
+    return Text(f"{WORDS}.numbers.{name}.label")
+
+
+def _headings(*first: str) -> tuple[Text, ...]:
+    return tuple(Text(f"{WORDS}.views.{name}") for name in (*first, "original", "released"))

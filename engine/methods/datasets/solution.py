@@ -1,0 +1,73 @@
+"""What the custodian is told about groups that were made: why these, what they lose, whom they cost most."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.methods.datasets.full_domain import Found, Lattice
+from engine.methods.datasets.grouping import Grouping, hierarchy_of
+from engine.methods.datasets.recoding import Codes
+from engine.views import Cell, TableView, Text
+
+WORDS = "grouping.views"
+FEW_VALUES = 12  # a column with more is looked at on the last step before all
+MOST_LINES = 15
+
+
+def losses_view(grouping: Grouping, group: Codes, steps: Codes) -> TableView:
+    """Say what each identifying column lost: the mean certainty penalty of its cells, 1 if left out."""
+    of_row = group[grouping.number]
+    rows: list[tuple[Cell, ...]] = []
+    for place, (column, ladder) in enumerate(zip(grouping.identifying, grouping.ladders, strict=True)):
+        code = grouping.codes[grouping.number, place]
+        lost = np.where(of_row < 0, 1.0, ladder.losses[steps[place][of_row], code])
+        rows.append((column.name, round(float(lost.mean()), 4)))
+    return _table("losses", ("column", "lost"), rows)
+
+
+def finer_view(lattice: Lattice, found: Found, grouping: Grouping) -> TableView:
+    """Say for each column why it was not left one step finer: whom that leaves out, or what it loses."""
+    rows: list[tuple[Cell, ...]] = []
+    for place, (column, step) in enumerate(zip(grouping.identifying, found.steps, strict=True)):
+        last = len(grouping.ladders[place].groups) - 1
+        if not step:
+            rows.append((column.name, step, last, None, None, Text(f"{WORDS}.finer.finest")))
+            continue
+        looked = lattice.look((*found.steps[:place], step - 1, *found.steps[place + 1 :]))
+        why = (
+            "loses_more" if looked.holds else "leaves_out" if _too_many(lattice, looked.left_out) else "fails"
+        )
+        loss = round(looked.loss, 6) if looked.holds else None
+        rows.append((column.name, step, last, looked.left_out, loss, Text(f"{WORDS}.finer.{why}")))
+    return _table("finer", ("column", "step", "last", "left_out", "loss", "why"), rows)
+
+
+def _too_many(lattice: Lattice, left_out: int) -> bool:
+    return left_out > lattice.most_left_out
+
+
+def left_out_view(grouping: Grouping, group: Codes) -> TableView | None:
+    """Say which subgroups lost most rows; None where nobody was left out."""
+    gone = group[grouping.number] < 0
+    if not gone.any():
+        return None
+    found: list[tuple[float, tuple[Cell, ...]]] = []
+    for place, (column, ladder) in enumerate(zip(grouping.identifying, grouping.ladders, strict=True)):
+        hierarchy = hierarchy_of(column)
+        step = 0 if len(ladder.values) <= FEW_VALUES else max(0, len(ladder.groups) - 2)
+        number = ladder.groups[step][grouping.codes[grouping.number, place]]
+        reads = hierarchy.at(ladder.values, step)
+        rows, out = np.bincount(number), np.bincount(number, gone)
+        for one in range(len(rows)):
+            share = float(out[one] / rows[one])
+            value = reads[int(np.flatnonzero(ladder.groups[step] == one)[0])]
+            found.append((share, (column.name, value, int(rows[one]), int(out[one]), round(share, 3))))
+    found.sort(key=lambda line: (-line[0], -int(str(line[1][2]))))
+    return _table(
+        "left_out", ("column", "value", "rows", "out", "share"), [line for _, line in found[:MOST_LINES]]
+    )
+
+
+def _table(name: str, columns: tuple[str, ...], rows: list[tuple[Cell, ...]]) -> TableView:
+    headings = tuple(Text(f"{WORDS}.{name}.{column}") for column in columns)
+    return TableView(Text(f"{WORDS}.{name}.title"), headings, tuple(rows), Text(f"{WORDS}.{name}.note"))

@@ -1,0 +1,62 @@
+"""Risk before and after: figures of small tables by hand, and what does not apply."""
+
+import pandas as pd
+import pytest
+
+from engine.evaluation.protocol import Private, Subject
+from engine.evaluation.risk_after import RiskAfter
+from engine.methods.catalogue import method
+from engine.methods.protocol import Release, TableArtefact
+from engine.privacy.promise import Promise, Unit
+from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.table import Table
+
+SCHEMA = Schema(
+    (
+        Column("age", Role.IDENTIFYING, Kind.INTEGER),
+        Column("ill", Role.SENSITIVE, Kind.CATEGORY),
+        Column("pay", Role.SENSITIVE, Kind.INTEGER, missing=("0",)),
+    )
+)
+BEFORE = pd.DataFrame({"age": [31, 38, 44, 47, 59], "ill": list("aabba"), "pay": [9, 10, 11, 0, 9]})
+AFTER = pd.DataFrame(
+    {"age": ["30", "30", "40", "40"], "ill": list("aabb"), "pay": ["9", "10", "11", ""]}, dtype="str"
+)
+
+
+def measured(after=AFTER, method_id="datasets.k_anonymity"):
+    found = method(method_id)
+    request = found.request({"people": SCHEMA}, {"columns": ["age", "ill", "pay"], "k": 2})
+    promise = Promise("none", None, Unit.ROW, 1)
+    subject = Subject(found, request, promise)
+    release = Release((TableArtefact("table", (after,), ()),), promise)
+    table = Table(BEFORE)
+    measure = RiskAfter()
+    return measure.evaluate(Private(subject, table, SCHEMA, table, release).only(measure.needs))
+
+
+def test_both_tables_by_hand():
+    found = measured().figures
+    original, released = found["original"], found["released"]
+    assert (original["rows"], original["alone"], original["smallest"], original["average"]) == (5, 5, 1, 1)
+    assert (released["rows"], released["alone"], released["smallest"], released["average"]) == (4, 0, 2, 0.5)
+    assert original["sensitive"]["ill"]["known"] == 5 and released["sensitive"]["ill"]["known"] == 4
+    # q = (1, 0) in one group and (0, 1) in the other, p = (½, ½)
+    assert released["sensitive"]["ill"]["distance"] == pytest.approx(0.5)
+    assert released["sensitive"]["ill"]["gain"] == pytest.approx(1)
+
+
+def test_numbers_that_became_text_keep_their_order():
+    """Pay 9, 10, 11 and one missing, ¼ each; the group (9, 10) is (¼ + ½ + ¼) / 3 away."""
+    assert measured().figures["released"]["sensitive"]["pay"]["distance"] == pytest.approx(1 / 3)
+
+
+def test_without_an_identifying_column_it_says_nothing():
+    assert measured(AFTER[["ill"]]).views == ()
+
+
+def test_it_is_about_rows_of_people_alone():
+    request = method("statistics.counts").request({"people": SCHEMA}, {})
+    promise = Promise("none", None, Unit.ROW, 1)
+    assert not RiskAfter().applies(Subject(method("statistics.counts"), request, promise))
+    assert RiskAfter().applies(Subject(method("datasets.k_anonymity"), request, promise))
