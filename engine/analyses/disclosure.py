@@ -44,7 +44,7 @@ class DisclosureToday(Analysis):
         found = disclosure(
             encoded,
             missing=Missing(values["missing"]),
-            population=None if people is None else encode(people, schema, columns=names, weighted=False),
+            population=None if people is None else encode(people, schema, columns=names, beside=True),
             population_size=values["population_size"],
             progress=context.progress,
         )

@@ -40,7 +40,7 @@ class Linkage(Analysis):
         table, schema = own_table(tables, context)
         other = tables.get(INTRUDER, table)
         names = tuple(values["columns"])
-        mine, theirs = (encode(one, schema, columns=names, weighted=False) for one in (table, other))
+        mine, theirs = (encode(one, schema, columns=names, beside=True) for one in (table, other))
         truth = np.arange(table.n_rows) if other is table else rows_by_key(table, other, schema)
         exact = link_exactly(mine, theirs, names, truth=truth, progress=context.progress.part(0, 0.3))
         margin = ECCENTRICITY if values["margin"] is None else float(values["margin"])

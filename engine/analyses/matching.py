@@ -40,7 +40,7 @@ class Matching(Analysis):
         released = tables.get(RELEASED, table)
         names = tuple(values["columns"])
         truth = np.arange(table.n_rows) if released is table else rows_by_key(released, table, schema)
-        mine, theirs = (encode(one, schema, columns=names, weighted=False) for one in (table, released))
+        mine, theirs = (encode(one, schema, columns=names, beside=True) for one in (table, released))
         found = match_release(
             mine,
             [theirs],

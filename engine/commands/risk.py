@@ -43,7 +43,7 @@ def risk_command(options: argparse.Namespace) -> Answer:
     encoded, people = encode(table, schema), None
     if options.population:
         other = read_table(Path(options.population), schema=schema)
-        people = encode(other, schema, columns=encoded.identifying, weighted=False)
+        people = encode(other, schema, columns=encoded.identifying, beside=True)
     size = options.population_size
     found = disclosure(
         encoded,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -145,7 +146,7 @@ def encode(
     *,
     columns: Iterable[str] | None = None,
     people: Codes | None = None,
-    weighted: bool = True,
+    beside: bool = False,
 ) -> EncodedTable:
     """Read every column that matters once.
 
@@ -159,8 +160,8 @@ def encode(
         Names to encode; by default the identifying and the sensitive ones.
     people
         A number for each row's person, see `engine.table.declared.people_of`, where they are known already.
-    weighted
-        Whether the weights are read: a second file, a population for instance, has none of its own.
+    beside
+        Whether it is a second file, a population for instance: it needs no person key and has no weights.
 
     Returns
     -------
@@ -170,7 +171,8 @@ def encode(
     Raises
     ------
     InputRefused
-        ``table.no_such_column``; ``risk.weights``: a weight that is missing, negative or not a number.
+        ``table.no_such_column``, also for the person key; ``risk.weights``: a weight that is missing, not
+        above zero or not a number, or weights whose sum is none.
 
     Examples
     --------
@@ -188,8 +190,11 @@ def encode(
         if name not in table:
             raise InputRefused("table.no_such_column", file=table.source, column=name)
         encoded[name] = encode_column(frame[name], schema.column(name))
+    key = schema.person_key
+    if key is not None and people is None and not beside and key.name not in table:
+        raise InputRefused("table.no_such_column", file=table.source, column=key.name)
     person = _each_somebody(_people(table, schema) if people is None else people)
-    return EncodedTable(table.n_rows, encoded, person, _weights(table, schema) if weighted else None)
+    return EncodedTable(table.n_rows, encoded, person, None if beside else _weights(table, schema))
 
 
 def encode_column(values: pd.Series, column: Column) -> EncodedColumn:
@@ -245,7 +250,7 @@ def _weights(table: Table, schema: Schema) -> npt.NDArray[np.float64] | None:
         if column.name not in table:
             raise InputRefused("table.no_such_column", file=table.source, column=column.name)
         weights = pd.to_numeric(table.rows()[column.name], errors="coerce").to_numpy(dtype=np.float64)
-        if not (np.isfinite(weights) & (weights > 0)).all():
+        if not (np.isfinite(weights) & (weights > 0)).all() or not math.isfinite(weights.sum()):
             raise InputRefused("risk.weights", column=column.name)
         return weights
     return None

@@ -76,6 +76,25 @@ def test_a_population_needs_no_weights_of_its_own(capsys, tmp_path):
     assert answered(capsys, *given)["journalist_known"] == "weights"
 
 
+@pytest.mark.parametrize("weight", ["0", "-1", "many", "", "1e308"])
+def test_weights_that_are_none_are_refused(capsys, tmp_path, weight):
+    (tmp_path / "rows.csv").write_text(f"age,w\n30,1e308\n41,{weight}\n")
+    columns = [
+        {"name": "age", "role": "identifying", "kind": "integer"},
+        {"name": "w", "role": "weight", "kind": "number"},
+    ]
+    (tmp_path / "schema.json").write_text(json.dumps({"version": 1, "columns": columns}))
+    said = refused(capsys, str(tmp_path / "rows.csv"), "--schema", str(tmp_path / "schema.json"))
+    assert "“w” is marked as weight" in said
+
+
+@pytest.mark.parametrize("role", ["identifying", "sensitive", "person_key", "weight"])
+def test_a_column_that_is_not_there_is_refused_whatever_its_role(capsys, table, tmp_path, role):
+    columns = [*COLUMNS, {"name": "shoe", "role": role}]
+    (tmp_path / "other.json").write_text(json.dumps({"version": 1, "columns": columns}))
+    assert "“shoe”" in refused(capsys, table[0], "--schema", str(tmp_path / "other.json"))
+
+
 def test_thresholds_and_missing_values(capsys, table):
     found = answered(capsys, table[0], "--schema", table[1], "--threshold", "0.4", "--missing", "matches")
     assert found["prosecutor_above"] == {"0.4": 0.5}
