@@ -1,9 +1,4 @@
-"""The whole answer: against plain pandas on real tables, its limits, and what it refuses."""
-
-import gzip
-import json
-from importlib.resources import files
-from pathlib import Path
+"""The whole answer: its limits, and what it refuses; against plain pandas in `test_real_tables.py`."""
 
 import numpy as np
 import pandas as pd
@@ -14,64 +9,9 @@ from engine.errors import InputRefused
 from engine.risk.disclosure import disclosure
 from engine.risk.encoding import encode
 from engine.risk.groups import Missing
-from engine.table.reading.readers import read_table
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
-from tests.engine.risk.tables import encoded, schema_of
-
-DATA = Path(__file__).resolve().parents[2] / "data"
-SAMPLE = files("resources") / "sample" / "diabetes_encounters.csv"
-TABLES = {
-    "adult": (DATA / "adult.csv.gz", ["age", "sex", "race", "education", "marital_status"], "occupation"),
-    "adult, many": (
-        DATA / "adult.csv.gz",
-        ["age", "workclass", "education", "occupation", "race", "sex", "hours_per_week", "native_country"],
-        "income",
-    ),
-    "encounters": (SAMPLE, ["race", "gender", "age", "medical_specialty"], "diag_1"),
-    "wine": (DATA / "wine_white.csv.gz", ["fixed_acidity", "citric_acid", "alcohol"], "quality"),
-}
-
-
-def plain(frame, identifying, sensitive):
-    """The figures by pandas alone."""
-    groups = frame.groupby(identifying, dropna=False)
-    sizes = groups.size()
-    each = groups[identifying[0]].transform("size")
-    values = groups[sensitive]
-    return {
-        "groups": len(sizes),
-        "smallest_group": int(sizes.min()),
-        "alone": int((sizes == 1).sum()),
-        "prosecutor_highest": 1 / sizes.min(),
-        "prosecutor_average": float((1 / each).mean()),
-        "marketer": len(sizes) / len(frame),
-        "above": float((1 / each > 0.09).mean()),
-        "l": int(values.nunique(dropna=False).min()),
-        "homogeneous": int(sizes[values.nunique(dropna=False) == 1].sum()),
-    }
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_against_plain_pandas(name, tmp_path):
-    path, identifying, sensitive = TABLES[name]
-    if path.suffix == ".gz":
-        (tmp_path / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
-        path = tmp_path / path.stem
-    frame = pd.read_csv(str(path))
-    schema = schema_of(identifying, [sensitive])
-    table = read_table(str(path), schema=schema)
-    found = disclosure(encode(table, schema)).to_json()
-    expected = plain(frame, identifying, sensitive)
-    for figure in ("groups", "smallest_group", "alone"):
-        assert found[figure] == expected[figure], figure
-    for figure in ("prosecutor_highest", "prosecutor_average", "marketer"):
-        assert found[figure] == pytest.approx(expected[figure]), figure
-    assert found["prosecutor_above"]["0.09"] == pytest.approx(expected["above"])
-    assert found["l_diversity"] == {sensitive: expected["l"]}
-    assert found["sensitive"][sensitive]["homogeneous_people"] == expected["homogeneous"]
-    assert set(found["columns"]) == set(identifying)
-    json.dumps(found, allow_nan=False)
+from tests.engine.risk.tables import encoded
 
 
 def test_weights_and_population_by_hand():
