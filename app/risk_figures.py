@@ -74,23 +74,21 @@ def beside(
 
 
 def population_sentences(figures: Mapping[str, Any]) -> tuple[Text, ...]:
-    """Return what is known of a population beside the table."""
+    """Return what is known of a population beside the table, with three digits."""
+
+    def line(name: str, /, **values: float) -> Text:
+        return Text(f"risk.lines.{name}", {key: float(f"{value:.3g}") for key, value in values.items()})
+
+    risk = line("journalist", highest=figures["journalist_highest"], average=figures["journalist_average"])
     found = [
-        Text(
-            "risk.lines.journalist",
-            {
-                "population": figures["population"],
-                "highest": figures["journalist_highest"],
-                "average": figures["journalist_average"],
-            },
-        ),
-        Text("risk.lines.journalist_marketer", {"share": figures["journalist_marketer"]}),
+        Text(risk.id, {**risk.values, "population": figures["population"]}),
+        line("journalist_marketer", share=figures["journalist_marketer"]),
     ]
     estimated = figures.get("population_uniqueness")
     if estimated is not None:
-        found.append(Text("risk.lines.uniqueness", {name: estimated[name] for name in ("low", "high")}))
+        found.append(line("uniqueness", low=estimated["low"], high=estimated["high"]))
     if "presence" in figures:
-        found.append(Text("risk.lines.presence", figures["presence"]))
+        found.append(line("presence", **figures["presence"]))
     told = ("not_in_population",)
     found += [
         Text(f"risk.findings.{one['code']}", one["values"])

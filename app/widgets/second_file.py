@@ -46,7 +46,7 @@ class SecondFile(QWidget):
         self.remove.setProperty("look", "link")
         self.remove.clicked.connect(lambda checked=False: self.removed.emit())
         self.file = Prose()
-        line.addWidget(self.button)
+        line.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
         line.addWidget(self.file, 1)
         line.addWidget(self.remove)
         column.addLayout(line)

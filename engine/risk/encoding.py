@@ -161,7 +161,8 @@ def encode(
     people
         A number for each row's person, see `engine.table.declared.people_of`, where they are known already.
     beside
-        Whether it is a second file, a population for instance: it needs no person key and has no weights.
+        Whether it stands beside the declared table, as a population does, or groups are only counted:
+        it needs no person key, and weights are not read.
 
     Returns
     -------

@@ -107,7 +107,7 @@ def group_sizes(
     """
     if columns is None:
         columns = tuple(column.name for column in schema.with_role(*IDENTIFYING))
-    encoded = encode(table, schema, columns=columns, people=people, weighted=False)
+    encoded = encode(table, schema, columns=columns, people=people, beside=True)
     coded, person = [encoded.columns[name].codes for name in columns], encoded.people
     total = _sizes(coded, person, table.n_rows)
     because_of = {}

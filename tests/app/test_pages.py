@@ -598,8 +598,8 @@ def test_other_files_change_the_risk(window: Window, qtbot: Any, people: Path, t
     assert words.say(
         "risk.lines.journalist",
         population=400,
-        average=figures["journalist_average"],
-        highest=figures["journalist_highest"],
+        average=round(figures["journalist_average"], 4),
+        highest=round(figures["journalist_highest"], 4),
     ) in said.replace("\n\n", " "), window.notice.words()
     page.beside.files["intruder"].chosen.emit(str(known))
     settle(qtbot, window)
