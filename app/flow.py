@@ -306,7 +306,7 @@ def _purpose(state: State) -> Iterator[Missing]:
         yield _missing(state.question, QUESTIONS[state.question])
     # Without a method nobody knows yet whether anything will be spent.
     if state.new_holding and state.plan.holding_budget is None and spends(state.method):
-        yield _missing("no_holding_budget", "holding_epsilon")
+        yield _missing("no_holding_budget", "holding_money")
 
 
 def _method(state: State) -> Iterator[Missing]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,14 @@ def said(plan: Plan, decision: str) -> str:
     """Return the reason that was given for a decision, or nothing."""
     found = (str(one.get("reason", "")) for one in plan.decisions if one.get("decision") == decision)
     return next(found, "").strip()
+
+
+def epsilon_of_money(plan: Plan) -> Fraction | None:
+    """Return the budget ε of a new register that its money allows; None where too little was said."""
+    from engine.release.levels import epsilon_for_money
+
+    amount = plan.price.register
+    return None if amount is None else epsilon_for_money(plan, amount)
 
 
 def look_up(

@@ -13,6 +13,7 @@ from app import words
 from app.budget_words import Said
 from app.deciding import QUICK, Prepared, Standing, Worked, prepare, standing, work_out
 from app.flow import BUDGET
+from app.holdings import epsilon_of_money
 from app.pages.base import Page
 from app.widgets.at_risk_card import AtRiskCard
 from app.widgets.budget_further import BudgetFurther
@@ -43,7 +44,7 @@ class BudgetPage(Page):
         self._uncertain = False
         self._slow = False
         self.owed = Owed()
-        self.owed.decided.connect(self._owed_decided)
+        self.owed.decided.connect(self._priced_anew)
         self.topic(self.owed.anchor, "anchor")
         for field in (self.owed.people, self.owed.compensation):
             self.topic(field, "owed")
@@ -279,8 +280,15 @@ class BudgetPage(Page):
 
     # --- deciding ----------------------------------------------------------------------------------
 
-    def _owed_decided(self, changes: dict[str, Any]) -> None:
-        self.study.decide_part("price", **changes)
+    def _priced_anew(self, changes: dict[str, Any]) -> None:
+        """Take fields of the price; the budget of a new register follows where it was said in money."""
+        plan = self.study.plan
+        price = replace(plan.price, **changes)
+        epsilon, budget = epsilon_of_money(replace(plan, price=price)), plan.holding_budget
+        follows = epsilon is not None and budget is not None
+        self.study.decide(
+            price=price, **({"holding_budget": replace(budget, epsilon=epsilon)} if follows else {})
+        )
 
     def _budget(self, **changes: Any) -> None:
         if self.study.plan.budget is not None:
@@ -350,12 +358,12 @@ class BudgetPage(Page):
             return
         if found is not None:
             self.clear_notice()
-            self.study.decide_part("price", calibrated_epsilon=at, calibrated_share=share)
+            self._priced_anew({"calibrated_epsilon": at, "calibrated_share": share})
 
     def _priced(self, name: str, value: Fraction | None) -> None:
         # A constant that is written stands in place of the point that was defended before.
         other = {"calibrated_epsilon": None, "calibrated_share": None} if name == "curvature" else {}
-        self.study.decide_part("price", **{name: value}, **other)
+        self._priced_anew({name: value, **other})
 
     def _show_band(self, wanted: bool) -> None:
         self._uncertain = wanted

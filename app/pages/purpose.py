@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.flow import spends
-from app.holdings import NEW_HOLDING, OTHER_KEY, Holdings, look_up, said
+from app.holdings import NEW_HOLDING, OTHER_KEY, Holdings, epsilon_of_money, look_up, said
+from app.money import level, money
 from app.pages.base import Page
 from app.purposes import remembered
 from app.releasing import change_budget
@@ -30,10 +31,12 @@ from app.widgets.panel import Explanation, Part, three_parts
 from app.widgets.prose import Prose, tell_whole
 from app.widgets.purpose_form import PurposeForm
 from app.widgets.register_card import BudgetChange, sure_after
+from app.widgets.register_money import RegisterMoney
 from engine import texts
 from engine.methods.protocol import Budget
 from engine.numbers import exact
 from engine.privacy.promise import Neighbours
+from engine.release.plan import Plan
 
 NEW = ""
 LARGEST_DELTA = Fraction(1, 2)
@@ -117,11 +120,18 @@ class PurposePage(Page):
         self.neighbours.activated.connect(lambda place: self._budget_edited())
         self.delta = self._line("holding_delta")
         self.delta.editingFinished.connect(self._budget_edited)
-        self._place(grid, "holding_name", self.name, 0)
-        self._place(grid, "holding_sure", self.sure_field, 1)
-        self._place(grid, "holding_epsilon", self.epsilon, 2)
-        self._place(grid, "neighbours", self.neighbours, 3)
-        self._place(grid, "holding_delta", self.delta, 4)
+        self._place(grid, "holding_name", self.name, 0, span=2)
+        self.money = RegisterMoney()
+        self.money.decided.connect(self._money_decided)
+        self.topic(self.money, "holding_money")
+        grid.addWidget(self.money, 3, 0, 2, 2)
+        self._place(grid, "holding_sure", self.sure_field, 4)
+        self._place(grid, "holding_epsilon", self.epsilon, 5)
+        self.follows = Prose(tone="quiet", pixels=12)
+        self.follows.setObjectName("holding_follows")
+        grid.addWidget(self.follows, 9, 0, 1, 2)
+        self._place(grid, "neighbours", self.neighbours, 8)
+        self._place(grid, "holding_delta", self.delta, 9)
         card.body.addWidget(self.new)
         self.other_reason = self._reason_field("other_reason", NEW_HOLDING)
         self.key_words = Prose(tone="care")
@@ -196,6 +206,10 @@ class PurposePage(Page):
     def _looked_up(self, found: Holdings) -> None:
         self.study.registers = found
         self._asked_for_reason = False
+        sizes = self.study.result("group_sizes")
+        if self.study.plan.price.people is None and sizes is not None and sizes.people:
+            with self.study.by_itself():
+                self.study.decide_part("price", people=sizes.people)
         self.frame.update_frame()
         self.enter()
 
@@ -223,11 +237,9 @@ class PurposePage(Page):
         else:
             self._show_sure()
         self._show_match()
-        needed = spends(self.study.method) and self.study.method is not None
-        label = words.say("app.purpose.field.holding_epsilon.label")
-        asked = words.say("app.window.required", label=label) if needed else label
-        self._labels["holding_epsilon"].setText(asked)
         if status is None:
+            self.money.show_price(plan.price)
+            self.follows.say(follows_words(plan))
             if not (self.name.hasFocus() and self.name.isModified()):
                 self.name.setText(plan.holding)
             budget = plan.holding_budget
@@ -324,7 +336,23 @@ class PurposePage(Page):
         elif delta is not None:
             self._delta = delta
         said = not wrong and epsilon is not None and delta is not None
-        self.study.decide(holding_budget=Budget(epsilon, delta, relation) if said else None)
+        budget = Budget(epsilon, delta, relation) if said else None
+        # A level that was written goes before the money it would follow from.
+        is_followed = budget is not None and budget.epsilon == epsilon_of_money(self.study.plan)
+        price = replace(self.study.plan.price, register=None)
+        self.study.decide(holding_budget=budget, **({} if is_followed else {"price": price}))
+
+    def _money_decided(self, changes: dict[str, Any]) -> None:
+        """Take what all releases may cost, what each would be owed and how many there are; ε follows."""
+        plan = self.study.plan
+        price = replace(plan.price, **changes)
+        epsilon, followed = epsilon_of_money(replace(plan, price=price)), {}
+        if epsilon is not None:
+            self.wrong.hide()
+            before, relation = plan.holding_budget, Neighbours(self.neighbours.currentData())
+            delta = self._delta if before is None else before.delta
+            followed = {"holding_budget": Budget(epsilon, delta, relation)}
+        self.study.decide(price=price, **followed)
 
     def _change_budget(self, amounts: dict[str, Fraction], reason: str) -> None:
         """Have the ledger change the budget of the register that pays, and ask it again."""
@@ -413,6 +441,23 @@ def left_words(status: Any) -> str:
         left=texts.number(status.epsilon_left),
         budget=texts.number(status.holding.epsilon),
         releases=status.releases,
+    )
+
+
+def follows_words(plan: Plan) -> str:
+    """Return what the budget of a new register would cost, or what is missing to say it."""
+    from engine.pricing.statement import cost_of
+
+    cost, budget = cost_of(plan.price), plan.holding_budget
+    if cost is None:
+        return words.say("app.purpose.follows.unsaid") if plan.price.register is not None else ""
+    if budget is None:
+        return ""
+    return words.say(
+        "app.purpose.follows.sentence",
+        epsilon=level(budget.epsilon),
+        amount=money(cost.at(float(budget.epsilon)), plan.price.currency),
+        liability=money(cost.liability, plan.price.currency),
     )
 
 

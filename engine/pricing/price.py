@@ -15,7 +15,8 @@ class Price:
     ``calibrated_epsilon`` we accept ``calibrated_share`` of the liability") stands in place of ``curvature``
     where both parts of it are said. The ``…_low`` and ``…_high`` are what is thought possible of an uncertain
     constant; c is taken as uncertain by a factor of two where nothing is said. ``anchor`` names the precedent
-    that the compensation was taken from.
+    that the compensation was taken from. ``budget`` is for this release, ``register`` for all releases about
+    the people of a new register together.
     """
 
     currency: str = "EUR"
@@ -37,6 +38,7 @@ class Price:
     people_high: Fraction | None = None
     compensation_low: Fraction | None = None
     compensation_high: Fraction | None = None
+    register: Fraction | None = None
 
 
 @dataclass(frozen=True)

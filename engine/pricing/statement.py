@@ -381,7 +381,7 @@ def refuse_amounts(price: Price) -> None:
     from engine.pricing.cost import LARGEST_AMOUNT
     from engine.privacy.at_risk.inputs import positive
 
-    for name in ("fine", "incident", "budget", "largest_error"):
+    for name in ("fine", "incident", "budget", "register", "largest_error"):
         amount = getattr(price, name)
         if amount:  # nothing said, or a fine of nothing
             positive(amount, name=name, largest=LARGEST_AMOUNT)

@@ -92,9 +92,14 @@ def holding_of(plan: Plan, ledger: Ledger, checked: Checked) -> Holding:
         neighbours=(_relation(checked) if budget is None else budget.neighbours).value,
         epsilon=None if budget is None else budget.epsilon,
         delta=0 if budget is None else budget.delta,
-        money=plan.price.budget,
-        currency=plan.price.currency if plan.price.budget is not None else "",
+        money=_money(plan),
+        currency=plan.price.currency if _money(plan) is not None else "",
     )
+
+
+def _money(plan: Plan) -> Fraction | None:
+    """Return what a new register may cost: as it was said, otherwise what its first release may cost."""
+    return plan.price.budget if plan.price.register is None else plan.price.register
 
 
 def _relation(checked: Checked) -> Neighbours:
@@ -331,8 +336,9 @@ def refuse_unfit(plan: Plan) -> None:
     if budget is not None:
         exact(budget.epsilon, "ledger.bad_epsilon")
         exact(budget.delta, "ledger.bad_delta", zero=True, below_one=True)
-    if plan.price.budget is not None:
-        exact(plan.price.budget, "ledger.bad_money")
+    for amount in (plan.price.budget, plan.price.register):
+        if amount is not None:
+            exact(amount, "ledger.bad_money")
     words(plan.price.currency, "currency")
 
 

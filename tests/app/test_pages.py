@@ -822,6 +822,36 @@ def test_a_new_budget_is_given_without_knowing_epsilon(window: Window, qtbot: An
     assert page.wrong.isHidden()
 
 
+def test_a_new_budget_is_asked_in_money_first(window: Window, qtbot: Any, people: Path) -> None:
+    """Money, what each is owed and how many there are decide ε; an ε that is written goes before money."""
+    walk_to(qtbot, window, people, "purpose")
+    page = window.page("purpose")
+    assert page.money.people.text() == "40"  # counted on Risk, to be confirmed
+    write(qtbot, page.money.money, "5000")
+    assert "owed" in page.follows.plain() and window.study.plan.holding_budget.epsilon == 2
+    write(qtbot, page.money.compensation, "500")
+    budget = window.study.plan.holding_budget
+    assert budget.epsilon == Fraction(721, 1000)  # 1 / ln(20,000 / 5,000) = 0.72135
+    assert page.epsilon.text() == "0.721" and page.sure_field.text() == "67.3"
+    assert "€ 20,000" in page.follows.plain().replace("\u00a0", " ")
+    write(qtbot, page.money.money, "10000")
+    assert page.epsilon.text() == "1.44"
+    write(qtbot, page.epsilon, "1")
+    assert page.money.money.text() == "" and window.study.plan.price.register is None
+    assert "€ 7,358" in page.follows.plain().replace("\u00a0", " ")  # 20,000 / e
+
+
+def test_what_each_is_owed_moves_the_budget_that_was_said_in_money(
+    window: Window, qtbot: Any, people: Path
+) -> None:
+    walk_to(qtbot, window, people, "purpose")
+    page = window.page("purpose")
+    write(qtbot, page.money.compensation, "500")
+    write(qtbot, page.money.money, "5000")
+    window.page("budget")._priced_anew({"compensation": Fraction(1000)})
+    assert window.study.plan.holding_budget.epsilon == Fraction(480, 1000)  # 1 / ln 8 = 0.4809
+
+
 def test_other_people_need_a_reason_before_purpose_is_left(window: Window, qtbot: Any, people: Path) -> None:
     known_register(window, PATIENTS)
     page = at_purpose(window, qtbot, people)
