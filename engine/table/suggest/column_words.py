@@ -222,6 +222,37 @@ def _names_a_thing(name: str, found: tuple[str, str]) -> bool:
     )
 
 
+def counted_in_each(name: str) -> str:
+    """Return the part of a name that says what is counted in each period; the whole name where none is said.
+
+    Examples
+    --------
+    >>> counted_in_each("hours_per_week"), counted_in_each("Stunden pro Woche"), counted_in_each("week")
+    ('hours', 'stunden', 'week')
+    >>> counted_in_each("weekly_drinks"), counted_in_each("week_of_birth")
+    ('drinks', 'week_of_birth')
+    """
+    parts, known = words(name), _groups()["amount"].exact
+    said = [known.get(part, "") for part in parts]
+    for place in range(1, len(parts) - 1):
+        if said[place] == "per" and said[place + 1] == "period":
+            return " ".join((*parts[:place], *parts[place + 2 :]))
+    rest = [part for part, meaning in zip(parts, said, strict=True) if meaning != "each"]
+    return " ".join(rest) if rest and len(rest) < len(parts) else name
+
+
+def unit_of_time(name: str) -> str:
+    """Return the word of a name that counts hours, days or months, or nothing: ``months`` of months_since.
+
+    Examples
+    --------
+    >>> unit_of_time("months_since_visit"), unit_of_time("month")
+    ('months', '')
+    """
+    known = _groups()["amount"].exact
+    return next((part for part in words(name) if known.get(part) == "units"), "")
+
+
 def derived(name: str, group: str) -> tuple[str, str] | None:
     """Return meaning and word of a name made from a known one: its logarithm, its square, that of a husband.
 

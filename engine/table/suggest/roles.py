@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from engine.table.code_lists import code_lists
 from engine.table.schema import Kind, Role
-from engine.table.suggest.column_words import DRUG, derived, found_in, says, short_or_compound, words
+from engine.table.suggest.column_words import (
+    DRUG,
+    counted_in_each,
+    derived,
+    found_in,
+    says,
+    short_or_compound,
+    unit_of_time,
+    words,
+)
 from engine.table.suggest.identifiers import recognise
 from engine.table.suggest.profile import Profile
 from engine.table.table import INTEGER
@@ -155,6 +165,9 @@ def _differing(looked: Profile, kind: Kind) -> Found | None:
 
 
 def _by_name(looked: Profile, kind: Kind) -> Found | None:
+    if looked.numeric and kind is not Kind.DATE:
+        # What is counted each week says what it is; the week says nothing about when.
+        looked = replace(looked, name=counted_in_each(looked.name))
     name, parts = looked.name, words(looked.name)
     weight = next((part for part in (*parts, "".join(parts)) if says(part, "weight")), "")
     if weight and looked.numeric:
@@ -175,7 +188,14 @@ def _by_name(looked: Profile, kind: Kind) -> Found | None:
         or _known(looked, "stem")
         or ((Role.SENSITIVE, "drug_stem", {}) if any(DRUG.fullmatch(part) for part in parts) else None)
         or _perhaps(looked)
+        or _length(looked)
     )
+
+
+def _length(looked: Profile) -> Found | None:
+    """Return what is said of a number of hours, days or months: how long something took."""
+    word = unit_of_time(looked.name) if looked.numeric else ""
+    return (Role.SENSITIVE, "name", {"word": word, "meaning": "duration"}) if word else None
 
 
 def _known(looked: Profile, how: str) -> Found | None:
@@ -253,7 +273,7 @@ def _sex_words() -> frozenset[str]:
 
 def _like_times(looked: Profile, meaning: str) -> bool:
     """Say whether cells may be moments: years, days written out, or months and weeks of a calendar."""
-    calendar = meaning == "calendar"
+    calendar = meaning == "calendar" and not (looked.numeric and unit_of_time(looked.name))
     if not looked.numeric:
         return calendar or all(_MOMENT.search(value) for value in looked.sample)
     if not looked.whole:

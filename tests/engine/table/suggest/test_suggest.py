@@ -257,6 +257,28 @@ def test_a_series_is_one_measurement_at_several_times():
     assert found["q7"].alike == "" and found["q7"].role is Role.NOT_RECOGNISED
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("hours_per_week", "hours-per-week", "hrsPerDay", "weekly_hours", "weeks_worked", "drinks_per_week"),
+        *("visits_per_month", "income_per_year", "months_since_diagnosis", "minutes", "days_in_hospital"),
+        *("Stunden pro Woche", "heures_par_semaine", "horas_por_semana", "ore_settimanali"),
+        *("uren_per_week", "godzin_tygodniowo", "horas semanais"),
+    ],
+)
+def test_an_amount_of_time_or_in_each_period_is_no_moment(name):
+    """It is how long, how often or how much; only the name of a period alone says when."""
+    found = of(pd.DataFrame({name: [number % 90 + 1 for number in range(400)]}))[name]
+    assert found.role in (Role.SENSITIVE, Role.IDENTIFYING), found
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("week", range(1, 53)), ("month", range(1, 13)), ("year", range(1990, 2024))]
+)
+def test_a_period_by_itself_is_a_time(name, values):
+    assert of(pd.DataFrame({name: list(values) * 9}))[name].role is Role.TIME
+
+
 def test_every_code_list_is_sound():
     for entry in code_lists().values():
         assert entry.title and entry.source and len(entry.codes) == len(set(entry.codes)) >= 2
