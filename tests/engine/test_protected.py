@@ -62,3 +62,20 @@ def test_every_place_in_every_text_is_known() -> None:
 def test_the_word_for_several_is_kept_in_the_schema() -> None:
     kept = Schema.from_json(Schema(protected="foyer", protected_many="foyers aidés").to_json())
     assert kept.words == Protected("foyer", "foyers aidés")
+
+
+SPEAK_OF_OTHERS = (
+    *("methods.exchanges.survey.", "promises.local_dp.", "analyses.", "app.start."),
+    *("report.units.local", "report.neighbours.local", "app.columns.unit.words."),
+    *("errors.ledger.bad_unit.", "errors.schema.protected.", "errors.price.people_and_compensation."),
+)
+"""Of those who answer, of invented people, of what a file may say: not of those who are protected."""
+
+
+def test_texts_leave_a_place_for_the_custodians_word() -> None:
+    plain = {
+        name
+        for name, text in texts.catalogue().items()
+        if re.search(r"\b(persons?|people|patients?)\b", re.sub(r"\{[^}]*\}", "", text), re.IGNORECASE)
+    }
+    assert not {name for name in plain if not name.startswith(SPEAK_OF_OTHERS) and "_local" not in name}
