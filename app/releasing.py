@@ -246,14 +246,41 @@ def plan_of(folder: Path) -> Plan:
     InputRefused
         ``bundle.no_bundle``: the internal evidence is not there.
     """
+    plan, _ = _kept(folder)
+    return replace(plan, decisions=())
+
+
+def reopen(folder: Path) -> tuple[Plan, Outcome]:
+    """Return a release of an earlier day as it ended, with the plan that made it, from its bundle alone.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.no_bundle``: the folder holds no bundle of this version.
+    """
+    from engine.errors import InputRefused
+    from engine.evidence import read_internal, read_public
+    from engine.release.bundle import Bundle
+
+    plan, tree = _kept(folder)
+    try:
+        public, inside = read_public(tree), read_internal(tree)
+        made = Bundle(folder, str(public.ledger["entry"]), "", "", public.views, inside.views)
+        return plan, Outcome(made, "complete", facts=facts(folder))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputRefused("bundle.no_bundle", folder=folder.name, file="release/evidence.json") from error
+
+
+def _kept(folder: Path) -> tuple[Plan, dict[str, Any]]:
+    """Return the plan of a bundle without its file, and the internal evidence that holds it."""
     import json
 
     from engine.errors import InputRefused
 
     place = folder / "internal" / "evidence.json"
     try:
-        tree = strict_json.loads(place.read_text(encoding="utf-8"))["internal"]["plan"]
-        plan = Plan.loads(json.dumps(tree), file=place.name)
+        tree = strict_json.loads(place.read_text(encoding="utf-8"))
+        plan = Plan.loads(json.dumps(tree["internal"]["plan"]), file=place.name)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputRefused("bundle.no_bundle", folder=folder.name, file="internal/evidence.json") from error
-    return replace(plan, files={}, decisions=())
+    return replace(plan, files={}), tree

@@ -82,6 +82,11 @@ class Settings:
         found = self._places("bundles").get(entry, "")
         return Path(found) if found and (Path(found) / "release").is_dir() else None
 
+    def bundles(self, most: int) -> tuple[Path, ...]:
+        """Return the folders of the last releases that are still there, the last one first."""
+        known = [self.bundle(entry) for entry in reversed(self._places("bundles"))]
+        return tuple(folder for folder in known if folder is not None)[:most]
+
     def remember_bundle(self, entry: str, folder: str) -> None:
         """Keep where a release lies, if files are to be remembered; the ledger does not know where."""
         self._remember("bundles", entry, folder)

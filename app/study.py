@@ -313,6 +313,19 @@ class Study:
         self._tell({name})
         return True
 
+    @property
+    def is_reopened(self) -> bool:
+        """Whether the plan is that of a release of an earlier session, without its table."""
+        return self.result("bundle") is not None and not self._plan.files and not self.without_table
+
+    def reopen(self, plan: Plan, outcome: Any) -> None:
+        """Show a release of an earlier session, with the plan that made it."""
+        entries = [one.bundle.entry for _, one in self.finished if one.bundle is not None]
+        if outcome.bundle.entry not in entries:
+            self.finished.append((plan, outcome))
+            entries.append(outcome.bundle.entry)
+        self.show_finished(entries.index(outcome.bundle.entry))
+
     def show_finished(self, place: int) -> None:
         """Go back to the plan of a release that was finished, which undoing leads away from again."""
         plan, outcome = self.finished[place]

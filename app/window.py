@@ -271,6 +271,8 @@ class Window(QWidget):
     def save_draft(self) -> None:
         """Keep the plan, without rows."""
         self._save_timer.stop()
+        if self.study.is_reopened:
+            return  # its bundle holds all of it
         try:
             draft.save(self.study.plan, self.study.open_questions, folder=self.data)
         except OSError:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, 
 from app import words
 from app.money import level, written_day
 from app.pages.base import Page
-from app.releasing import change_budget, check_bundle, listing, plan_of, resolve, withdraw
+from app.releasing import change_budget, check_bundle, listing, plan_of, reopen, resolve, withdraw
 from app.visiting import resume
 from app.widgets.bar_list import Bar, BarList
 from app.widgets.cards import Card
@@ -168,7 +168,7 @@ class ReleasesPage(Page):
         possible = entry["state"] == "complete" or entry["abandoned"]
         self.act.setVisible(possible)
         self.withdraw.setVisible(entry["state"] == "complete")
-        self.report.setVisible(self._finished(entry) is not None)
+        self.report.setVisible(entry["state"] == "complete")
         self.resolve.setVisible(entry["abandoned"])
         self.visit.setVisible(entry["state"] == "complete" and bool(entry["state_hash"]))
         self._enable()
@@ -179,6 +179,7 @@ class ReleasesPage(Page):
         known = "" if self._folder() is None else "_known"
         self.verify.button.setText(words.say(f"app.releases.verify{known}"))
         self.again.setText(words.say(f"app.releases.again{known}"))
+        self.report.setText(words.say(f"app.releases.show_report{known}"))
 
     def _finished(self, entry: dict[str, Any] | None) -> int | None:
         """Return which release of this session an entry is, or None."""
@@ -191,6 +192,15 @@ class ReleasesPage(Page):
         if place is not None:
             self.study.show_finished(place)
             self.frame.go("report")
+        else:
+            self._where(self._reopen)
+
+    def _reopen(self, folder: str) -> None:
+        self.work(reopen, Path(folder), done=self._reopened, doing=words.say("app.releases.reading"))
+
+    def _reopened(self, found: Any) -> None:
+        self.study.reopen(*found)
+        self.frame.go("report")
 
     def _enable(self) -> None:
         said = bool(self.reason.text().strip())

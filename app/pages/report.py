@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QSignalBlocker, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QGridLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.pages.base import Page
@@ -47,6 +47,11 @@ class ReportPage(Page):
         self.topic(self.verify.button, "verify")
         self.body.addWidget(self._build_next())
         self.body.addWidget(self.verify)
+        self.keep = QCheckBox(words.say("app.report.keep"))
+        self.keep.setObjectName("keep")
+        self.keep.toggled.connect(self._keep_list)
+        self.topic(self.keep, "keep")
+        self.body.addWidget(self.keep)
         self.cover = BehindLink(words.say("app.report.cover"))
         self.page = QPlainTextEdit()
         self.page.setObjectName("cover")
@@ -118,7 +123,16 @@ class ReportPage(Page):
     def _report(self, part: str) -> Path:
         return self._folder(part) / f"{PARTS[part]}.pdf"
 
+    def _keep_list(self, wanted: bool) -> None:
+        """Have the start page name this release and later ones, or none."""
+        outcome = self.study.result("bundle")
+        self.frame.settings.keep_list(wanted)
+        if wanted and outcome is not None:
+            self.frame.settings.remember_bundle(outcome.bundle.entry, str(outcome.bundle.folder))
+
     def enter(self) -> None:
+        with QSignalBlocker(self.keep):
+            self.keep.setChecked(self.frame.settings.get("remember_files", False))
         outcome = self.study.result("bundle")
         if outcome is None or outcome is self._shown:
             return

@@ -12,12 +12,14 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QLabel, QPush
 from app import draft, flow, words
 from app.money import written_day
 from app.pages.base import Page
+from app.releasing import Outcome, reopen
 from app.widgets.cards import Card, row
 from app.widgets.panel import Explanation, Part
 from app.widgets.prose import Heading, Prose
 from engine.release.plan import Plan
 
 SAMPLE = "sample/diabetes_encounters.csv"
+MOST_RELEASES = 3
 
 
 def sample_path() -> Path:
@@ -50,7 +52,11 @@ class StartPage(Page):
         self.earlier.setSpacing(0)
         plans.body.addLayout(self.earlier)
         grid.addWidget(plans, 1, 0)
-        grid.addWidget(self._card("releases", self.releases, self.explore), 1, 1)
+        releases = self._card("releases", self.releases, self.explore)
+        self.made = QVBoxLayout()
+        self.made.setSpacing(0)
+        releases.body.addLayout(self.made)
+        grid.addWidget(releases, 1, 1)
         self.body.addLayout(grid)
         self.body.addSpacing(4)
         self.body.addWidget(self._asked())
@@ -108,6 +114,11 @@ class StartPage(Page):
         has_plan = bool(self.study.plan.files)
         self._show_drafts([] if has_plan else draft.drafts(folder=self.frame.data))
         self.save.setVisible(has_plan)
+        _show_links(
+            self.made,
+            [(f"release-{place}", folder.name) for place, folder in enumerate(self._folders(), start=1)],
+            self._reopen,
+        )
         # One filled button a page: to begin, or to go on.
         look = "" if self.shows_next() else "primary"
         if self.table.property("look") != look:
@@ -123,15 +134,19 @@ class StartPage(Page):
         self.draft.setVisible(bool(found))
         if found:
             self.draft.setText(_named(found[0]))
-        while (item := self.earlier.takeAt(0)) is not None:
-            item.widget().hide()
-            item.widget().deleteLater()
-        for one in found[1:]:
-            link = QPushButton(_named(one))
-            link.setObjectName(f"draft-{one.number}")
-            link.setProperty("look", "link")
-            link.clicked.connect(lambda checked=False, number=one.number: self._open_draft(number))
-            self.earlier.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+        links = [(f"draft-{one.number}", _named(one)) for one in found[1:]]
+        _show_links(self.earlier, links, lambda place: self._open_draft(found[place].number))
+
+    def _folders(self) -> tuple[Path, ...]:
+        return self.frame.settings.bundles(MOST_RELEASES)
+
+    def _reopen(self, place: int) -> None:
+        folder = self._folders()[place - 1]
+        self.work(reopen, folder, done=self._reopened, doing=words.say("app.releases.reading"))
+
+    def _reopened(self, found: tuple[Plan, Outcome]) -> None:
+        self.study.reopen(*found)
+        self.frame.go("report")
 
     def take_file(self) -> Callable[[str], None]:
         return self.frame.open_file
@@ -201,6 +216,19 @@ class StartPage(Page):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(act)
         dialog.open()
+
+
+def _show_links(column: QVBoxLayout, links: list[tuple[str, str]], follow: Callable[[int], None]) -> None:
+    """Fill a column with links, each by its name and its words; ``follow`` gets the place, from 1."""
+    while (item := column.takeAt(0)) is not None:
+        item.widget().hide()
+        item.widget().deleteLater()
+    for place, (name, text) in enumerate(links, start=1):
+        link = QPushButton(text)
+        link.setObjectName(name)
+        link.setProperty("look", "link")
+        link.clicked.connect(lambda checked=False, place=place: follow(place))
+        column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
 
 
 def _named(one: draft.Draft) -> str:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QPushButton
 
-from app import words
+from app import draft, words
 from app.releasing import Outcome, Watch
 from app.releasing import release as make_release
+from app.settings import Settings
 from app.theme import text_font
 from app.window import Window
 from engine.ledger import Ledger
+from tests.app.hands import Hands
 from tests.app.walking import missing_texts, settle, write
 
 
@@ -92,6 +96,45 @@ def test_folders_are_remembered_only_where_files_are(tmp_path: Path) -> None:
     assert Settings(tmp_path).bundle("entry") is None
 
 
+def test_a_release_of_an_earlier_session_is_opened_from_the_start_page(
+    released: Outcome, window: Window, make_window: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    """Asked for on the report; the other window has nothing of the session but what is remembered."""
+    plan = window.study.plan
+    window.go("report")
+    settle(qtbot, window)
+    page = window.page("report")
+    assert not page.keep.isChecked()
+    qtbot.mouseClick(page.keep, Qt.MouseButton.LeftButton, pos=QPoint(8, page.keep.height() // 2))
+    assert page.keep.isChecked()
+    later = make_window()
+    later.settings = Settings(window.settings.path.parent)
+    later.study.ledger_path = window.study.ledger_path
+    later.page("start").enter()
+    settle(qtbot, later)
+    before = later.study.plan
+    assert Hands(qtbot, later).part(QPushButton, "release-1").text() == "out"
+    Hands(qtbot, later).click("release-1")
+    assert later.step == "report" and later.study.plan == replace(plan, files={})
+    assert "Readmission by age and gender" in later.page("report").page.toPlainText()
+    later.save_draft()
+    assert [one.table for one in draft.drafts(folder=later.data)] == ["diabetes_encounters.csv"]
+    later.go("release")
+    settle(qtbot, later)
+    assert later.step == "release" and later.page("release").views.views
+    later.go("releases")
+    settle(qtbot, later)
+    releases = later.page("releases")
+    releases.table.selectRow(0)
+    assert releases.report.text() == words.say("app.releases.show_report_known")
+    later.undoing.undo()
+    settle(qtbot, later)
+    assert later.study.plan == before
+    qtbot.mouseClick(releases.report, Qt.MouseButton.LeftButton)
+    settle(qtbot, later)
+    assert later.step == "report" and len(later.study.finished) == 1
+
+
 def test_a_folder_that_is_no_bundle_is_refused_in_words(window: Window, qtbot: Any, tmp_path: Path) -> None:
     window.go("releases")
     settle(qtbot, window)
@@ -130,6 +173,7 @@ def test_releases_are_not_cut_and_have_their_three_texts(
 
 ENDS_IN_THE_MIDDLE = """
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from engine.ledger import Ledger
