@@ -30,6 +30,10 @@ class Figure:
         How a value is written.
     low
         For a forecast: what half of the releases stay within, where ``values`` says what 95 of 100 do.
+    limit
+        What was decided about it before: a candidate beyond it may not be chosen. None for nothing.
+    limit_is_least
+        Whether values below the limit are beyond it, and not those above.
     """
 
     label: str
@@ -37,6 +41,21 @@ class Figure:
     less_is_better: bool | None = None
     write: Callable[[float], str] = size
     low: tuple[float | None, ...] = ()
+    limit: float | None = None
+    limit_is_least: bool = False
+
+    def allows(self, place: int) -> bool:
+        """Whether a candidate keeps to the limit; one without a value breaks none.
+
+        Examples
+        --------
+        >>> Figure("k", (3, 11, None), limit=5, limit_is_least=True).allows(0)
+        False
+        """
+        value = self.values[place]
+        if value is None or self.limit is None:
+            return True
+        return value >= self.limit if self.limit_is_least else value <= self.limit
 
     @property
     def differs(self) -> bool:
@@ -67,10 +86,24 @@ def figures(found: Sequence[Any]) -> tuple[Figure, ...]:
     return tuple(one for one in made if one.differs)[:MOST_FIGURES]
 
 
+def beyond(shown: Sequence[Figure], place: int) -> tuple[Figure, ...]:
+    """Return the figures in which a candidate is beyond what was decided before."""
+    return tuple(one for one in shown if not one.allows(place))
+
+
 def _epsilon(found: Sequence[Any]) -> Figure:
     losses = [None if one.promise is None else one.promise.loss for one in found]
     values = tuple(None if loss is None else float(loss.epsilon) for loss in losses)
-    return Figure(words.say("app.compare.epsilon"), values, True, level)
+    return Figure(words.say("app.compare.epsilon"), values, True, level, limit=_affordable(found))
+
+
+def _affordable(found: Sequence[Any]) -> float | None:
+    """Return the level that the stated money pays for; None where none was stated."""
+    from engine.release.levels import epsilon_for_money
+
+    plan = found[0].plan
+    epsilon = None if plan.price.budget is None else epsilon_for_money(plan, plan.price.budget)
+    return None if epsilon is None else float(epsilon)
 
 
 def _forecast(found: Sequence[Any]) -> Figure:
@@ -84,6 +117,7 @@ def _forecast(found: Sequence[Any]) -> Figure:
         True,
         size,
         tuple(None if error is None else float(error.median) for error in errors),
+        None if (largest := found[0].plan.price.largest_error) is None else float(largest),
     )
 
 
@@ -95,7 +129,10 @@ def _main(one: Any) -> Any:
 
 
 def _terms(found: Sequence[Any]) -> list[Figure]:
-    made = []
+    from engine.privacy.promise import promise_kind
+    from engine.risk.thresholds import group_size
+
+    made, threshold = [], found[0].plan.purpose.threshold
     for kind, name in _names(
         (one.promise.kind, one.promise.terms) for one in found if one.promise is not None
     ):
@@ -103,7 +140,9 @@ def _terms(found: Sequence[Any]) -> list[Figure]:
             None if one.promise is None or one.promise.kind != kind else _number(one.promise.terms.get(name))
             for one in found
         )
-        made.append(Figure(words.say(f"promises.{kind}.terms.{name}.label"), values))
+        label = words.say(f"promises.{kind}.terms.{name}.label")
+        limit = group_size(threshold) if promise_kind(kind).group_size == name else None
+        made.append(Figure(label, values, limit=limit, limit_is_least=True))
     return made
 
 

@@ -29,7 +29,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
@@ -60,6 +60,13 @@ class Frame(Protocol):
     def update_frame(self) -> None: ...
 
 
+class _Body(QWidget):
+    """What is scrolled: as high as its layout needs at the width that there is, not at the smallest one."""
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), 0)
+
+
 class Page(QScrollArea):
     """A screen: title, subtitle, busy line, and whatever `build` puts into ``self.body``."""
 
@@ -74,7 +81,7 @@ class Page(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        inner = QWidget()
+        inner = _Body()
         inner.setObjectName("pageBody")
         column = QVBoxLayout(inner)
         column.setContentsMargins(32, 28, 32, 24)

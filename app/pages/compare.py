@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QGridLayout, QHeaderView, QPushButton
 
 from app import words
-from app.comparing import Figure, Settings, figures, letter, settings
+from app.comparing import Figure, Settings, beyond, figures, letter, settings
 from app.deciding import compared
 from app.money import size
 from app.pages.base import Page
@@ -92,7 +92,7 @@ class ComparePage(Page):
         self.card.setObjectName("chosen")
         self.chosen_title = Heading(size="card")
         self.chosen_title.setWordWrap(True)
-        self.chosen_words = Prose()
+        self.chosen_words = Prose(tone="care")
         self.lines = QGridLayout()
         self.lines.setHorizontalSpacing(28)
         self.lines.setVerticalSpacing(6)
@@ -130,8 +130,28 @@ class ComparePage(Page):
         self.settings, self.figures = settings(found), figures(found)
         self._offer_axes()
         self._draw()
-        self.tried.say(words.say("app.compare.tried", count=len(found)))
-        self.choose(next((place for place, one in enumerate(found) if one.problem is None), 0))
+        outside = [letter(place) for place in range(len(found)) if self._beyond(place)]
+        told = words.say("app.compare.tried", count=len(found))
+        if outside:
+            told = words.say("app.compare.outside", names=", ".join(outside)) + " " + told
+        self.tried.say(told)
+        self.choose(next((place for place in range(len(found)) if self._may_leave(place)), 0))
+
+    def _beyond(self, place: int) -> str:
+        """Say in which figures a candidate is beyond what was decided; nothing where it is in none."""
+        told = [
+            words.say(
+                "app.compare.least" if one.limit_is_least else "app.compare.most",
+                figure=one.label,
+                value=one.written(place),
+                limit=one.write(one.limit or 0.0),
+            )
+            for one in beyond(self.figures, place)
+        ]
+        return " ".join([*told, words.say("app.compare.not_chosen")]) if told else ""
+
+    def _may_leave(self, place: int) -> bool:
+        return self.found[place].problem is None and not self._beyond(place)
 
     def _offer_axes(self) -> None:
         """Offer every figure for both axes: what protects across, what is kept upwards."""
@@ -153,9 +173,15 @@ class ComparePage(Page):
             [letter(place), self.settings.short(place), *(one.written(place) for one in shown)]
             for place in range(len(self.found))
         ]
+        marked = {
+            (place, 2 + column)
+            for place in range(len(rows))
+            for column, one in enumerate(shown)
+            if not one.allows(place)
+        }
         headings = ["", words.say("app.compare.settings"), *(one.label for one in shown)]
-        self.table.show_rows(headings, rows, numeric=frozenset(range(2, len(headings))))
-        self.table.fit_columns(narrowest=40, widest=136)
+        self.table.show_rows(headings, rows, numeric=frozenset(range(2, len(headings))), marked=marked)
+        self.table.fit_columns(narrowest=40, widest=180)
         self.table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         self.table.setFixedHeight(36 + ROW * len(rows) + 6)
         self.table.selectionModel().currentRowChanged.connect(lambda now, before: self.choose(now.row()))
@@ -174,8 +200,9 @@ class ComparePage(Page):
         self.card.show()
         self.chosen_title.setText(f"{letter(place)} · {self.settings.written(place)}")
         problem = self.found[place].problem
-        self.chosen_words.setVisible(problem is not None)
-        self.chosen_words.say("" if problem is None else " ".join(words.explain(problem)))
+        told = self._beyond(place) if problem is None else " ".join(words.explain(problem))
+        self.chosen_words.setVisible(bool(told))
+        self.chosen_words.say(told)
         empty(self.lines)
         for line, (label, number) in enumerate(self._lines(place)):
             self.lines.addWidget(Prose(label, tone="quiet"), line // 2, 2 * (line % 2))
@@ -217,7 +244,7 @@ class ComparePage(Page):
         return Explanation(title, (Part(body=self.settings.written(self.place)), *found.parts, tried))
 
     def next_words(self) -> str:
-        if not self.found or self.found[self.place].problem is not None:
+        if not self.found or not self._may_leave(self.place):
             return ""
         return words.say("app.compare.go_on", name=letter(self.place))
 
@@ -225,6 +252,9 @@ class ComparePage(Page):
         """Take the chosen one; the others stay beside it, so that the evidence says how many there were."""
         if self.found and self.found[self.place].problem is not None:
             self.refuse(self.found[self.place].problem)
+            return
+        if self.found and self._beyond(self.place):
+            self.notify(self._beyond(self.place))
             return
         if self.place > 0:
             chosen = self.found[self.place].plan

@@ -8,7 +8,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.comparing import Figure, letter, unbeaten
+from app import words
+from app.comparing import Figure, beyond, letter, unbeaten
 from app.theme import text_font, theme
 
 LEFT, RIGHT, TOP, BOTTOM = 54, 24, 30, 44
@@ -65,18 +66,16 @@ class CandidatePlot(QWidget):
         field, found = self._field(), {}
         if self.across is None:
             return {}
-        low, high = _ends(self.across)
         for place, value in enumerate(self.across.values):
             if value is None:
                 continue
-            left = field.left() + field.width() * (value - low) / (high - low)
+            left = field.left() + field.width() * _share(self.across, value)
             if self.upwards is None:
                 found[place] = QPointF(left, field.top() + ROW * (place + 0.5))
                 continue
             up = self.upwards.values[place]
             if up is not None:
-                bottom, top = _ends(self.upwards)
-                found[place] = QPointF(left, field.bottom() - field.height() * (up - bottom) / (top - bottom))
+                found[place] = QPointF(left, field.bottom() - field.height() * _share(self.upwards, up))
         return found
 
     # --- painting ----------------------------------------------------------------------------------
@@ -87,6 +86,7 @@ class CandidatePlot(QWidget):
         painter, tokens = QPainter(self), theme.tokens()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(text_font(11))
+        self._paint_allowed(painter)
         self._paint_axes(painter)
         points = self.points()
         if self.upwards is not None:
@@ -101,6 +101,57 @@ class CandidatePlot(QWidget):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
         painter.end()
+
+    def _paint_allowed(self, painter: QPainter) -> None:
+        """Shade where candidates keep to what was decided, with a dashed line at each limit."""
+        tokens, field = theme.tokens(), self._field()
+        area, edges = QRectF(field), list[tuple[QPointF, QPointF]]()
+        for figure, is_across in ((self.across, True), (self.upwards, False)):
+            if figure is None or figure.limit is None:
+                continue
+            at = min(max(_share(figure, figure.limit), 0.0), 1.0)
+            if is_across:
+                x = field.left() + field.width() * at
+                (area.setLeft if figure.limit_is_least else area.setRight)(x)
+                edges.append((QPointF(x, field.top()), QPointF(x, field.bottom())))
+            else:
+                y = field.bottom() - field.height() * at
+                (area.setBottom if figure.limit_is_least else area.setTop)(y)
+                edges.append((QPointF(field.left(), y), QPointF(field.right(), y)))
+        if not edges:
+            return
+        painter.fillRect(area, tokens.colour("accent_soft"))
+        painter.setPen(QPen(tokens.colour("quiet"), 1.2, Qt.PenStyle.DashLine))
+        for start, end in edges:
+            painter.drawLine(start, end)
+        said = words.say("app.compare.allowed", limits=self._limits())
+        painter.setPen(tokens.colour("accent"))
+        painter.drawText(
+            self._free_corner(painter.fontMetrics().horizontalAdvance(said)),
+            Qt.AlignmentFlag.AlignRight,
+            said,
+        )
+
+    def _free_corner(self, width: float) -> QRectF:
+        """Return a place for words at the top or at the bottom, where no point lies if there is one."""
+        field, points = self._field().adjusted(6, 2, -6, -2), self.points().values()
+        width = min(width + 2, field.width())
+        places = [
+            QRectF(left, top, width, 16)
+            for top in (field.top(), field.bottom() - 16)
+            for left in (field.right() - width, field.left())
+        ]
+        free = [
+            one for one in places if not any(one.adjusted(-12, -20, 12, 12).contains(at) for at in points)
+        ]
+        return (free or places)[0]
+
+    def _limits(self) -> str:
+        shown = [one for one in (self.across, self.upwards) if one is not None]
+        return ", ".join(one.write(one.limit) for one in shown if one.limit is not None)
+
+    def _is_allowed(self, place: int) -> bool:
+        return not beyond([one for one in (self.across, self.upwards) if one is not None], place)
 
     def _paint_axes(self, painter: QPainter) -> None:
         tokens, field = theme.tokens(), self._field()
@@ -133,11 +184,11 @@ class CandidatePlot(QWidget):
         tokens = theme.tokens()
         if self.upwards is None:
             self._paint_band(painter, place, point)
-        is_chosen = place == self.place
-        painter.setPen(QPen(tokens.colour("accent"), 2))
-        painter.setBrush(QBrush(tokens.colour("accent" if is_chosen else "surface")))
+        is_allowed = self._is_allowed(place)  # an open point in grey is not
+        painter.setPen(QPen(tokens.colour("accent" if is_allowed else "quiet"), 2))
+        painter.setBrush(QBrush(tokens.colour("accent" if is_allowed else "surface")))
         painter.drawEllipse(point, POINT, POINT)
-        if is_chosen:  # a ring, so that it can be told in grey too
+        if place == self.place:  # a ring, so that it can be told in grey too
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(point, POINT + 4, POINT + 4)
 
@@ -169,8 +220,7 @@ class CandidatePlot(QWidget):
         low = self.across.low[place] if place < len(self.across.low) else None
         begin = field.left()
         if low is not None:
-            least, most = _ends(self.across)
-            begin = field.left() + field.width() * (low - least) / (most - least)
+            begin = field.left() + field.width() * _share(self.across, low)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
         painter.drawRoundedRect(QRectF(begin, point.y() - 5, max(point.x() - begin, 1), 10), 4, 4)
@@ -207,9 +257,20 @@ def _cut(painter: QPainter, text: str, place: QRectF) -> str:
     return painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(place.width()))
 
 
+def _share(figure: Figure, value: float) -> float:
+    """Return where a value lies on its axis: 0 at its beginning, 1 at its end."""
+    low, high = _ends(figure)
+    return (value - low) / (high - low)
+
+
 def _ends(figure: Figure) -> tuple[float, float]:
-    """Return the ends of an axis: from 0, unless all values lie far from it, with a little room above."""
+    """Return the ends of an axis: from 0, unless all values lie far from it, with a little room above.
+
+    A limit is in view unless the candidates lie far below it.
+    """
     values = [value for value in (*figure.values, *figure.low) if value is not None]
+    if figure.limit is not None and figure.limit <= 2 * max(values):
+        values.append(figure.limit)
     low, high = min(values), max(values)
     low = 0.0 if 0 <= low <= 0.7 * high else low - 0.15 * (high - low)
     return low, high + 0.08 * (high - low) if high > low else low + 1.0

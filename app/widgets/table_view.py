@@ -7,7 +7,7 @@ view.show_rows(headings, rows, numeric={1, 2})   # texts
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRect, Qt
@@ -30,15 +30,22 @@ _NOWHERE = QModelIndex()
 MARKED = Qt.ItemDataRole.UserRole + 1
 MISSING = Qt.ItemDataRole.UserRole + 2
 MOST_ROWS = 200
+HEADING_EDGE = 8  # pixels that the style leaves beside a heading, besides the padding of a cell
 
 
 class RowsModel(QAbstractTableModel):
     """Read-only texts under headings."""
 
     def __init__(
-        self, headings: Sequence[str], rows: Sequence[Sequence[str]], *, numeric: frozenset[int] = frozenset()
+        self,
+        headings: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        numeric: frozenset[int] = frozenset(),
+        marked: Set[tuple[int, int]] = frozenset(),
     ) -> None:
         super().__init__()
+        self.marked_cells = marked
         self.headings, self.rows, self.numeric = list(headings), [list(row) for row in rows], numeric
 
     def rowCount(self, parent: Index = _NOWHERE) -> int:
@@ -62,7 +69,7 @@ class RowsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if column in self.numeric else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
-        return None
+        return (row, column) in self.marked_cells if role == MARKED else None
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -197,10 +204,15 @@ class DataTable(QTableView):
         self.fit_columns()
 
     def show_rows(
-        self, headings: Sequence[str], rows: Sequence[Sequence[str]], *, numeric: frozenset[int] = frozenset()
+        self,
+        headings: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        numeric: frozenset[int] = frozenset(),
+        marked: Set[tuple[int, int]] = frozenset(),
     ) -> None:
-        """Show texts under headings."""
-        self.keep(RowsModel(headings, rows, numeric=numeric))
+        """Show texts under headings; ``marked`` cells, by row and column, stand out."""
+        self.keep(RowsModel(headings, rows, numeric=numeric, marked=marked))
         self.fit_columns()
 
     def fit_columns(self, narrowest: int = 72, widest: int = 260) -> None:
@@ -213,6 +225,6 @@ class DataTable(QTableView):
             # The longest few in letters: to measure every cell takes longer than a person should wait.
             longest = sorted(cells, key=len)[-4:]
             widths = [cell_width.horizontalAdvance(text) for text in longest]
-            width = max(head_width.horizontalAdvance(heading), *widths, 0)
+            width = max(head_width.horizontalAdvance(heading) + HEADING_EDGE, *widths, 0)
             header.resizeSection(column, max(narrowest, min(widest, width + 26)))
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)

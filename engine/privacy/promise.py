@@ -162,6 +162,8 @@ class PromiseKind(ABC):
     """The names of what it states besides."""
     conditions: ClassVar[tuple[str, ...]] = ()
     """The names of what it states further where that was asked for."""
+    group_size: ClassVar[str] = ""
+    """The name of what says how many look alike at least, which a threshold is about; empty for nothing."""
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from PySide6.QtCore import QPoint, Qt
 from app import flow, words
 from app.comparing import Figure, letter, unbeaten
 from app.releasing import Watch, release
+from app.theme import theme
 from app.widgets.candidate_plot import CandidatePlot
+from app.widgets.table_view import MARKED
 from app.window import Window
 from engine.ledger import Ledger
 from tests.app.walking import example_plan, sample_plan, settle
@@ -66,7 +69,7 @@ def test_made_candidates_are_points_and_a_click_opens_one(window: Window, qtbot:
 
 
 def test_how_many_were_tried_is_in_the_evidence(window: Window, qtbot: Any, tmp_path: Path) -> None:
-    page = at_compare(window, qtbot, coarser(tmp_path, (5, 0.02)))
+    page = at_compare(window, qtbot, coarser(tmp_path, (20, 0.02)))
     assert not Ledger(window.study.ledger_path).entries()  # what was tried left nothing behind
     page.choose(1)
     window.footer.next.click()
@@ -75,7 +78,7 @@ def test_how_many_were_tried_is_in_the_evidence(window: Window, qtbot: Any, tmp_
     made = release(plan, tmp_path / "out", watch=Watch(), ledger_path=window.study.ledger_path)
     assert made.error is None, made.error
     assert made.facts["public"]["decided"]["candidates"] == 2
-    assert made.facts["public"]["decided"]["parameters"]["k"] == 5
+    assert made.facts["public"]["decided"]["parameters"]["k"] == 20
 
 
 def test_forecasts_of_one_level_are_bands(window: Window, qtbot: Any, tmp_path: Path) -> None:
@@ -101,6 +104,49 @@ def test_a_candidate_that_cannot_leave_says_why_and_is_not_taken(
     assert "Go on with" not in window.footer.next.text()
     window.page("compare").go_next()
     assert window.step == "compare" and window.study.plan.parameters["k"] == 11
+
+
+def colour(plot: CandidatePlot, x: float, y: float) -> str:
+    return plot.grab().toImage().pixelColor(round(x), round(y)).name()
+
+
+def test_what_was_decided_is_shaded_and_nothing_beyond_it_is_taken(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    plan = coarser(tmp_path, (3, 0.02), (50, 0.1))
+    assert plan.purpose.threshold.startswith("11")
+    page = at_compare(window, qtbot, plan)
+    across, field = page.plot.across, page.plot._field()
+    assert across.limit == 11 and [across.allows(place) for place in range(3)] == [True, False, True]
+    soft, edge = theme.tokens().colour("accent_soft").name(), page.plot.points()[0].x()  # A has the limit
+    middle = field.center().y() + 3
+    assert colour(page.plot, edge + 20, middle) == soft != colour(page.plot, edge - 15, middle)
+    outside, allowed = page.plot.points()[1], page.plot.points()[2]
+    accent = theme.tokens().colour("accent").name()
+    assert (
+        colour(page.plot, allowed.x(), allowed.y()) == accent != colour(page.plot, outside.x(), outside.y())
+    )
+    assert "B" in page.tried.plain() and "Outside your limits" in page.tried.plain()
+    model = page.table.model()
+    assert model.index(1, 2).data(MARKED) and not model.index(2, 2).data(MARKED)
+    page.choose(1)
+    assert "is 3; you decided on at least 11." in page.chosen_words.plain()
+    assert "Go on with" not in window.footer.next.text()
+    page.go_next()
+    assert window.step == "compare" and "at least 11" in window.notice.words()
+    assert window.study.plan.parameters["k"] == 11
+
+
+def test_money_and_error_are_limits_too(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    plan = sample_plan(tmp_path)
+    further = {"parameters": {**plan.parameters, "columns": ["age", "gender", "readmitted"]}}
+    other = {"method": "statistics.margins", "parameters": {"columns": ["age", "gender"], "tables": "single"}}
+    price = replace(plan.price, largest_error=Fraction(7))
+    page = at_compare(window, qtbot, replace(plan, price=price, candidates=(further, other)))
+    shown = page.plot.across
+    assert shown.limit == 7 and not shown.limit_is_least
+    assert [shown.allows(place) for place in range(3)] == [value <= 7 for value in shown.values]
+    assert not all(map(shown.allows, range(3))) and any(map(shown.allows, range(3)))
 
 
 @pytest.mark.parametrize(

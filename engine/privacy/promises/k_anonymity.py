@@ -11,6 +11,7 @@ class KAnonymity(PromiseKind):
     id = "k_anonymity"
     bounded = False
     terms = ("k", "columns")
+    group_size = "k"
     conditions = (
         "sensitive",
         "distinct_l",

@@ -42,7 +42,7 @@ def curve(view: CurveView, style: Style, width: float) -> Canvas:
         top = down.end + style.size * 0.8
         canvas.text(middle, top, said, theme.accent, anchor="middle", bold=True)
         taken.append((middle - half, top - 0.7 * style.size, middle + half, top + 0.7 * style.size))
-    _line_names(canvas, view.series, across, down)
+    taken += _line_names(canvas, view.series, across, down)
     for mark in view.marks:
         _mark(canvas, mark, view, across, down, taken)
     return canvas
@@ -108,8 +108,8 @@ def _name(series: Series, style: Style) -> tuple[str, ...]:
     return style.lines(series.label, 14 * style.size, bold=True)
 
 
-def _line_names(canvas: Canvas, series: Sequence[Series], across: Scale, down: Scale) -> None:
-    """Write each line's name beside its last point, moved apart where they would touch."""
+def _line_names(canvas: Canvas, series: Sequence[Series], across: Scale, down: Scale) -> list[Box]:
+    """Write each line's name beside its last point, moved apart where they would touch; return where."""
     style, theme = canvas.style, canvas.style.theme
     ends = []
     for one in series:
@@ -120,11 +120,14 @@ def _line_names(canvas: Canvas, series: Sequence[Series], across: Scale, down: S
     named = [_name(one, style) for _, _, one in ends]
     halves = [len(lines) * 0.625 * style.size for lines in named]
     middles = _apart([place for place, _, _ in ends], halves, 0.1 * style.size, canvas.height)
-    for (place, x, one), lines, middle in zip(ends, named, middles, strict=True):
+    found: list[Box] = []
+    for (place, x, one), lines, middle, half in zip(ends, named, middles, halves, strict=True):
         colour = theme.quiet if one.style == "plain" else theme.accent
         if x < across.end - 2:
             canvas.line((x, place), (across.end + GAP / 2, middle), theme.line)
         canvas.text(across.end + GAP, middle, lines, colour, bold=one.style == "accent")
+        found.append((across.end + GAP, middle - half, canvas.width, middle + half))
+    return found
 
 
 def _apart(places: list[float], halves: list[float], gap: float, height: float) -> list[float]:
@@ -160,6 +163,8 @@ def _mark(canvas: Canvas, mark: Mark, view: CurveView, across: Scale, down: Scal
             middle = min(max(middle, down.end), down.start - half)
             start = x - wide - GAP if to_left else x + GAP
             found.append((start - 2, middle - half, start + wide + 2, middle + half))
+            centred = min(max(x - wide / 2, 2.0), across.end - wide)  # above or below, within the drawing
+            found.append((centred - 2, middle - half, centred + wide + 2, middle + half))
     free = [one for one in found if one[0] >= 0 and one[2] <= canvas.width and not _covers(one, taken)]
     place = (free or found)[0]
     taken.append(place)

@@ -228,6 +228,22 @@ def test_names_of_lines_that_end_together_stay_on_the_sheet(height, count):
     assert not [1 for place, one in enumerate(names) for other in names[:place] if meet(one, other)]
 
 
+def test_a_narrow_drawing_keeps_names_of_points_off_those_of_lines():
+    """Found on a small window: the name of a point covered the names beside the ends of the lines."""
+    x = tuple(place / 20 for place in range(21))
+    lines = tuple(
+        Series(f"Read at ε, exact in direction {place}", x, tuple(1 - value * (0.1 * place) for value in x))
+        for place in range(1, 4)
+    )
+    marks = (Mark(0.55, 0.94, "Cheapest, exact in either direction"), Mark(0.3, 0.9, "Cheapest, exact"))
+    found, sheet = boxes(CurveView("t", "x", "y", lines, marks, (0.0, 1.0), "allowed"), 440)
+    points = [one for one in found if one[0].startswith("Cheapest")]
+    others = [one for one in found if one[0].startswith(("Read", "exact", "direction", "allowed"))]
+    assert len(points) == 2 and len(others) >= 4
+    assert not [(one, other) for one in points for other in others if meet(one, other)]
+    assert all(one[1] >= 0 and one[3] <= sheet.width for one in points)
+
+
 def test_names_of_points_that_lie_close_do_not_cover_one_another():
     x = tuple(place / 20 for place in range(21))
     line = Series("line", x, tuple(abs(value - 0.5) for value in x), "accent")
