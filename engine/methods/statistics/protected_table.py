@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -29,26 +30,31 @@ from engine.methods.shared.cells import (
     LEFT_OUT,
     LEVEL_KINDS,
     Cells,
-    Codes,
     free_name,
     level_axes,
     level_problems,
     unused_name,
 )
 from engine.methods.shared.promise import counted_unit
+from engine.methods.shared.quantity import WIDEST, Grid, grid_of
 from engine.methods.shared.suppression.additive import Additive, Integers, Mask
-from engine.methods.shared.suppression.small_cells import Rules, count_task, single_owners
-from engine.privacy.promise import Promise, Unit
+from engine.methods.shared.suppression.contributions import Contributions, contributed, counted
+from engine.methods.shared.suppression.small_cells import Rules, count_task
+from engine.methods.shared.suppression.sums import SumRules, sum_task
+from engine.privacy.promise import Promise, Term, Unit
+from engine.table.schema import Kind
 from engine.views import Text
 
 if TYPE_CHECKING:
     from engine.methods.shared.suppression.audited import Audited
+    from engine.methods.shared.suppression.task import Task
     from engine.table.table import Table
 
 ID = "statistics.protected_table"
 ALL = "(all)"
 MOST_CELLS = 20_000
 WHOLE, PAIRS = "whole", "pairs"
+THRESHOLD, DOMINANCE, P_PERCENT = "threshold", "dominance", "p_percent"
 
 
 class ProtectedTable(Method):
@@ -71,7 +77,7 @@ class ProtectedTable(Method):
 
     id = ID
     family = Family.STATISTICS
-    promises = ("small_cells",)
+    promises = ("small_cells", "small_sums")
     spends = Spends.NOTHING
     libraries = ("highspy", "scipy")
     published = Reference(
@@ -89,9 +95,20 @@ class ProtectedTable(Method):
             column_kinds=LEVEL_KINDS,
             needs_domain=True,
         ),
+        Parameter(
+            "of",
+            ParameterKind.COLUMN,
+            optional=True,
+            column_kinds=(Kind.INTEGER, Kind.NUMBER),
+            needs_domain=True,
+        ),
         Parameter("tables", ParameterKind.CHOICE, default=WHOLE, choices=(WHOLE, PAIRS)),
         EXTRA_CELLS,
         Parameter("threshold", ParameterKind.INTEGER, minimum=2, maximum=10_000),
+        Parameter("rule", ParameterKind.CHOICE, default=THRESHOLD, choices=(THRESHOLD, DOMINANCE, P_PERCENT)),
+        Parameter("n", ParameterKind.INTEGER, default=1, minimum=1, maximum=20, when=("rule", (DOMINANCE,))),
+        Parameter("k", ParameterKind.NUMBER, default=75, minimum=1, maximum=99, when=("rule", (DOMINANCE,))),
+        Parameter("p", ParameterKind.NUMBER, default=10, minimum=1, maximum=100, when=("rule", (P_PERCENT,))),
         Parameter("zeros", ParameterKind.CHOICE, default="printed", choices=("printed", "hidden")),
         Parameter("alone", ParameterKind.BOOLEAN, default=True),
         Parameter("few", ParameterKind.CHOICE, default="people", choices=("people", "cells")),
@@ -111,7 +128,30 @@ class ProtectedTable(Method):
             return [Problem(f"{ID}.too_many_cells", {"cells": size, "most": MOST_CELLS}, "columns")]
         if request.values["tables"] == PAIRS and len(columns) < 3:
             return [Problem(f"{ID}.no_pairs", {}, "tables")]
+        return self.sum_problems(request)
+
+    def sum_problems(self, request: Request) -> list[Problem]:
+        """Say what a sum needs and does not have."""
+        of, rule = request.values["of"], request.values["rule"]
+        if of is None:
+            return [] if rule == THRESHOLD else [Problem(f"{ID}.no_sum", {}, "rule")]
+        if of in request.values["columns"]:
+            return [Problem(f"{ID}.column_twice", {"column": of}, "of")]
+        grid = self.grid(request)
+        if grid is None or grid.low < 0 or grid.high > WIDEST:
+            return [Problem(f"{ID}.no_amounts", {"column": of}, "of")]
+        if request.values["zeros"] == "hidden":
+            return [Problem(f"{ID}.sums_of_nobody", {}, "zeros")]
         return []
+
+    def grid(self, request: Request) -> Grid | None:
+        """Return the declared steps of the column that is added up; None where people are counted."""
+        of = request.values["of"]
+        return None if of is None else grid_of(request.schema.column(of))
+
+    def quantity(self, request: Request) -> str:
+        """Return what the table shows: ``count`` or ``sum``."""
+        return "count" if request.values["of"] is None else "sum"
 
     def cells(self, request: Request) -> Cells:
         """Return the table over all columns, without totals."""
@@ -128,6 +168,18 @@ class ProtectedTable(Method):
             values["threshold"], values["zeros"] == "hidden", values["alone"], values["few"] == "people"
         )
 
+    def sum_rules(self, request: Request) -> SumRules:
+        """Return what was declared about sums."""
+        values = request.values
+        rule = values["rule"]
+        return SumRules(
+            values["threshold"],
+            dominance=(values["n"], values["k"]) if rule == DOMINANCE else None,
+            p_percent=values["p"] if rule == P_PERCENT else None,
+            alone=values["alone"],
+            by_people=values["few"] == "people",
+        )
+
     def printed(self, request: Request) -> Mask:
         """Say which cells with totals the tables have."""
         places = range(len(request.values["columns"]))
@@ -135,12 +187,21 @@ class ProtectedTable(Method):
         return self.additive(request).tables(asked, totals=request.values["totals"])
 
     def cost(self, request: Request) -> Promise:
+        values = request.values
+        terms: dict[str, Term] = {"threshold": values["threshold"]}
+        if values["of"] is not None:
+            told = {
+                THRESHOLD: "",
+                DOMINANCE: f"(n, k) = ({values['n']}, {values['k']})",
+                P_PERCENT: f"p = {values['p']} %",
+            }
+            terms["rule"] = told[values["rule"]] or f"≥ {values['threshold']}"
         return Promise(
-            "small_cells",
+            "small_cells" if values["of"] is None else "small_sums",
             None,
             request.unit,
             request.rows_per_person,
-            terms={"threshold": request.values["threshold"]},
+            terms=terms,
             assumptions=("trusted_machine",),
         )
 
@@ -150,70 +211,89 @@ class ProtectedTable(Method):
         from engine.methods.shared.suppression.audited import audited  # on first use: it brings solvers along
 
         context.progress.step(0.0, "run.reading")
-        counts, people, owners = self._counted(tables[MAIN], request)
+        found = self._contributions(tables[MAIN], request)
         printed = self.printed(request)
-        task = count_task(self.additive(request), counts, people, owners, printed, self.rules(request))
+        task, scale = self._task(found, printed, request)
         search = context.progress.part(0.1, 0.9)
         try:
             done = audited(
                 task,
-                lambda hidden: self._frame(counts, printed, hidden, request),
+                lambda hidden: self._frame(found.values, printed, hidden, request),
                 self._totals(request),
                 seconds=float(request.values["seconds"]),
+                scale=scale,
                 tell=lambda share: search.step(share, "statistics.cells"),
             )
         except InputRefused as refused:
             if refused.code != "suppression.impossible":
                 raise
             raise InputRefused(f"{ID}.impossible", threshold=request.values["threshold"]) from refused
-        return self._release(done, request, people[printed])
+        return self._release(done, request, found.people[printed])
 
-    def _counted(self, table: Table, request: Request) -> tuple[Integers, Integers, Integers]:
-        """Return the rows and the different people of every cell, totals included, and who is alone there."""
+    def _contributions(self, table: Table, request: Request) -> Contributions:
+        """Return what people contribute to every cell, totals included."""
         cells, additive = self.cells(request), self.additive(request)
         frame = table.rows()
         codes = cells.codes(frame)
-        inner = cells.count(codes)
-        counts = additive.with_totals(inner)
-        key = request.schema.person_key
-        if key is None or request.rows_per_person == 1:
-            return counts, counts, single_owners(additive, inner)
-        person = pd.factorize(frame[key.name], use_na_sentinel=False)[0]
-        return counts, *_different(codes, person, cells, additive)
+        key, grid = request.schema.person_key, self.grid(request)
+        if grid is None and (key is None or request.rows_per_person == 1):
+            return counted(additive, cells.count(codes))
+        amounts = np.ones(len(frame), dtype=np.int64)
+        if grid is not None:
+            amounts, missing = grid.steps(frame)
+            codes[missing] = LEFT_OUT
+        person = np.arange(len(frame))
+        if key is not None:
+            person = pd.factorize(frame[key.name], use_na_sentinel=False)[0]
+        return contributed(additive, codes, person, amounts, most=self.sum_rules(request).most)
+
+    def _task(self, found: Contributions, printed: Mask, request: Request) -> tuple[Task, float]:
+        """Return what has to be hidden, and what 1 of it is in the published numbers."""
+        grid = self.grid(request)
+        if grid is None:
+            return count_task(self.additive(request), found, printed, self.rules(request)), 1.0
+        task, unit = sum_task(self.additive(request), found, printed, self.sum_rules(request))
+        return task, unit * float(grid.step)
 
     def _totals(self, request: Request) -> dict[str, str]:
         return {axis.name: unused_name(ALL, axis.labels) for axis in self.cells(request).axes}
 
-    def _frame(self, counts: Integers, printed: Mask, hidden: Mask, request: Request) -> pd.DataFrame:
+    def _frame(self, values: Integers, printed: Mask, hidden: Mask, request: Request) -> pd.DataFrame:
         """Return the table as it is published: nothing stands where a cell is hidden."""
-        axes = self.cells(request).axes
+        axes, grid = self.cells(request).axes, self.grid(request)
         words = self._totals(request)
         labels = [np.array([*axis.labels, words[axis.name]], dtype=object) for axis in axes]
         places = np.unravel_index(np.flatnonzero(printed), self.additive(request).shape)
         columns = zip(axes, labels, places, strict=True)
         frame = pd.DataFrame({axis.name: pd.array(own[at], dtype="str") for axis, own, at in columns})
-        name = free_name("count", tuple(words))
-        frame[name] = pd.array(np.where(hidden, -1, counts)[printed], dtype="Int64")
+        step = Fraction(1) if grid is None else grid.step
+        name, is_whole = free_name(self.quantity(request), tuple(words)), step.denominator == 1
+        exact = [step * int(one) for one in np.where(hidden, 0, values)[printed]]
+        numbers = np.array(exact, dtype=np.int64 if is_whole else np.float64)
+        frame[name] = pd.Series(numbers).astype("Int64" if is_whole else "Float64")
         frame.loc[hidden[printed], name] = pd.NA
         return frame
 
     def _release(self, done: Audited, request: Request, people: Integers) -> Release:
         from engine.methods.shared.suppression import shown
 
-        cells, words = self.cells(request), self._totals(request)
-        unit = counted_unit(request)
-        name = free_name("count", cells.names)
+        cells, words, quantity = self.cells(request), self._totals(request), self.quantity(request)
+        grid = self.grid(request)
+        unit = counted_unit(request) if grid is None else grid.column.unit
+        meaning = Text(f"methods.{ID}.numbers.{quantity}.what")
+        kind = "integer" if grid is None or grid.step.denominator == 1 else "number"
         dictionary = (
             *(replace(axis.entry, values=(*axis.entry.values, words[axis.name])) for axis in cells.axes),
-            DictionaryEntry(name, Text(f"methods.{ID}.numbers.count.what"), "integer", unit),
+            DictionaryEntry(free_name(quantity, cells.names), meaning, kind, unit),
         )
+        zeros = "sum" if grid is not None else request.values["zeros"]
         notes = (
             Text(f"statistics.notes.extra_{request.values['extra_cells']}"),
-            Text(f"methods.{ID}.notes.zeros_{request.values['zeros']}"),
+            Text(f"methods.{ID}.notes.zeros_{zeros}"),
             *_cap_notes(request),
         )
         return Release(
-            (TableArtefact("counts", (done.frame,), dictionary),),
+            (TableArtefact(f"{quantity}s", (done.frame,), dictionary),),
             self.cost(request),
             shown.outside(ID, done, words),
             notes,
@@ -225,18 +305,3 @@ def _cap_notes(request: Request) -> list[Text]:
     """Say that rows beyond the cap were left out; nothing where every row is a person."""
     cap = request.rows_per_person
     return [Text(f"methods.{ID}.notes.capped", {"cap": cap})] if request.unit is Unit.PERSON else []
-
-
-def _different(codes: Codes, person: Codes, cells: Cells, additive: Additive) -> tuple[Integers, Integers]:
-    """Return how many different people are in every cell and under every total, and who is alone there."""
-    kept = codes != LEFT_OUT
-    places = np.array(np.unravel_index(codes[kept], cells.shape)).reshape(len(cells.shape), -1)
-    found = np.zeros(additive.size, dtype=np.int64)
-    owners = np.zeros(additive.size, dtype=np.int64)
-    for kind in np.ndindex(*(2,) * len(cells.shape)):  # 1 where the axis is summed
-        own = np.where(np.array(kind)[:, None] == 1, np.array(cells.shape)[:, None], places)
-        cell = np.ravel_multi_index(tuple(own), additive.shape)
-        pairs = np.unique(np.column_stack([cell, person[kept]]), axis=0)
-        found += np.bincount(pairs[:, 0], minlength=additive.size)
-        np.add.at(owners, pairs[:, 0], pairs[:, 1])
-    return found, np.where(found == 1, owners, -1)

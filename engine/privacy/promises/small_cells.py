@@ -1,4 +1,4 @@
-"""No small cell can be worked out from the printed ones: a property of the table, no bound on the loss."""
+"""Nothing about few people can be worked out from the printed cells: no bound on what can be learnt."""
 
 from __future__ import annotations
 
@@ -11,3 +11,11 @@ class SmallCells(PromiseKind):
     id = "small_cells"
     bounded = False
     terms = ("threshold",)
+
+
+class SmallSums(PromiseKind):
+    """Every sum in which one contributor could be estimated keeps an interval. Hundepool et al. 2012, 4.2."""
+
+    id = "small_sums"
+    bounded = False
+    terms = ("threshold", "rule")

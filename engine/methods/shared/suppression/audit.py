@@ -6,6 +6,7 @@ Nothing here sees the real cells or the equations by which they were protected.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from engine.methods.shared.suppression import solver
 
 Floats = npt.NDArray[np.float64]
 SLACK = 1e-6
+LARGEST = 1e6  # solvers compare to some 1e-7: larger numbers are scaled
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class Published:
         self.hidden = np.isnan(self.numbers)
         self._covers = _covered(frame, totals)
         self._least = least
+        self._unit = max(1.0, float(np.nanmax(np.abs(self.numbers), initial=0.0)) / LARGEST)
 
     def intervals(
         self, tick: Callable[[], None] = lambda: None, *, among: npt.NDArray[np.int64] | None = None
@@ -70,6 +73,14 @@ class Published:
     def whole(self, lines: npt.NDArray[np.int64], tick: Callable[[], None] = lambda: None) -> Intervals:
         """Return what can be worked out of these lines by who knows that all cells are whole numbers."""
         return self._ends(lines, tick, whole=True)
+
+    def knowing(self, lines: npt.NDArray[np.bool_], values: Floats) -> Published:
+        """Return the table for somebody who knows the values of these lines."""
+        other = copy(self)
+        other.numbers = np.array(self.numbers)
+        other.numbers[lines] = values
+        other.hidden = np.isnan(other.numbers)
+        return other
 
     @property
     def combinations(self) -> int:
@@ -82,13 +93,13 @@ class Published:
         found, kept = self._model(whole)
         for line in lines:
             aims = np.asarray(self._covers[[line]].toarray()).ravel()
-            known = float(aims[~kept] @ self._settled[~kept])
+            known = float(aims[~kept] @ self._settled[~kept])  # of what lines of their own settle
             for most in (False, True):
                 tick()
                 solver.aim(found, aims[kept], most=most)
                 end = np.inf
                 if solver.solved(found):
-                    end = solver.objective(found) + known
+                    end = solver.objective(found) * self._unit + known
                 elif not (most and solver.is_unbounded(found)):
                     raise InputRefused("suppression.unsolved")
                 (high if most else low)[line] = end
@@ -116,7 +127,7 @@ class Published:
         unknowns = int(kept.sum())
         found = solver.model(
             block[np.flatnonzero(asks)],
-            rows=(low[asks], high[asks]),
+            rows=(low[asks] / self._unit, high[asks] / self._unit),
             columns=(np.zeros(unknowns), np.full(unknowns, np.inf)),
             costs=np.zeros(unknowns),
             whole=whole,

@@ -12,7 +12,7 @@ from engine.errors import InputRefused
 from engine.methods.shared.suppression.additive import Integers, Mask
 from engine.methods.shared.suppression.audit import Intervals, Published
 from engine.methods.shared.suppression.exact import Found, suppress
-from engine.methods.shared.suppression.task import TOLERANCE, Requirement, Task
+from engine.methods.shared.suppression.task import TOLERANCE, Floats, Requirement, Task
 
 MOST_WHOLE = 200  # combinations up to which whole numbers are looked for too
 MOST_CONTRIBUTORS = 200
@@ -51,7 +51,7 @@ class Audited:
     found: Found
     lines: Integers
     primary: Mask
-    values: Integers
+    values: Floats
     intervals: Intervals
     whole: bool
     contributors: tuple[int, int]
@@ -68,6 +68,7 @@ def audited(
     totals: Mapping[str, str],
     *,
     seconds: float,
+    scale: float = 1.0,
     tell: Callable[[float], None] = lambda share: None,
 ) -> Audited:
     """Find a pattern, publish it, and try it from outside; hide more where the audit is not content.
@@ -82,6 +83,8 @@ def audited(
         As in `engine.methods.shared.suppression.audit.Published`.
     seconds, tell
         As in `engine.methods.shared.suppression.exact.suppress`.
+    scale
+        What 1 in the task is in the published table; other than 1 for sums, which need not be whole.
 
     Raises
     ------
@@ -92,11 +95,11 @@ def audited(
     given = task.requirements
     for _ in range(ROUNDS):
         found = suppress(task, seconds=seconds, tell=lambda share: tell(0.9 * share))
-        done = _looked_at(task, found, publish(found.hidden), totals, lambda: tell(0.95))
-        short = _too_narrow(done, given)
+        done = _looked_at(task, found, publish(found.hidden), totals, scale, lambda: tell(0.95))
+        short = _too_narrow(done, given, scale)
         if not short:
             return done
-        if not done.whole:
+        if not done.whole or scale != 1:
             break
         task = replace(task, requirements=tuple(_further(one, short) for one in task.requirements))
     raise InputRefused("suppression.not_held", cells=len(short))
@@ -108,57 +111,54 @@ def _further(one: Requirement, short: list[tuple[int, int]]) -> Requirement:
 
 
 def _looked_at(
-    task: Task, found: Found, frame: pd.DataFrame, totals: Mapping[str, str], tick: Callable[[], None]
+    task: Task,
+    found: Found,
+    frame: pd.DataFrame,
+    totals: Mapping[str, str],
+    scale: float,
+    tick: Callable[[], None],
 ) -> Audited:
     value = str(frame.columns[-1])
     lines = np.flatnonzero(~task.free)
     primary = np.isin(lines, task.primary)
-    least = float(task.least[lines].max(initial=0))
-    table = Published(frame, totals=totals, value=value, least=least)
-    spans = len(totals) > 2  # below three dimensions whole numbers attain the ends
-    whole = spans and table.combinations <= MOST_WHOLE
+    table = Published(
+        frame, totals=totals, value=value, least=scale * float(task.least[lines].max(initial=0))
+    )
+    spans = len(totals) > 2 or scale != 1  # below three dimensions whole numbers attain the ends
+    whole = spans and scale == 1 and table.combinations <= MOST_WHOLE
     intervals = table.whole(np.flatnonzero(table.hidden), tick) if whole else table.intervals(tick)
-    tried = _contributors(task, table, frame, totals, lines, primary, least, tick)
-    return Audited(
-        frame, value, found, lines, primary, task.values[lines].astype(np.int64), intervals,
-        whole or not spans, tried,
-    )  # fmt: skip
+    tried = _contributors(task, table, totals, scale, tick)
+    values = task.values[lines] * scale
+    return Audited(frame, value, found, lines, primary, values, intervals, whole or not spans, tried)
 
 
 def _contributors(
-    task: Task,
-    table: Published,
-    frame: pd.DataFrame,
-    totals: Mapping[str, str],
-    lines: Integers,
-    primary: Mask,
-    least: float,
-    tick: Callable[[], None],
+    task: Task, table: Published, totals: Mapping[str, str], scale: float, tick: Callable[[], None]
 ) -> tuple[int, int]:
-    """Try people who are alone in a cell as attackers: none of them may find another primary cell."""
+    """Try people who are alone in a cell as attackers: none of them may come too near to a primary cell."""
+    lines = np.flatnonzero(~task.free)
+    primary, needed = np.isin(lines, task.primary), task.against_alone[lines] * scale
     alone = list(task.known().values())
     for cells in alone[:MOST_CONTRIBUTORS]:
         own = np.isin(lines, cells)
-        known = frame.copy()
-        known.loc[own, table.value] = task.values[lines[own]].astype(np.int64)
-        theirs = Published(known, totals=totals, value=table.value, least=least)
         others = np.flatnonzero(primary & ~own)
-        seen = theirs.intervals(tick, among=others)
-        exact = seen.high[others] - seen.low[others] < 1 - TOLERANCE
-        if exact.any():
-            raise InputRefused("suppression.not_held", cells=int(exact.sum()))
+        ends = table.knowing(own, task.values[lines[own]] * scale).intervals(tick, among=others)
+        near = ends.high[others] - ends.low[others] < needed[others] - TOLERANCE * scale
+        if near.any():
+            raise InputRefused("suppression.not_held", cells=int(near.sum()))
     return min(len(alone), MOST_CONTRIBUTORS), len(alone)
 
 
-def _too_narrow(done: Audited, given: tuple[Requirement, ...]) -> list[tuple[int, int]]:
+def _too_narrow(done: Audited, given: tuple[Requirement, ...], scale: float) -> list[tuple[int, int]]:
     """Return the cells and sides whose interval does not reach as far as was declared."""
     place = {int(cell): line for line, cell in enumerate(done.lines)}
     short = []
     for one in given:
         line = place[one.cell]
-        value, slack = float(done.values[line]), TOLERANCE * max(1.0, one.level)
-        if one.side > 0 and done.intervals.high[line] < value + one.level - slack:
+        value, level = float(done.values[line]), one.level * scale
+        slack = TOLERANCE * max(scale, level)
+        if one.side > 0 and done.intervals.high[line] < value + level - slack:
             short.append((one.cell, one.side))
-        if one.side < 0 and done.intervals.low[line] > value - one.level + slack:
+        if one.side < 0 and done.intervals.low[line] > value - level + slack:
             short.append((one.cell, one.side))
     return short

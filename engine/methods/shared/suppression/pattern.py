@@ -62,7 +62,7 @@ class Patterns:
             reach = self.attacker.reach(one)
             if not reach.met:
                 found.append(one)
-            elif not one.known and one.level >= 1:
+            elif not one.known and one.level >= self.task.against_alone[one.cell]:
                 shown[one.cell] = reach.moved
         return found
 

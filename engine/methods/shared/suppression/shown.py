@@ -20,7 +20,7 @@ def outside(method: str, done: Audited, totals: Mapping[str, str]) -> tuple[View
     words = f"methods.{method}.views.table"
     names = list(totals)
     numbers: list[Cell] = [
-        HIDDEN if is_hidden else int(number)
+        HIDDEN if is_hidden else _end(float(number))
         for is_hidden, number in zip(done.hidden, done.frame[done.value].fillna(0), strict=True)
     ]
     if len(names) == 2:
@@ -32,7 +32,7 @@ def outside(method: str, done: Audited, totals: Mapping[str, str]) -> tuple[View
     note = Text(f"{words}.note")
     if len(rows) > MOST_ROWS:
         note = Text("statistics.notes.shortened", {"shown": MOST_ROWS, "rows": len(rows)})
-    headings: tuple[Label, ...] = (*names, Text(f"methods.{method}.numbers.count.label"))
+    headings: tuple[Label, ...] = (*names, Text(f"methods.{method}.numbers.{done.value.rstrip('_')}.label"))
     return (TableView(Text(f"{words}.title"), headings, rows[:MOST_ROWS], note),)
 
 
@@ -49,7 +49,7 @@ def _crossed(words: str, done: Audited, names: list[str], numbers: list[Cell]) -
 def inside(method: str, done: Audited, totals: Mapping[str, str], people: Integers) -> Inside:
     """Return what the custodian sees: the figures of the search and every hidden cell with its interval."""
     words = f"methods.{method}.views"
-    figures = _figures(done)
+    figures = _figures(done, people)
     headings = (Text(f"{words}.inside.figure"), Text(f"{words}.inside.value"))
     lines = tuple((Text(f"{words}.inside.{name}"), value) for name, value in figures.items())
     views: list[View] = [
@@ -60,7 +60,7 @@ def inside(method: str, done: Audited, totals: Mapping[str, str], people: Intege
     return Inside(tuple(views), figures)
 
 
-def _figures(done: Audited) -> dict[str, int | float]:
+def _figures(done: Audited, people: Integers) -> dict[str, int | float]:
     secondary = done.hidden & ~done.primary
     inner = secondary & ~_is_total(done)
     return {
@@ -68,7 +68,7 @@ def _figures(done: Audited) -> dict[str, int | float]:
         "printed": int((~done.hidden).sum()),
         "primary": int(done.primary.sum()),
         "secondary": int(secondary.sum()),
-        "secondary_people": int(done.values[inner].sum()),
+        "secondary_people": int(people[inner].sum()),
         "cost": round(done.found.cost, 3),
         "bound": round(done.found.bound, 3),
         "gap": round(done.found.gap, 4),
@@ -99,7 +99,7 @@ def _hidden_cells(words: str, done: Audited, totals: Mapping[str, str]) -> Table
         (
             name,
             Text(f"{words}.hidden.{'small' if done.primary[line] else 'protects'}"),
-            int(done.values[line]),
+            _end(done.values[line]),
             _end(done.intervals.low[line]),
             _end(done.intervals.high[line]),
         )
@@ -128,4 +128,6 @@ def _intervals(words: str, done: Audited, totals: Mapping[str, str]) -> Interval
 
 
 def _end(value: float) -> Cell:
-    return round(float(value), 3) if np.isfinite(value) else Text("statistics.labels.no_end")
+    if not np.isfinite(value):
+        return Text("statistics.labels.no_end")
+    return int(value) if float(value).is_integer() else round(float(value), 6)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.methods.shared.suppression.additive import Additive, Integers, Mask
+from engine.methods.shared.suppression.contributions import Contributions
 from engine.methods.shared.suppression.task import Floats, Requirement, Task
 
 
@@ -43,21 +44,15 @@ def small(people: Integers, rules: Rules) -> Mask:
     return (people < rules.threshold) & (people >= rules.least)
 
 
-def count_task(
-    additive: Additive, counts: Integers, people: Integers, owners: Integers, printed: Mask, rules: Rules
-) -> Task:
+def count_task(additive: Additive, found: Contributions, printed: Mask, rules: Rules) -> Task:
     """Return what has to be hidden of a table of counts.
 
     Parameters
     ----------
     additive
         Its cells and equations.
-    counts
-        What the table shows, totals included, shape (n,).
-    people
-        How many different people stand behind each cell, shape (n,); ``counts`` where each has one row.
-    owners
-        Who is alone in each cell, see `Task`.
+    found
+        What it shows, and of how many people.
     printed
         Which cells the table shows, shape (n,).
     rules
@@ -69,6 +64,7 @@ def count_task(
     least one below the value where less than the value is possible at all. The total of the whole table is
     printed unless it is small itself: how many people there are is usually known.
     """
+    counts, people = found.values, found.people
     values = counts.astype(np.float64)
     everyone = additive.summed.all(axis=1)
     hides = np.flatnonzero(small(people, rules) & printed)
@@ -84,19 +80,14 @@ def count_task(
         most=np.full(additive.size, 2.0 * values.max(initial=0) + rules.threshold),
         fixed=printed & ((counts < rules.least) | (everyone & ~small(people, rules))),
         free=~printed,
-        weights=_weights(values, by_people=rules.by_people),
+        weights=weights(values, by_people=rules.by_people),
         requirements=tuple(wanted),
-        owners=np.where(printed & rules.alone, owners, -1),
+        owners=np.where(printed & rules.alone, found.owners, -1),
+        against_alone=np.ones(additive.size),
     )
 
 
-def single_owners(additive: Additive, inner: Integers) -> Integers:
-    """Return who is alone in each cell where every row is a person: the number of their inner cell, or −1."""
-    own = np.where(inner == 1, np.arange(inner.size), 0)
-    return np.where(additive.with_totals(inner) == 1, additive.with_totals(own), -1)
-
-
-def _weights(values: Floats, *, by_people: bool) -> Floats:
+def weights(values: Floats, *, by_people: bool) -> Floats:
     """Return what hiding a cell costs; among equal numbers of cells those of fewer people are hidden."""
     if by_people:
         return np.maximum(values, 1.0)

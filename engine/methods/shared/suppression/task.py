@@ -62,6 +62,8 @@ class Task:
     owners
         For a cell with a single contributor, of whom it must be assumed that they know it, the number of this
         contributor; −1 for all others.
+    against_alone
+        How wide the interval of a primary cell must stay for contributors who are alone in others.
     """
 
     equations: sparse.csr_array
@@ -73,6 +75,7 @@ class Task:
     weights: Floats
     requirements: tuple[Requirement, ...]
     owners: Integers
+    against_alone: Floats
 
     @property
     def size(self) -> int:
@@ -102,10 +105,11 @@ class Task:
         return np.maximum(self.values - self.least, 0.0)
 
     def pairs(self) -> tuple[Requirement, ...]:
-        """Return what is asked against contributors who are alone: no other primary cell is known exactly."""
+        """Return what is asked against contributors who are alone in a cell."""
         found = []
         for known in self.known().values():
-            found += [Requirement(int(c), 0, 1.0, known) for c in self.primary if c not in known]
+            others = [cell for cell in self.primary.tolist() if cell not in known]
+            found += [Requirement(cell, 0, float(self.against_alone[cell]), known) for cell in others]
         return tuple(found)
 
     def known(self) -> dict[int, tuple[int, ...]]:

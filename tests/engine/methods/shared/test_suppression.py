@@ -11,8 +11,9 @@ from engine.errors import InputRefused
 from engine.methods.shared.suppression.additive import Additive
 from engine.methods.shared.suppression.audit import Published
 from engine.methods.shared.suppression.audited import audited
+from engine.methods.shared.suppression.contributions import counted
 from engine.methods.shared.suppression.exact import suppress
-from engine.methods.shared.suppression.small_cells import Rules, count_task, single_owners
+from engine.methods.shared.suppression.small_cells import Rules, count_task
 
 ALL = "all"
 
@@ -20,10 +21,9 @@ ALL = "all"
 def task_of(inner, rules, asked=None, totals=True):
     inner = np.asarray(inner)
     additive = Additive(inner.shape)
-    counts = additive.with_totals(inner.ravel())
     axes = tuple(range(inner.ndim))
     printed = additive.tables(asked or (axes,), totals=totals)
-    return count_task(additive, counts, counts, single_owners(additive, inner.ravel()), printed, rules)
+    return count_task(additive, counted(additive, inner.ravel()), printed, rules)
 
 
 def frame_of(task, shape, hidden):

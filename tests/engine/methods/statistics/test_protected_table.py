@@ -1,6 +1,7 @@
 """Counts without small cells, from the plan to the bundle: what is hidden, told, refused and kept inside."""
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from engine.privacy.noise import Noise
 from engine.release.plan import Plan
 from engine.release.run import run
 from engine.release.verify import verify
-from engine.table.schema import Schema
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from engine.texts import explain
 from tests.engine.methods.statistics.builders import COLUMNS, PERSON
@@ -123,6 +124,20 @@ def test_two_tables_in_one_are_audited_together():
     assert (published["count"].dropna() == real[published["count"].notna()]).all()
 
 
+def test_sums_by_hand():
+    """One stay of nine days tells of one person; a rectangle with the smallest groups hides it."""
+    rows = table(PEOPLE).rows().assign(stay=2.5)
+    rows.loc[0, "stay"] = 14.0
+    release = released({"of": "stay", "rule": "p_percent", "p": 20, "threshold": 3}, Table(rows))
+    found = {cell[:-1]: cell[-1] for cell in release.artefacts[0].frame.itertuples(index=False, name=None)}
+    hidden = {cell for cell, number in found.items() if pd.isna(number)}
+    assert hidden == {("f", "a"), ("f", "b"), ("m", "a"), ("m", "b")}
+    assert found[("f", "c")] == 75.0 and found[("m", "c")] == 0 and found[("(all)", "(all)")] == 306.5
+    assert release.promise.kind == "small_sums" and release.promise.terms["rule"] == "p = 20 %"
+    view = next(view for view in release.inside.views if view.title.id.endswith("hidden.title"))
+    assert view.rows[0][2] == 19 and view.rows[0][4] >= 19 + 0.2 * 14 - 2.5
+
+
 def test_a_table_without_a_pattern_is_one_sentence_and_a_remedy():
     counts = {("f", "a"): 2, ("f", "b"): 3}
     with pytest.raises(InputRefused) as caught:
@@ -139,11 +154,17 @@ def test_a_table_without_a_pattern_is_one_sentence_and_a_remedy():
         ({"threshold": None}, "parameters.unfilled"),
         ({"tables": "pairs"}, f"{ID}.no_pairs"),
         ({"columns": ["person"]}, "parameters.no_such_column"),
+        ({"rule": "dominance"}, f"{ID}.no_sum"),
+        ({"of": "stay", "columns": ["stay"]}, f"{ID}.column_twice"),
+        ({"of": "stay", "zeros": "hidden"}, f"{ID}.sums_of_nobody"),
+        ({"of": "temperature"}, f"{ID}.no_amounts"),
     ],
 )
 def test_what_is_refused_from_declarations(given, code):
     found = method(ID)
-    assert found.problems(found.request({"people": Schema(COLUMNS)}, GIVEN | given))[0].code == code
+    cold = Column("temperature", Role.OTHER, Kind.INTEGER, Domain(Fraction(-9), Fraction(9)), Origin.DECLARED)
+    asked = found.request({"people": Schema((*COLUMNS, cold))}, GIVEN | given)
+    assert found.problems(asked)[0].code == code
 
 
 def test_the_example_is_made_verified_and_true(tmp_path):
