@@ -235,24 +235,6 @@ def preview(plan: Plan, ledger: Ledger, checked: Checked) -> Preview | None:
     )
 
 
-def refuse_over(plan: Plan, ledger: Ledger, checked: Checked) -> None:
-    """Refuse what the ledger would refuse now: more than is left, or a promise that does not add up.
-
-    Raises
-    ------
-    InputRefused
-        What `reserve` would raise, ``charge.no_budget`` of a new register included.
-    """
-    if not plan.holding.strip():
-        raise InputRefused("charge.no_holding")
-    if known_holding(plan, ledger) is None:
-        refuse_too_much(plan, checked)
-        return
-    said = preview(plan, ledger, checked)
-    if said is not None and said.refusal is not None:
-        raise said.refusal
-
-
 def reserve(
     plan: Plan,
     ledger: Ledger,

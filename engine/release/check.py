@@ -8,7 +8,6 @@ from pathlib import Path
 from engine import texts
 from engine.errors import InputRefused
 from engine.evaluation import catalogue as measures
-from engine.ledger import Ledger
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import MAIN, Source, Spends
 from engine.pricing.statement import price_statement, refuse_amounts
@@ -22,16 +21,13 @@ from engine.release.plan import Plan
 from engine.table.schema import Role, Schema
 
 
-def check(plan: Plan, *, ledger: Ledger | None = None, base: Path = Path()) -> Checked:
-    """Check a plan without reading a row.
+def check(plan: Plan, *, base: Path = Path()) -> Checked:
+    """Check a plan without reading a row. What the register says is asked by `engine.release.preview`.
 
     Parameters
     ----------
     plan
         In any state.
-    ledger
-        Where it is given, the register that pays is asked too: whether the promise can be added to what has
-        left already, and whether there is enough.
     base
         Folder that the plan's paths are relative to; the state of a service is read from there.
 
@@ -68,8 +64,6 @@ def check(plan: Plan, *, ledger: Ledger | None = None, base: Path = Path()) -> C
         refuse_amounts(plan.price)
         price_statement(checked.promise, plan.price, readings=False)
     measures.chosen(plan.measures, checked.subject)
-    if ledger is not None:
-        charge.refuse_over(plan, ledger, checked)
     return checked
 
 

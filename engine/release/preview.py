@@ -14,6 +14,7 @@ from engine.methods.protocol import Cheaper, Expected, Forecast
 from engine.privacy.promise import Promise
 from engine.release import charge
 from engine.release.check import check, ready
+from engine.release.checked import Checked
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
 from engine.release.reading import contradictions
@@ -28,9 +29,14 @@ class PlanPreview:
     """
 
     problems: tuple[EngineError, ...]
-    promise: Promise | None = None
+    checked: Checked | None = None
     forecast: Forecast | None = None
     ledger: LedgerPreview | None = None
+
+    @property
+    def promise(self) -> Promise | None:
+        """What would be promised; None where the plan cannot be checked."""
+        return None if self.checked is None else self.checked.promise
 
     @property
     def refusal(self) -> EngineError | None:
@@ -73,7 +79,7 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path()) -> PlanPr
         problems.append(error)
     if said is not None and said.refusal is not None:
         problems.append(said.refusal)
-    return PlanPreview(tuple(problems), checked.promise, forecast, said)
+    return PlanPreview(tuple(problems), checked, forecast, said)
 
 
 def preview_json(
@@ -88,10 +94,9 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
     found, foreseen = preview(plan, ledger, base=base or Path()), None
     if base is not None:
         found = replace(found, problems=(*found.problems, *contradictions(plan, base)))
-    if found.promise is not None:
+    if found.checked is not None:
         try:
-            checked = check(plan, base=base or Path())
-            foreseen = ready(plan, checked)
+            foreseen = ready(plan, found.checked)
         except EngineError as error:
             found = replace(found, problems=(error, *found.problems))
     problems = [
@@ -100,9 +105,10 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
         for problem in found.problems
     ]
     answer: dict[str, Any] = {"fingerprint": plan.fingerprint, "problems": problems, "sentences": []}
-    if found.promise is None or found.forecast is None or foreseen is None:
+    if found.checked is None or found.forecast is None or foreseen is None:
         return answer
-    answer["promise"] = found.promise.to_json()
+    checked = found.checked
+    answer["promise"] = checked.promise.to_json()
     answer["statement"] = foreseen.statement
     answer["forecast"] = [to_json(error) for error in found.forecast.errors]
     answer["sentences"] = [error_sentence(error, language=language) for error in found.forecast.errors]

@@ -22,7 +22,7 @@ from engine.methods.protocol import Budget
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.plan import FileReference
-from engine.release.preview import preview_json
+from engine.release.preview import preview, preview_json
 from engine.release.run import run
 from engine.release.verify import verify
 from tests.engine.methods.exchanges.respondents import reports
@@ -273,14 +273,14 @@ def test_odd_lines_never_stop_a_collection(tmp_path, ledger):
 
 
 def test_the_kit_needs_no_table_no_budget_and_no_register_with_one(tmp_path, ledger):
-    checked = check(OPENING, ledger=ledger)
+    checked = preview(OPENING, ledger).checked
     assert checked.sources == () and checked.request.private == ()
     assert checked.promise.loss.epsilon == sum(one.epsilon for one in kit_of(OPENING).questions)
     said = preview_json(OPENING, ledger, base=tmp_path)
     assert said["problems"] == [] and len(said["sentences"]) == 1
     assert "surveys" in said["sentences"][0]
     asked = replace(OPENING, holding="Small", holding_budget=Budget(Fraction(1, 100)))
-    check(asked, ledger=ledger)
+    assert preview(asked, ledger).refusal is None
     opened(tmp_path, ledger, asked)
     assert ledger.status("Small").epsilon_left == Fraction(1, 100)
 
