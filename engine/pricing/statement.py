@@ -211,7 +211,7 @@ def price_statement(promise: Promise, price: Price, *, readings: bool = True) ->
         "printed": replace(cost, printed_minimum=True).at(epsilon) if cost.minimum else None,
         "c_halved": replace(cost, c=cost.c / 2).at(epsilon),
         "c_doubled": replace(cost, c=cost.c * 2).at(epsilon),
-        "band": _band(cost, price, epsilon),
+        "band": band_at(cost, epsilon, **ranges(price, cost)),
         "calibration": _calibration(price),
         "anchor": _anchor(price.anchor),
         "affordable": None if price.budget is None else finite(cost.epsilon_for(price.budget)),
@@ -219,21 +219,19 @@ def price_statement(promise: Promise, price: Price, *, readings: bool = True) ->
     return tree | _readings(loss, cost, price) if readings else tree
 
 
-def _band(cost: Cost, price: Price, epsilon: float) -> dict[str, float]:
-    """Return the price with what c, N and E leave open; c is uncertain by a factor of two unless said."""
+def ranges(price: Price, cost: Cost) -> dict[str, tuple[Any, Any]]:
+    """Return what is thought possible of c, N and E; c within a factor of two where nothing is said of it."""
 
-    def ends(low: Fraction | None, central: Fraction | int, high: Fraction | None) -> Any:
+    def ends(low: Fraction | None, central: Fraction | int, high: Fraction | None) -> tuple[Any, Any]:
         return (central if low is None else low, central if high is None else high)
 
     unsaid = price.curvature_low is None and price.curvature_high is None
     steepness = ends(price.curvature_low, cost.c, price.curvature_high)
-    return band_at(
-        cost,
-        epsilon,
-        c=(cost.c / 2, cost.c * 2) if unsaid else steepness,
-        people=ends(price.people_low, cost.people, price.people_high),
-        compensation=ends(price.compensation_low, cost.compensation, price.compensation_high),
-    )
+    return {
+        "c": (cost.c / 2, cost.c * 2) if unsaid else steepness,
+        "people": ends(price.people_low, cost.people, price.people_high),
+        "compensation": ends(price.compensation_low, cost.compensation, price.compensation_high),
+    }
 
 
 def band_at(cost: Cost, epsilon: float, **ranges: Any) -> dict[str, float]:

@@ -14,7 +14,7 @@ from engine.pricing.anchors import Anchor, read_anchors
 from engine.pricing.cost import Cost, band
 from engine.pricing.price import AllowedLevels, Price
 from engine.pricing.reading import price as priced
-from engine.pricing.statement import cost_of, curves
+from engine.pricing.statement import cost_of, curves, ranges
 from engine.privacy.promise import Loss
 from engine.views import CurveView, Label, Mark, Series, Text
 
@@ -171,26 +171,11 @@ def _shade(allowed: AllowedLevels, end: float) -> tuple[float, float] | None:
 
 
 def _band(price: Price, cost: Cost, xs: np.ndarray, unit: float) -> tuple[Series, Series]:
-    """What is left open by the ranges that were said; c by a factor of two where none was."""
-    low = price.curvature_low if price.curvature_low is not None else cost.c / 2
-    high = price.curvature_high if price.curvature_high is not None else cost.c * 2
-    people = _ends(price.people_low, price.people_high, Fraction(cost.people))
-    amounts = _ends(price.compensation_low, price.compensation_high, cost.compensation)
-    drawn = band(
-        cost,
-        xs,
-        c=(min(low, cost.c), max(high, cost.c)),
-        people=(int(people[0]), int(people[1])),
-        compensation=amounts,
-    )
+    drawn = band(cost, xs, **ranges(price, cost))
     return (
         _series("lowest", xs, drawn.lower / unit, "dotted"),
         _series("highest", xs, drawn.upper / unit, "dotted"),
     )
-
-
-def _ends(low: Fraction | None, high: Fraction | None, central: Fraction) -> tuple[Fraction, Fraction]:
-    return min(low or central, central), max(high or central, central)
 
 
 def _unit(top: float, currency: str) -> tuple[float, Label]:

@@ -17,6 +17,12 @@ from engine.views import CurveView
 
 SAID = Price(people=4259, compensation=Fraction(500))
 LEVEL = Fraction(1, 2)
+PROMISE = Promise(
+    "pure_dp",
+    Loss(LEVEL, Fraction(0), Neighbours.ADD_REMOVE, Laplace(Fraction(1), LEVEL)),
+    Unit.PERSON,
+    1,
+)
 
 
 def drawn(price: Price = SAID, **options: Any) -> CurveView:
@@ -63,10 +69,19 @@ def test_the_band_of_uncertain_constants_holds_the_curve() -> None:
         assert low < own < high
 
 
+def test_the_band_is_that_of_the_figures_where_one_end_alone_is_said() -> None:
+    said = replace(SAID, curvature_high=Fraction(3), people_low=4000)
+    prices = price_statement(PROMISE, said, readings=False)
+    view = drawn(said, uncertain=True)
+    assert view.band is not None
+    places = [one.x.index(pytest.approx(0.5)) for one in view.band]
+    low, high = (one.y[place] for one, place in zip(view.band, places, strict=True))
+    assert (low, high) == pytest.approx((prices["band"]["lower"] / 1000, prices["band"]["upper"] / 1000))
+
+
 def test_curves_at_risk_end_at_the_level_and_mark_what_they_save() -> None:
-    loss = Loss(LEVEL, Fraction(0), Neighbours.ADD_REMOVE, Laplace(Fraction(1), LEVEL))
-    prices = price_statement(Promise("pure_dp", loss, Unit.PERSON, 1), SAID)
-    view = drawn(loss=loss, at_risk=prices)
+    prices = price_statement(PROMISE, SAID)
+    view = drawn(loss=PROMISE.loss, at_risk=prices)
     assert [one.label.id for one in view.series[1:]] == ["choice.series.published", "choice.series.exact"]
     assert all(one.x[-1] == 0.5 for one in view.series[1:])
     saving = {name for name in ("published", "exact") if prices[name]["saving"] > 0}
