@@ -20,7 +20,7 @@ REQUEST = (
 )
 """Asked for at once; all else lies folded below."""
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "basis": ("legal_basis", "assessment", "contact"),
+    "basis": ("legal_basis", "assessment", "checker", "officer", "contact"),
     "people": ("population", "period", "inclusion"),
     "place": ("setting", "attackers", "withdrawal", "review", "states_total"),
     "limits": ("motive", "control", "threshold"),

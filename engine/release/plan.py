@@ -59,10 +59,13 @@ class Purpose:
         How the recipient hears of a withdrawal, and what they then do.
     states_total
         ``"yes"`` where the total of ε over all releases may be told outside.
-    reason, motive, control, threshold, retention
+    checker
+        The second person who checked the release (four eyes), and when.
+    reason, motive, control, threshold, retention, officer
         Why it was released; who would gain from finding a person and what holds the recipient back, each by
         its id in `engine.risk.thresholds` or in words; which threshold was chosen and why; how long the
-        internal folder is kept: these stay inside.
+        internal folder is kept; when the data protection officer was heard, and the opinion: these stay
+        inside.
     """
 
     title: str = ""
@@ -89,9 +92,11 @@ class Purpose:
     withdrawal: str = ""
     motive: str = ""
     control: str = ""
+    checker: str = ""
+    officer: str = ""
 
 
-STAYS = ("reason", "motive", "control", "threshold", "retention")
+STAYS = ("reason", "motive", "control", "threshold", "retention", "officer")
 """What of the purpose is for the custodian alone."""
 
 

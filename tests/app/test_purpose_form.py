@@ -54,7 +54,7 @@ def test_what_is_asked_at_once_is_short_and_the_rest_unfolds(page: Any, window: 
     write(qtbot, field, "Article 9(2)(j)")
     settle(qtbot, window)
     assert window.study.plan.purpose.legal_basis == "Article 9(2)(j)"
-    assert "1 of 3" in page.form.folds["basis"].line.text()
+    assert "1 of 5" in page.form.folds["basis"].line.text()
 
 
 def test_two_answers_propose_a_size_and_a_click_takes_it(page: Any, window: Window, qtbot: Any) -> None:

@@ -24,7 +24,7 @@ def cover(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Part
                 "", tuple(Row(say("cover.accuracy") if n == 0 else "", text) for n, text in enumerate(exact))
             )
         )
-    parts.append(KeyValues("", (*_who(evidence), *_what(evidence, kept))))
+    parts.append(KeyValues("", (*_who(evidence), *_checked(evidence, kept), *_what(evidence, kept))))
     if kept is not None:
         parts += private.warnings(kept)
     signed = ("custodian", "checker", "protection_officer") if kept is not None else ("custodian", "approver")
@@ -89,6 +89,14 @@ def _who(evidence: PublicEvidence) -> list[Row]:
     if purpose.get("review"):
         rows.append(Row(say("cover.review"), day(str(purpose["review"]))))
     return rows
+
+
+def _checked(evidence: PublicEvidence, kept: InternalEvidence | None) -> list[Row]:
+    """Say who else looked at the release; inside also where nobody did, and whether the officer was heard."""
+    checked = Row(say("cover.checker"), stated(evidence.purpose, "checker"))
+    if kept is None:
+        return [checked] if evidence.purpose.get("checker") else []
+    return [checked, Row(say("cover.officer"), stated(kept.plan.get("purpose", {}), "officer"))]
 
 
 def _what(evidence: PublicEvidence, kept: InternalEvidence | None) -> list[Row]:

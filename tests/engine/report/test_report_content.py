@@ -440,3 +440,17 @@ def test_what_a_recipient_does_after_a_withdrawal_is_printed_where_it_was_stated
     with_it = html.render(content.external(replace(sample.public, purpose=purpose)), evidence=b"{}").decode()
     without = html.render(content.external(sample.public), evidence=b"{}").decode()
     assert said in with_it and texts.text("report.verify.withdrawal") not in without
+
+
+def test_who_checked_stands_in_both_reports_and_whether_the_officer_was_heard_inside_alone(
+    sample, private_words
+) -> None:
+    said = {"checker": "Ms Second, 2 March", "officer": "heard on 1 March"}
+    public = replace(sample.public, purpose={**sample.public.purpose, "checker": said["checker"]})
+    kept = replace(sample.kept, plan={**sample.kept.plan, "purpose": said})
+    outside = html.render(content.external(public), evidence=b"{}").decode()
+    inside = html.render(content.internal(public, kept), evidence=b"{}").decode()
+    assert said["checker"] in outside and said["checker"] in inside
+    assert said["officer"] in inside and said["officer"] not in outside
+    for name in said:
+        assert texts.text(f"report.cover.{name}") in private_words  # and that nothing was stated
