@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app import words
-from app.theme import mono_font
 from app.widgets.cards import row
 from app.widgets.hierarchy_editor import HierarchyEditor
-from app.widgets.parameter_columns import fill_columns, fitting
+from app.widgets.parameter_columns import AddedColumns
 from app.widgets.parameter_fields import Field, empty
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.table.schema import Column, Schema
@@ -55,36 +53,29 @@ class HierarchyField(Field):
         return None if self.editor is None or not self.editor.tree else dict(self.editor.tree)
 
 
-class EachField(Field):
+class EachField(AddedColumns):
     """One field for each column that is named; columns are added from a list."""
 
     make: Callable[[Parameter, str, str], Field]
 
     def build(self) -> None:
+        super().build()
         self.values: dict[str, Any] = {}
         self.fields: dict[str, Field] = {}
         self.schema = Schema()
-        self.rows = QVBoxLayout()
         self.rows.setSpacing(10)
-        self.line.addLayout(self.rows)
-        self.combo = QComboBox()
-        self.combo.setObjectName(self.parameter.name)
-        self.combo.setAccessibleName(self.spoken)
-        self.combo.setMaximumWidth(420)
-        self.combo.setPlaceholderText(words.say("app.method.add_column"))
-        self.combo.activated.connect(self._add)
-        self.line.addWidget(self.combo)
 
     def set_schema(self, schema: Schema) -> None:
+        super().set_schema(schema)
         self.schema = schema
-        self._show()
+        self.show_rows()
 
     def show_value(self, value: Any) -> None:
         wanted = dict(value) if isinstance(value, Mapping) else {}
         if wanted == {name: one for name, one in self.values.items() if one is not None}:
             return
         self.values = wanted
-        self._show()
+        self.show_rows()
 
     def value(self) -> Any:
         # No hierarchy is no value; an empty number is one that is still missing.
@@ -92,35 +83,29 @@ class EachField(Field):
         found = {name: one for name, one in self.values.items() if one is not None or not left_out}
         return found or None
 
-    def _add(self, place: int) -> None:
-        name = self.combo.itemData(place)
-        if name and name not in self.values:
-            self.values[name] = self.parameter.default
-            self._show()
-            self.say()
+    def added(self) -> list[str]:
+        return list(self.values)
+
+    def add(self, name: str) -> None:
+        self.values[name] = self.parameter.default
+        self.show_rows()
+        self.say()
 
     def _drop(self, name: str) -> None:
         self.values.pop(name, None)
-        self._show()
+        self.show_rows()
         self.say()
 
     def _set(self, name: str, value: Any) -> None:
         self.values[name] = value
         self.say()
 
-    def _show(self) -> None:
-        empty(self.rows)
+    def show_rows(self) -> None:
         self.fields = {}
-        for name in self.values:
-            self.rows.addWidget(self._row(name))
-        fits, others = fitting(self.parameter, self.schema)
-        fill_columns(self.combo, [name for name in fits if name not in self.values], others)
+        super().show_rows()
 
-    def _row(self, name: str) -> QWidget:
+    def make_row(self, place: int, name: str) -> QWidget:
         part = QWidget()
-        label = QLabel(name)
-        label.setFont(mono_font())
-        label.setMinimumWidth(180)
         one = replace(self.parameter, each=False, default=None)
         field = type(self).make(one, self.base, f"{self.spoken}: {name}")
         field.set_schema(self.schema)
@@ -129,11 +114,7 @@ class EachField(Field):
         field.show_value(self.values[name])
         field.changed.connect(lambda value: self._set(name, value))
         self.fields[name] = field
-        remove = QPushButton(words.say("app.method.remove"))
-        remove.setObjectName(f"remove-{name}")
-        remove.setAccessibleName(words.say("app.method.remove_name", column=name))
-        remove.setProperty("look", "link")
-        remove.clicked.connect(lambda checked=False: self._drop(name))
+        label, remove = self.column_label(name), self.link("remove", name, lambda: self._drop(name))
         box = QVBoxLayout(part)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(4)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.theme import mono_font
+from app.widgets.cards import row
 from app.widgets.parameter_fields import PLACEHOLDER, Field, empty
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.values import resolve
@@ -111,82 +112,113 @@ def fill_columns(combo: QComboBox, fits: list[str], others: list[Unfit], *, decl
     combo.setCurrentIndex(PLACEHOLDER)
 
 
-class ColumnsField(Field):
-    """Several columns in their order: the first one changes slowest in the released table."""
+class AddedColumns(Field):
+    """Columns that are added from a list, one line each; the list says of the others why they do not fit."""
 
     def build(self) -> None:
-        self.chosen: list[str] = []
         self._fits: list[str] = []
         self._others: list[Unfit] = []
         self.rows = QVBoxLayout()
-        self.rows.setSpacing(4)
         self.line.addLayout(self.rows)
         self.combo = QComboBox()
         self.combo.setObjectName(self.parameter.name)
         self.combo.setAccessibleName(self.spoken)
         self.combo.setMaximumWidth(420)
         self.combo.setPlaceholderText(words.say("app.method.add_column"))
-        self.combo.activated.connect(self._add)
+        self.combo.activated.connect(self._chosen)
         self.line.addWidget(self.combo)
+
+    def added(self) -> list[str]:
+        """Return the columns that were added."""
+        raise NotImplementedError
+
+    def add(self, name: str) -> None:
+        """Add a column."""
+        raise NotImplementedError
+
+    def make_row(self, place: int, name: str) -> QWidget:
+        """Return the line of a column."""
+        raise NotImplementedError
 
     def set_schema(self, schema: Schema) -> None:
         self._fits, self._others = fitting(self.parameter, schema)
         self._offer()
 
-    def show_value(self, value: Any) -> None:
-        wanted = [str(name) for name in value] if isinstance(value, list | tuple) else []
-        if wanted != self.chosen:
-            self.chosen = wanted
-            self._show()
-
-    def value(self) -> Any:
-        return list(self.chosen) if self.chosen else None
-
     def _offer(self) -> None:
-        left = [name for name in self._fits if name not in self.chosen]
-        others = [one for one in self._others if one.name not in self.chosen]
+        added = self.added()
+        left = [name for name in self._fits if name not in added]
+        others = [one for one in self._others if one.name not in added]
         fill_columns(self.combo, left, others, declarable=True)
 
-    def _add(self, place: int) -> None:
+    def _chosen(self, place: int) -> None:
         name = self.combo.itemData(place)
         if name and _is_declarable(name, self._others):
             self.combo.setCurrentIndex(PLACEHOLDER)
             self.declare_wanted.emit(name)
-        elif name and name not in self.chosen:
-            self._change([*self.chosen, name])
+        elif name and name not in self.added():
+            self.add(name)
 
-    def _change(self, chosen: list[str]) -> None:
-        self.chosen = chosen
-        self._show()
-        self.say()
-
-    def _show(self) -> None:
+    def show_rows(self) -> None:
+        """Make the lines anew."""
         empty(self.rows)
-        for place, name in enumerate(self.chosen):
-            self.rows.addWidget(self._row(place, name))
+        for place, name in enumerate(self.added()):
+            self.rows.addWidget(self.make_row(place, name))
         self._offer()
 
-    def _row(self, place: int, name: str) -> QWidget:
-        part = QWidget()
-        row = QHBoxLayout(part)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
+    def column_label(self, name: str) -> QLabel:
+        """Return the name at the beginning of a line."""
         label = QLabel(name)
         label.setFont(mono_font())
         label.setMinimumWidth(180)
-        row.addWidget(label)
-        others = [other for other in self.chosen if other != name]
-        if place:
-            moved = [*others[: place - 1], name, *others[place - 1 :]]
-            row.addWidget(self._link("earlier", name, lambda: self._change(moved)))
-        row.addWidget(self._link("remove", name, lambda: self._change(others)))
-        row.addStretch(1)
-        return part
+        return label
 
-    def _link(self, word: str, name: str, act: Callable[[], None]) -> QPushButton:
+    def link(self, word: str, name: str, act: Callable[[], None]) -> QPushButton:
+        """Return something to do with a column, in its line."""
         button = QPushButton(words.say(f"app.method.{word}"))
         button.setObjectName(f"{word}-{name}")
         button.setAccessibleName(words.say(f"app.method.{word}_name", column=name))
         button.setProperty("look", "link")
         button.clicked.connect(lambda checked=False: act())
         return button
+
+
+class ColumnsField(AddedColumns):
+    """Several columns in their order: the first one changes slowest in the released table."""
+
+    def build(self) -> None:
+        super().build()
+        self.chosen: list[str] = []
+        self.rows.setSpacing(4)
+
+    def show_value(self, value: Any) -> None:
+        wanted = [str(name) for name in value] if isinstance(value, list | tuple) else []
+        if wanted != self.chosen:
+            self.chosen = wanted
+            self.show_rows()
+
+    def value(self) -> Any:
+        return list(self.chosen) if self.chosen else None
+
+    def added(self) -> list[str]:
+        return self.chosen
+
+    def add(self, name: str) -> None:
+        self._change([*self.chosen, name])
+
+    def _change(self, chosen: list[str]) -> None:
+        self.chosen = chosen
+        self.show_rows()
+        self.say()
+
+    def make_row(self, place: int, name: str) -> QWidget:
+        parts: list[QWidget] = [self.column_label(name)]
+        others = [other for other in self.chosen if other != name]
+        if place:
+            moved = [*others[: place - 1], name, *others[place - 1 :]]
+            parts.append(self.link("earlier", name, lambda: self._change(moved)))
+        parts.append(self.link("remove", name, lambda: self._change(others)))
+        line = row(*parts, spacing=4)
+        line.setContentsMargins(0, 0, 0, 0)
+        part = QWidget()
+        part.setLayout(line)
+        return part

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QTextDocument, QTextOption
+from PySide6.QtCore import QPoint, QSize
+from PySide6.QtGui import QFontMetrics, Qt, QTextDocument, QTextOption
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
