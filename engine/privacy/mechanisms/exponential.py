@@ -43,6 +43,15 @@ class Exponential(Mechanism):
     def epsilon(self) -> Fraction:
         return self.count * (1 if self.monotone else 2) * self.sensitivity / self.scale
 
+    def concentrated(self) -> Fraction:
+        """Return ρ = ε²/8 a run: its losses lie in an interval as long as ε.
+
+        Notes
+        -----
+        Cesar and Rogers, "Bounding, concentrating, and truncating" (2021), lemma 3.2.
+        """
+        return self.count * self.single().epsilon() ** 2 / 8
+
     def loss(self) -> tuple[PrivacyLoss, int]:
         from engine.privacy.at_risk.mechanisms import loss_of
 

@@ -1,0 +1,57 @@
+"""Fewer cells for a column, decided by its noisy table alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Codes = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def groups(counts: Floats, most: int, *, ordered: int) -> Codes:
+    """Return for every cell of a column its group, at most ``most`` of them.
+
+    Parameters
+    ----------
+    counts
+        Noisy counts of the cells; negative ones are read as 0.
+    most
+        At least 2.
+    ordered
+        So many of the first cells have an order: neighbours are put together, a heavy cell stays alone. The
+        others, and all cells of a column without an order (0), are put together by how rare they are.
+
+    Examples
+    --------
+    >>> groups(np.array([50.0, 1, 2, 40, 3]), 3, ordered=0).tolist()
+    [0, 2, 2, 1, 2]
+    >>> groups(np.array([5.0, 5, 90, 5, 5]), 3, ordered=5).tolist()
+    [0, 0, 1, 2, 2]
+    """
+    weights = np.maximum(counts, 0) + 1e-9
+    size = len(weights)
+    if size <= most:
+        return np.arange(size)
+    if not ordered:
+        kept = np.sort(np.argsort(-weights, kind="stable")[: most - 1])
+        found = np.full(size, most - 1)
+        found[kept] = np.arange(most - 1)
+        return found
+    line = _along(weights[:ordered], most - (1 if ordered < size else 0))
+    return np.concatenate([line, np.full(size - ordered, line[-1] + 1)])
+
+
+def _along(weights: Floats, most: int) -> Codes:
+    """Cut a line of cells into groups of about equal weight."""
+    found = np.zeros(len(weights), dtype=np.int64)
+    group, filled, left = 0, 0.0, float(weights.sum())
+    for place, weight in enumerate(weights):
+        share = left / (most - group)
+        begins = filled > 0 and (filled + weight / 2 > share) and group < most - 1
+        if begins:
+            left -= filled
+            group, filled = group + 1, 0.0
+        found[place] = group
+        filled += weight
+    return found

@@ -1,0 +1,192 @@
+"""The one place that reads counts of rows: single columns first, then the pairs that the model lacks most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import pi, prod, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.methods.datasets.marginal_model.coarse import groups
+from engine.methods.datasets.marginal_model.fitting import Measured, Model
+from engine.methods.datasets.marginal_model.junction_tree import Attributes, cells_with
+from engine.methods.datasets.marginal_model.sampling import rows_of
+from engine.methods.datasets.marginal_model.schedule import Schedule
+from engine.privacy.mechanisms.integers import added
+from engine.privacy.noise import Noise
+from engine.progress import SILENT, Progress
+
+Codes = npt.NDArray[np.int64]
+
+MODEL_ROWS, FEWER_MODEL_ROWS = 60_000, 20_000
+MANY_COLUMNS = 20
+STEPS, LAST_STEPS = 60, 500
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A table that could be measured: columns, and the groups of their cells."""
+
+    attributes: Attributes
+    groups: tuple[Codes, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many groups each column has."""
+        return tuple(int(group[-1 if len(group) == 1 else np.argmax(group)]) + 1 for group in self.groups)
+
+    def count(self, codes: Codes) -> Codes:
+        """Return how many rows each cell holds; every row is in exactly one."""
+        place = np.zeros(codes.shape[1], dtype=np.int64)
+        for one, group, size in zip(self.attributes, self.groups, self.shape, strict=True):
+            place = place * size + group[codes[one]]
+        return np.bincount(place, minlength=prod(self.shape)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A fitted model, and what it was fitted to: all of it is released information."""
+
+    model: Model
+    measured: tuple[Measured, ...]
+
+
+def learn(
+    codes: Codes,
+    schedule: Schedule,
+    *,
+    ordered: Sequence[int],
+    noise: Noise,
+    progress: Progress = SILENT,
+) -> Learnt:
+    """Return a model of rows, by noisy tables of one and two columns.
+
+    Parameters
+    ----------
+    codes
+        Cells of every row, shape (columns, rows).
+    schedule
+        Which noise everything gets.
+    ordered
+        Of every column, how many of its first cells have an order.
+    noise
+        The noise door.
+
+    Notes
+    -----
+    Rows are read by `Candidate.count` alone. Its counts are released with noise, or are scores of a choice;
+    nothing else steers a step, so that the cost is that of the schedule whatever the rows are. After McKenna,
+    Mullins, Sheldon and Miklau, AIM (2022), algorithm 2; several pairs a round.
+    """
+    sizes = schedule.sizes
+    measured = [
+        _measure(_whole((one,), sizes), codes, schedule, scale, noise)
+        for one, scale in enumerate(schedule.single)
+    ]
+    total = _total(measured, sizes)
+    model = Model(sizes, total)
+    model.fit(measured, steps=LAST_STEPS)
+    candidates = _candidates(measured, schedule, ordered)
+    counts = [candidate.count(codes) for candidate in candidates]
+    for place in range(schedule.rounds):
+        progress.step(place / schedule.rounds, "synthesis.rounds")
+        chosen = _chosen(model, candidates, counts, schedule, noise)
+        measured += [_measure(one, codes, schedule, schedule.pair, noise) for one in chosen]
+        last = place == schedule.rounds - 1
+        model.fit(measured, steps=LAST_STEPS if last else STEPS)
+    return Learnt(model, tuple(measured))
+
+
+def _whole(attributes: Attributes, sizes: Sequence[int]) -> Candidate:
+    return Candidate(attributes, tuple(np.arange(sizes[one]) for one in attributes))
+
+
+def _measure(
+    candidate: Candidate, codes: Codes, schedule: Schedule, scale: Fraction, noise: Noise
+) -> Measured:
+    exact = candidate.count(codes)
+    drawn = (
+        noise.discrete_gaussian(scale**2, exact.size)
+        if schedule.is_gaussian
+        else noise.discrete_laplace(scale, exact.size)
+    )
+    noisy = added(exact, drawn).astype(np.float64).reshape(candidate.shape)
+    return Measured(candidate.attributes, candidate.groups, noisy, schedule.deviation(scale))
+
+
+def _total(measured: Sequence[Measured], sizes: Sequence[int]) -> float:
+    """Return the number of rows by all single columns together, the exact ones weighing more."""
+    weights = np.array([1 / (sizes[one.attributes[0]] * one.deviation**2) for one in measured])
+    sums = np.array([one.counts.sum() for one in measured])
+    return max(1.0, float((weights * sums).sum() / weights.sum()))
+
+
+def _candidates(measured: Sequence[Measured], schedule: Schedule, ordered: Sequence[int]) -> list[Candidate]:
+    """Return every pair at every resolution, and single columns for where no pair fits."""
+    sizes = schedule.sizes
+    found: dict[tuple[Attributes, tuple[int, ...]], Candidate] = {}
+    for most in (max(sizes, default=0), *schedule.resolutions):
+        coarse = [
+            groups(one.counts, max(most, 2), ordered=ordered[place])
+            for place, one in enumerate(measured[: len(sizes)])
+        ]
+        for pair in combinations(range(len(sizes)), 2):
+            candidate = Candidate(pair, tuple(coarse[one] for one in pair))
+            found.setdefault((pair, candidate.shape), candidate)
+    return [*found.values(), *(_whole((one,), sizes) for one in range(len(sizes)))]
+
+
+def _chosen(
+    model: Model, candidates: Sequence[Candidate], counts: Sequence[Codes], schedule: Schedule, noise: Noise
+) -> list[Candidate]:
+    """Choose the pairs of one round, one after the other, among those that the model has room for."""
+    scores = _scores(model, candidates, counts, schedule, noise)
+    chosen: list[Candidate] = []
+    pairs = list(model.pairs)
+    fits: dict[Attributes, bool] = {}
+    for _ in range(schedule.batch):
+        taken = {one.attributes for one in chosen}
+        allowed = [
+            place
+            for place, one in enumerate(candidates)
+            if len(one.attributes) == 2 and one.attributes not in taken and _fits(one, pairs, schedule, fits)
+        ] or [place for place, one in enumerate(candidates) if len(one.attributes) == 1]
+        found = noise.exponential_choice(scores[allowed], rate=schedule.rate)
+        chosen.append(candidates[allowed[found]])
+        if len(chosen[-1].attributes) == 2 and chosen[-1].attributes not in pairs:
+            pairs.append(chosen[-1].attributes)
+            fits = {pair: False for pair, fitted in fits.items() if not fitted}  # the graph only grows
+    return chosen
+
+
+def _fits(
+    candidate: Candidate, pairs: list[Attributes], schedule: Schedule, known: dict[Attributes, bool]
+) -> bool:
+    pair = candidate.attributes
+    if pair not in known:
+        known[pair] = pair in pairs or cells_with(schedule.sizes, [*pairs, pair], most=schedule.most_cells)
+    return known[pair]
+
+
+def _scores(
+    model: Model, candidates: Sequence[Candidate], counts: Sequence[Codes], schedule: Schedule, noise: Noise
+) -> Codes:
+    """Return for every candidate how far the model is from its rows, less what noise alone would make.
+
+    Notes
+    -----
+    Whole numbers: a row moves the sum of differences by at most one for each cell that it moves.
+    """
+    n = FEWER_MODEL_ROWS if len(schedule.sizes) > MANY_COLUMNS else MODEL_ROWS
+    rows = rows_of(model, n, noise)
+    mean_noise = sqrt(2 / pi) if schedule.is_gaussian else 1 / sqrt(2)
+    penalty = mean_noise * schedule.deviation(schedule.pair)
+    found = []
+    for candidate, exact in zip(candidates, counts, strict=True):
+        expected = np.rint(candidate.count(rows) * (model.total / n)).astype(np.int64)
+        found.append(int(np.abs(exact - expected).sum()) - round(penalty * prod(candidate.shape)))
+    return np.array(found, dtype=np.int64)
