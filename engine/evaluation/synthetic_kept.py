@@ -34,20 +34,18 @@ class SyntheticKept(InternalMeasure):
 
     def evaluate(self, context: Private) -> InternalMeasured:
         released = released_table(context.release)
-        if released is None or context.held_out is None or not len(context.held_out.rows()):
+        if released is None:
             return InternalMeasured()
-        used, unused = context.used.rows(), context.held_out.rows()
+        used = context.used.rows()
         scales = scales_of(released, used, context.schema)
-        own, fresh = classes_of(used, scales), classes_of(unused, scales)
-        made = classes_of(released, scales)
-        found, beside = distances(made, own), distances(fresh, own)
-        away = distances(made, fresh)
-        figures = {
-            "one_way": _rounded(found.mean_one_way),
-            "two_way": _rounded(found.mean_two_way),
-            "two_way_unused": _rounded(away.mean_two_way),
-            "two_way_real": _rounded(beside.mean_two_way),
-        }
+        made, own = classes_of(released, scales), classes_of(used, scales)
+        found, beside = distances(made, own), None
+        figures = {"one_way": _rounded(found.mean_one_way), "two_way": _rounded(found.mean_two_way)}
+        if context.held_out is not None and len(context.held_out.rows()):
+            fresh = classes_of(context.held_out.rows(), scales)
+            beside = distances(fresh, own)
+            figures["two_way_unused"] = _rounded(distances(made, fresh).mean_two_way)
+            figures["two_way_real"] = _rounded(beside.mean_two_way)
         numbers = [
             NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}"))
             for name, value in figures.items()
@@ -66,10 +64,11 @@ def scales_of(released: pd.DataFrame, used: pd.DataFrame, schema: Schema) -> lis
     return [Scale.of(used[name], schema.column(name)) for name in map(str, released) if name in used]
 
 
-def _worst(found: Distances, beside: Distances) -> TableView:
+def _worst(found: Distances, beside: Distances | None) -> TableView:
     pairs = sorted(found.two_way, key=lambda pair: -found.two_way[pair])[:MOST_LINES]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (*pair, _rounded(found.two_way[pair]), _rounded(beside.two_way[pair])) for pair in pairs
+        (*pair, _rounded(found.two_way[pair]), None if beside is None else _rounded(beside.two_way[pair]))
+        for pair in pairs
     )
     headings = tuple(Text(f"{WORDS}.views.pairs.{name}") for name in ("first", "second", "made", "real"))
     return TableView(Text(f"{WORDS}.views.pairs.title"), headings, rows, Text(f"{WORDS}.views.pairs.note"))

@@ -129,3 +129,17 @@ def test_wide_sums_are_taken_as_one_draw(square, monkeypatch):
     monkeypatch.setattr(gaussian, "_LISTED_SCALE", 100)
     listed = gaussian.discrete_delta(scale=12, epsilon=0.3, squared_sensitivity=square)
     assert close == pytest.approx(listed, rel=1e-10)
+
+
+def test_choices_are_as_concentrated_as_an_eighth_of_their_level_squared():
+    """Rényi divergence of exponential choices between neighbours, all of them, against α ε²/8."""
+    chance = np.random.default_rng(7)
+    for _ in range(200):
+        scores = chance.integers(-5, 6, 6)
+        moved = scores + chance.integers(-1, 2, 6)
+        event = Exponential(Fraction(3, 2), Fraction(1))
+        p, q = (np.exp(one / 1.5) / np.exp(one / 1.5).sum() for one in (scores, moved))
+        for alpha in (1.01, 2, 8, 64):
+            divergence = np.log((p**alpha * q ** (1 - alpha)).sum()) / (alpha - 1)
+            assert divergence <= alpha * float(event.concentrated()) + 1e-12
+    assert Exponential(Fraction(3, 2), Fraction(1), count=5).concentrated() == 5 * event.concentrated()

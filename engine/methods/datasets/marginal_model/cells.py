@@ -54,7 +54,8 @@ class Intervals:
     column
         A number, or a date.
     edges
-        Increasing; values outside go to the first or the last interval. A date is a day since 1970.
+        Rising; values outside go to the first or the last interval, which holds its upper edge too. A date is
+        a day since 1970.
     """
 
     column: Column
@@ -137,7 +138,7 @@ def cells_of(column: Column, *, bins: int, edges: tuple[Fraction, ...] | None = 
     if step is not None:
         places = (high - low) // step + 1
         width = -(-places // bins)  # whole steps, so that no interval has more of them than another
-        return Intervals(column, tuple(low + width * step * k for k in range(-(-places // width) + 1)))
+        return Intervals(column, (*(low + width * step * k for k in range(-(-places // width))), high))
     return Intervals(column, tuple(low + (high - low) * k / bins for k in range(bins + 1)))
 
 

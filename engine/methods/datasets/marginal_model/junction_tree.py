@@ -70,6 +70,10 @@ class JunctionTree:
         Two sweeps: towards the roots each clique passes on the sums over its own columns, back each is
         corrected by what its parent knows (Hugin form; 0/0 is 0).
         """
+        with np.errstate(over="ignore", invalid="ignore"):  # whoever fits takes no step to such numbers
+            return self._swept(potentials)
+
+    def _swept(self, potentials: Mapping[Attributes, Floats]) -> list[Floats]:
         beliefs = [self._belief(place, potentials) for place in range(len(self.cliques))]
         passed: list[Floats | None] = [None] * len(self.cliques)
         for place in reversed(range(len(self.cliques))):

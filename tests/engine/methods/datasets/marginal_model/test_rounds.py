@@ -1,0 +1,165 @@
+"""What is paid for is what is drawn, nobody's row moves more, and nothing else steers a step."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from engine.methods.datasets.marginal_model import rounds
+from engine.methods.datasets.marginal_model.rounds import Candidate, learn
+from engine.methods.datasets.marginal_model.sampling import rows_of
+from engine.methods.datasets.marginal_model.schedule import Schedule
+from engine.privacy.accounting import certified_delta
+from engine.privacy.events import Neighbours
+from engine.privacy.noise import Noise
+from tests.noise_source import seeded_bytes, seeded_noise
+
+SIZES = (3, 6, 2, 5, 4)
+ORDERED = (0, 5, 0, 4, 0)
+GAUSS, LAPLACE = Fraction(1, 10**6), Fraction(0)
+
+
+def schedule(delta=GAUSS, epsilon=Fraction(2), moved=1, rows=3000, sizes=SIZES):
+    return Schedule(tuple(sizes), epsilon, delta, moved, moved**2, rows)
+
+
+def some_rows(seed=1, n=3000):
+    chance = np.random.default_rng(seed)
+    first = chance.integers(0, 3, n)
+    rows = [first, (first * 2 + chance.integers(0, 2, n)) % 6]
+    rows += [chance.integers(0, size, n) for size in SIZES[2:]]
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("delta", [GAUSS, LAPLACE])
+@pytest.mark.parametrize("rows", [40, 3000, 10**6])
+def test_the_parts_cost_no_more_than_the_whole(delta, rows):
+    plan = schedule(delta, rows=rows, moved=3)
+    leaves = plan.events.together(Neighbours.ADD_REMOVE)
+    if delta:
+        assert certified_delta(leaves, float(plan.epsilon)) <= float(delta)
+    else:
+        spent = sum(leaf.epsilon() for leaf in leaves)
+        assert Fraction(999, 1000) * plan.epsilon < spent <= plan.epsilon
+
+
+@pytest.mark.parametrize("delta", [GAUSS, LAPLACE])
+@pytest.mark.parametrize("n", [0, 1, 3000])
+def test_what_is_drawn_is_what_is_declared_whatever_the_rows_are(delta, n):
+    plan, noise = schedule(delta), seeded_noise(4)
+    learn(some_rows()[:, :n], plan, ordered=ORDERED, noise=noise)
+    assert noise.counted == plan.events.drawn()
+
+
+def test_a_model_without_room_for_any_pair_measures_single_columns_instead():
+    plan = schedule(sizes=(300, 300, 2, 300))
+    noise = seeded_noise(5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Schedule, "most_cells", 100)
+        learnt = learn(np.zeros((4, 50), dtype=np.int64), plan, ordered=(0, 0, 0, 0), noise=noise)
+    assert noise.counted == plan.events.drawn()
+    assert all(learnt.model.tree.shape(clique) for clique in learnt.model.tree.cliques)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_row_moves_one_cell_and_every_score_by_one_at_most(seed):
+    chance = np.random.default_rng(seed)
+    rows = some_rows(seed, 200)
+    more = np.column_stack([rows, [chance.integers(0, size) for size in SIZES]])
+    plan = schedule()
+    measured = learn(rows, plan, ordered=ORDERED, noise=seeded_noise(seed)).measured
+    candidates = rounds._candidates(measured, plan, ORDERED)
+    model = learn(rows, plan, ordered=ORDERED, noise=seeded_noise(seed)).model
+    scores = []
+    for table in (rows, more):
+        counts = [candidate.count(table) for candidate in candidates]
+        assert all(count.sum() == table.shape[1] for count in counts)
+        scores.append(rounds._scores(model, candidates, counts, plan, seeded_noise(9)))
+    moved = np.abs(scores[0] - scores[1])
+    assert scores[0].dtype == np.int64 and moved.max() <= 1
+    pairs = [np.abs(one.count(rows) - one.count(more)).sum() for one in candidates]
+    assert set(pairs) == {1}
+
+
+class Replayed(Noise):
+    """A door whose noise makes every answer the same as in another run."""
+
+    def __init__(self, answers):
+        super().__init__(seeded_bytes(1))
+        self.answers = list(answers)
+
+    def exponential_choice(self, scores, *, rate):
+        return self.answers.pop(0)
+
+
+def test_only_answers_steer_what_is_asked_next(monkeypatch):
+    """With the same released answers, a neighbour is asked the same questions, in the same shapes."""
+    asked, answers = [], []
+    measure = rounds._measure
+    choose = Noise.exponential_choice
+
+    def recorded(candidate, codes, plan, scale, noise):
+        asked[-1].append((candidate.attributes, candidate.shape, scale))
+        if len(asked) == 1:
+            answers.append(measure(candidate, codes, plan, scale, noise))
+            return answers[-1]
+        return answers[len(asked[-1]) - 1]
+
+    chosen = []
+
+    def recorded_choice(self, scores, *, rate):
+        chosen.append(choose(self, scores, rate=rate))
+        return chosen[-1]
+
+    monkeypatch.setattr(rounds, "_measure", recorded)
+    monkeypatch.setattr(Noise, "exponential_choice", recorded_choice)
+    rows = some_rows()
+    asked.append([])
+    learn(rows, schedule(), ordered=ORDERED, noise=seeded_noise(1))
+    asked.append([])
+    learn(rows[:, 1:], schedule(), ordered=ORDERED, noise=Replayed(chosen))
+    assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize("delta", [GAUSS, LAPLACE])
+@pytest.mark.parametrize("lied", ["pair", "single", "rate"])
+def test_less_noise_than_was_paid_for_is_found_by_the_accountant(delta, lied):
+    plan, less = schedule(delta, moved=2, epsilon=Fraction(1)), schedule(delta, moved=2, epsilon=Fraction(1))
+    half = {
+        "pair": lambda: plan.pair / 2,
+        "single": lambda: tuple(scale / 2 for scale in plan.single),
+        "rate": lambda: plan.rate * 4,
+    }
+    less.__dict__[lied] = half[lied]()
+    leaves = less.events.together(Neighbours.ADD_REMOVE)
+    if delta:
+        assert certified_delta(leaves, float(plan.epsilon)) > float(delta)
+    else:
+        assert sum(leaf.epsilon() for leaf in leaves) > plan.epsilon
+
+
+def test_pairs_that_belong_together_are_found_and_kept():
+    rows = some_rows()
+    noise = seeded_noise(3)
+    learnt = learn(rows, schedule(epsilon=Fraction(8)), ordered=ORDERED, noise=noise)
+    assert (0, 1) in learnt.model.pairs
+    drawn = rows_of(learnt.model, 3000, noise)
+    true, made = (np.bincount(t[0] * 6 + t[1], minlength=18) / 3000 for t in (rows, drawn))
+    assert np.abs(true - made).sum() / 2 < 0.05
+
+
+def test_few_rows_get_single_columns_alone_and_it_is_known_beforehand():
+    few = schedule(epsilon=Fraction(1, 10), rows=100)
+    assert few.only_single and few.pairs == 0 and few.single_share == 1
+    learnt = learn(some_rows(n=100), few, ordered=ORDERED, noise=seeded_noise(6))
+    assert learnt.model.pairs == []
+
+
+def test_candidates_are_tables_of_every_pair():
+    plan = schedule(rows=1000)
+    measured = learn(some_rows(), plan, ordered=ORDERED, noise=seeded_noise(1)).measured
+    found = rounds._candidates(measured, plan, ORDERED)
+    assert {one.attributes for one in found if len(one.attributes) == 2} == {
+        (a, b) for a in range(5) for b in range(a + 1, 5)
+    }
+    assert Candidate((0,), (np.arange(3),)).shape == (3,)

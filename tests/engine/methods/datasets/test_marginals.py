@@ -1,0 +1,178 @@
+"""Invented rows with a guarantee: declared cells only, whatever the rows hold; refused without a row."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.methods.catalogue import method
+from engine.methods.datasets.marginal_model.cells import Intervals, Named, cells_of
+from engine.methods.protocol import Budget, Context
+from engine.privacy.promise import Neighbours
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.table import Table
+from tests.noise_source import seeded_noise
+
+ID = "datasets.marginals"
+
+
+def declared(name, kind, role=Role.OTHER, **domain):
+    return Column(name, role, kind, domain=Domain(**domain), domain_origin=Origin.DECLARED)
+
+
+COLUMNS = (
+    declared("sex", Kind.CATEGORY, values=("f", "m")),
+    declared("age", Kind.INTEGER, minimum=Fraction(0), maximum=Fraction(119)),
+    declared("bmi", Kind.NUMBER, minimum=Fraction(10), maximum=Fraction(60)),
+    declared("seen", Kind.DATE, minimum="2020-01-01", maximum="2020-12-31"),
+)
+BUDGET = Budget(Fraction(2))
+ALL = ["sex", "age", "bmi", "seen"]
+
+
+def request_for(given, budget=BUDGET, schema=None):
+    return method(ID).request({"people": schema or Schema(COLUMNS)}, given, budget=budget)
+
+
+def made(frame, given=None, **options):
+    request = request_for({"columns": ALL, "about_rows": 2000, **(given or {})}, **options)
+    assert not method(ID).problems(request), method(ID).problems(request)
+    noise = seeded_noise(5)
+    release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
+    assert noise.counted == release.promise.drawn()
+    return release
+
+
+def some_rows(n=2000, seed=1):
+    chance = np.random.default_rng(seed)
+    sex = chance.choice(["f", "m"], n)
+    return pd.DataFrame(
+        {
+            "sex": sex,
+            "age": chance.integers(20, 90, n).astype(float),
+            "bmi": np.where(sex == "m", 28, 23) + chance.normal(size=n),
+            "seen": pd.to_datetime("2020-01-01") + pd.to_timedelta(chance.integers(0, 366, n), "D"),
+        }
+    )
+
+
+def test_values_are_those_that_were_declared():
+    frame = made(some_rows()).artefacts[0].frame
+    assert set(frame["sex"]) <= {"f", "m", "other", ""}
+    for name, low, high in (("age", 0, 119), ("bmi", 10, 60)):
+        numbers = pd.to_numeric(frame[name][frame[name] != ""])
+        assert numbers.between(low, high).all()
+    assert frame["seen"][frame["seen"] != ""].between("2020-01-01", "2020-12-31").all()
+
+
+def test_what_belongs_together_stays_together():
+    frame = made(some_rows(), budget=Budget(Fraction(10))).artefacts[0].frame
+    frame = frame[(frame["bmi"] != "") & frame["sex"].isin(["f", "m"])]
+    means = pd.to_numeric(frame["bmi"]).groupby(frame["sex"]).mean()
+    assert 3.5 < means["m"] - means["f"] < 6.5
+
+
+HARD = [np.nan, np.inf, -np.inf, -1e300, 1e300, 5e-324, 0.0]
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_whatever_the_rows_hold_a_table_comes_out(n):
+    frame = pd.DataFrame(
+        {
+            "sex": pd.Series(["x", "", None, "f", "1", "F ", "nan"][:n], dtype="object"),
+            "age": pd.Series(HARD[:n], dtype=float),
+            "bmi": pd.Series(HARD[:n][::-1], dtype=float),
+            "seen": pd.to_datetime(pd.Series([None, "1900-01-01", "2300-01-01", *["2020-05-05"] * 4][:n])),
+        }
+    )
+    assert len(made(frame).artefacts[0].frame) >= 1
+
+
+def test_the_number_of_rows_is_not_the_true_one_unless_declared():
+    assert len(made(some_rows(), {"rows": 321}).artefacts[0].frame) == 321
+    lengths = {len(made(some_rows(n)).artefacts[0].frame) for n in (2000, 2001)}
+    assert lengths != {2000, 2001}
+
+
+@pytest.mark.parametrize("relation", Neighbours)
+def test_people_with_several_rows_and_both_relations_are_paid_for(relation):
+    schema = Schema((Column("pid", Role.PERSON_KEY), *COLUMNS), rows_per_person=3)
+    budget = Budget(Fraction(3), Fraction(1, 10**6), relation)
+    request = request_for(
+        {"columns": ALL, "about_rows": 2000, "noise": "gaussian"}, budget=budget, schema=schema
+    )
+    assert not method(ID).problems(request)
+    schedule = method(ID).schedule(request)
+    twice = 2 if relation is Neighbours.REPLACE_ONE else 1
+    assert schedule.moved == 3 * twice and schedule.squared == 9 * twice
+
+
+@pytest.mark.parametrize(
+    ("given", "budget", "code"),
+    [
+        ({"columns": ["sex"]}, BUDGET, "parameters.unfilled"),
+        ({"columns": ALL, "about_rows": 2000}, None, "budget.missing"),
+        ({"columns": ALL, "about_rows": 2000, "noise": "gaussian"}, BUDGET, "budget.delta_needed"),
+        ({"columns": ["copied"], "about_rows": 2000}, BUDGET, "parameters.domain_copied"),
+        ({"columns": ["bare"], "about_rows": 2000}, BUDGET, "parameters.domain_missing"),
+        ({"columns": ["flat"], "about_rows": 2000}, BUDGET, f"{ID}.no_edges"),
+        ({"columns": ["sex"], "about_rows": 2000, "edges": {"sex": [0, 1]}}, BUDGET, f"{ID}.no_edges"),
+        ({"columns": ["many"], "about_rows": 2000}, BUDGET, f"{ID}.too_many_cells"),
+        ({"columns": ["empty"], "about_rows": 2000}, BUDGET, "table.no_levels"),
+    ],
+)
+def test_what_cannot_work_is_said_from_declarations_alone(given, budget, code):
+    further = (
+        Column("copied", kind=Kind.CATEGORY, domain=Domain(values=("a",)), domain_origin=Origin.COPIED),
+        Column("bare", kind=Kind.CATEGORY),
+        declared("flat", Kind.NUMBER, minimum=Fraction(1), maximum=Fraction(1)),
+        declared("many", Kind.CATEGORY, values=tuple(f"v{place}" for place in range(6000))),
+        declared("empty", Kind.CATEGORY, values=()),
+    )
+    request = request_for(given, budget=budget, schema=Schema((*COLUMNS, *further)))
+    assert code in [problem.code for problem in method(ID).problems(request)]
+
+
+def test_the_forecast_says_beforehand_when_only_single_columns_can_be_measured():
+    def notes(epsilon, rows):
+        request = request_for({"columns": ALL, "about_rows": rows}, budget=Budget(Fraction(epsilon)))
+        return [note.id.rsplit(".", 1)[1] for note in method(ID).forecast(request).notes]
+
+    assert notes("1/100", 500) == ["only_single"]
+    assert notes(5, 100_000) == ["pairs"]
+
+
+# --- cells ----------------------------------------------------------------------------------------
+
+
+def test_intervals_hold_every_declared_value_once():
+    age = cells_of(COLUMNS[1], bins=16)
+    assert isinstance(age, Intervals) and age.size == 16  # 15 of eight years, one for missing values
+    assert age.edges[-1] == 119
+    codes = age.codes(pd.Series(range(-5, 130)))
+    assert codes.min() == 0 and codes.max() == age.size - 2 and (np.diff(codes) >= 0).all()
+    counts = np.bincount(codes[5:125])
+    assert set(counts) == {8}
+
+
+def test_a_value_written_back_lies_in_its_interval():
+    for column in COLUMNS[1:]:
+        cells = cells_of(column, bins=7)
+        codes = np.repeat(np.arange(cells.size), 200)
+        texts = cells.written(codes, np.random.default_rng(0).random(len(codes)))
+        values = pd.Series(texts).replace("", None)
+        values = pd.to_datetime(values) if column.kind is Kind.DATE else pd.to_numeric(values)
+        assert (cells.codes(values) == codes).all()
+
+
+def test_edges_of_ones_own_keep_zero_apart():
+    cells = cells_of(COLUMNS[2], bins=16, edges=(Fraction(0), Fraction(1), Fraction(100)))
+    assert cells.codes(pd.Series([0.0, 0.5, 1.0, 99.0, 1e9, -3.0, np.nan])).tolist() == [0, 0, 1, 1, 1, 0, 2]
+
+
+def test_names_have_a_cell_for_what_was_not_declared_and_one_for_what_is_missing():
+    sex = cells_of(COLUMNS[0], bins=16)
+    assert isinstance(sex, Named) and sex.codes(pd.Series(["m", "x", None])).tolist() == [1, 2, 3]
+    assert sex.written(np.array([1, 2, 3]), np.zeros(3)) == ["m", "other", ""]
