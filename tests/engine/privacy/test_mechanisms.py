@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.privacy import gaussian
-from engine.privacy.mechanisms import GaussianCounts, LaplaceCounts, root_above
+from engine.privacy.mechanisms import Exponential, GaussianCounts, LaplaceCounts, root_above
 from tests.engine.battery.checks import failing
 from tests.engine.battery.distributions import gaussian_law, laplace_law
 from tests.engine.battery.neighbours import coded_rows
