@@ -25,7 +25,7 @@ from engine.evaluation.protocol import (
     Released,
 )
 from engine.methods.catalogue import methods
-from engine.methods.protocol import Family, Release, TableArtefact
+from engine.methods.protocol import Family, Release, Spends, TableArtefact
 from engine.privacy.mechanisms import RandomisedResponse
 from engine.progress import Progress
 from engine.table.schema import Column, Role, Schema
@@ -35,7 +35,11 @@ from tests.engine.evaluation.conftest import CAPPED, PANEL, ROWS, SCHEMA, SEX, S
 
 ERROR, GUESSES, SIZES = "utility.released_error", "utility.small_groups", "risk.group_sizes"
 CAP = "utility.cap"
-STATISTICS = [method.id for method in methods() if method.family is Family.STATISTICS]
+STATISTICS = [
+    method.id
+    for method in methods()
+    if method.family is Family.STATISTICS and method.spends is not Spends.NOTHING
+]  # those with noise: only they have margins
 ABOUT_PEOPLE = [one.id for one in methods() if any(source.shape.is_private for source in one.sources)]
 
 

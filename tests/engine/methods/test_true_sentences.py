@@ -70,12 +70,19 @@ def false_lines(folder: Path, pattern: str) -> list[tuple[str, str]]:
     return [(file, line[:200]) for file, line in spoken(folder) if found.search(line)]
 
 
+def forbidden(tree: dict[str, Any]) -> str:
+    """Return the words that a release may not say; noise that a plan adds to values may be called so."""
+    pattern = FORBIDDEN[side(Promise.from_json(tree["promise"]))]
+    adds = "noise" in json.dumps(tree["decided"]["parameters"])
+    return pattern.removeprefix("nois[ey]|") if adds and tree["promise"]["epsilon"] is None else pattern
+
+
 @EVERY
 def test_nothing_is_said_of_what_is_not_there(method: Method) -> None:
     for _, folder in ran(method):
         tree = evidence(folder)
         promise = Promise.from_json(tree["promise"])
-        assert false_lines(folder, FORBIDDEN[side(promise)]) == []
+        assert false_lines(folder, forbidden(tree)) == []
         if not tree["noise"]:
             assert false_lines(folder, r"\bsamplers? of|seed was stored") == []
         if promise.loss is None:
