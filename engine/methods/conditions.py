@@ -27,14 +27,17 @@ _SIGNS = {
     "=": "is", "!=": "is not", "<>": "is not", "≠": "is not",
     ">=": "at least", "≥": "at least", ">": "above", "<=": "at most", "≤": "at most", "<": "below",
 }  # fmt: skip
-ORDERED = ("at least", "above", "at most", "below")
 _OWN = {*"and or not in is at least most above below between missing other".split()}  # noqa: SIM905
 _BARE = re.compile(r'[^\s"“”<>=!≤≥≠(),;…]+')
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One column compared: ``operator`` is ``in``, ``between``, ``missing``, ``other`` or of `ORDERED`."""
+    """One column compared.
+
+    ``operator`` is ``in``, ``between``, ``missing``, ``other``, ``at least``, ``above``, ``at most`` or
+    ``below``.
+    """
 
     column: str
     operator: str

@@ -22,7 +22,6 @@ from engine.progress import SILENT, Progress
 
 AREA = "direct"
 STAGE = "direct.losses"
-AT_ONCE = 65_536
 
 Answer = NDArray[np.float64]
 

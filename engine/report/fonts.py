@@ -9,7 +9,6 @@ from typing import Any
 from engine.report.theme import resource
 
 FAMILIES = ("Inter Report", "DejaVu Sans")
-CODE_FAMILIES = ("DejaVu Sans Mono", "DejaVu Sans")
 FOLDERS = (("fonts", "report"), ("fonts",))
 _FILES = (("fonts", "report", "InterReport-Regular.ttf"), ("fonts", "DejaVuSans.ttf"))
 _BOLD = 1.07  # bold letters are wider by about this

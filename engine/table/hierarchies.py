@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -161,21 +161,6 @@ def from_csv(text: str, *, column: str, file: str) -> Hierarchy:
     while next(iter(tree.values())) and len({path[-1] for path in tree.values()}) == 1:
         tree = {value: path[:-1] for value, path in tree.items()}
     return Hierarchy.from_json({"tree": tree}, column=column, file=file)
-
-
-def to_csv(hierarchy: Hierarchy, values: Sequence[str]) -> str:
-    """Return a hierarchy over some values in the form that `from_csv` reads.
-
-    Examples
-    --------
-    >>> to_csv(Hierarchy(prefix=(1,)), ["ab", "ac"])
-    'ab;a*;*\\nac;a*;*\\n'
-    """
-    written_rows = io.StringIO()
-    out = csv.writer(written_rows, delimiter=";", lineterminator="\n")
-    steps = [hierarchy.at(values, step) for step in range(hierarchy.height + 1)]
-    out.writerows(zip(*steps, strict=True))
-    return written_rows.getvalue()
 
 
 def _tree(tree: Mapping[str, Any]) -> Hierarchy:

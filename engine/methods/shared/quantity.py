@@ -16,7 +16,7 @@ from engine.table import coding
 from engine.table.schema import Column, Kind
 
 WIDEST = 2**36  # steps that one row can add: 2^26 such rows stay below 2^62
-_VALUE_DIGITS, _WEIGHT_DIGITS = 5, 3
+_VALUE_DIGITS = 5
 
 
 @dataclass(frozen=True)

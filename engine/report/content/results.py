@@ -15,7 +15,6 @@ from engine.views import BarsView, Cell, IntervalsView, Label, NumberView, Table
 MOST_BARS = 25
 MOST_ACROSS = 8
 FEWEST_ROWS = 7
-MARGIN = ".within_95.label"
 
 
 def results(evidence: PublicEvidence) -> tuple[Part, ...]:

@@ -17,8 +17,6 @@ from engine.table.reading.names import clean_names, refuse_wide
 from engine.table.reading.options import Finding, ReadOptions
 from engine.table.table import Table
 
-_PIECE = 100_000
-
 
 def read_statistics_package(path: Path, *, options: ReadOptions, progress: Progress = SILENT) -> Table:
     """Read an SPSS (.sav, .zsav, .por), Stata (.dta) or SAS (.sas7bdat, .xpt) file.

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from engine.errors import InputRefused
-from engine.table.hierarchies import ALL, Hierarchy, from_csv, to_csv
+from engine.table.hierarchies import ALL, Hierarchy, from_csv
 from engine.table.schema import Column, Schema
 from engine.texts import explain
 
@@ -58,9 +58,11 @@ def test_by_hand():
 
 
 @pytest.mark.parametrize("tree", FORMS[:1])
-def test_delimited_text_there_and_back(tree):
+def test_delimited_text_of_every_step_is_the_hierarchy(tree):
     hierarchy = of(tree)
-    assert from_csv(to_csv(hierarchy, VALUES["tree"]), column="c", file="c.csv") == hierarchy
+    steps = [hierarchy.at(VALUES["tree"], step) for step in range(hierarchy.height + 1)]
+    text = "".join(";".join(line) + "\n" for line in zip(*steps, strict=True))
+    assert from_csv(text, column="c", file="c.csv") == hierarchy
 
 
 def test_text_with_byte_order_mark_commas_and_one_step():
