@@ -10,7 +10,9 @@ import pytest
 from engine.methods.datasets.ascending import ascending
 from engine.methods.datasets.conditions import close, distinct, entropy
 from engine.methods.datasets.full_domain import Lattice, search
+from engine.methods.datasets.joining import ends, row_loss
 from engine.methods.datasets.losses import Loss
+from engine.methods.datasets.mondrian import mondrian
 from tests.engine.methods.datasets.adult import NINE, complete_rows, condition, placed
 
 PRINTED = {
@@ -37,6 +39,16 @@ def test_groups_lose_a_fifth_of_what_whole_columns_lose(k, most):
     found = ascending(codes, members, ladders, k=k)
     assert found.loss <= most and (found.group >= 0).all()
     assert members.sizes(found.group).min() >= k
+
+
+@pytest.mark.parametrize(("k", "most"), [(5, 0.072), (10, 0.118), (50, 0.295)])
+def test_cutting_from_the_top_loses_little_more(k, most):
+    codes, members, ladders, _ = placed()
+    group = mondrian(codes, members, ladders, k=k, ordered=[False] * len(ladders))
+    rows = np.bincount(members.combination)
+    lost = row_loss(ladders, *ends(group, codes)) * np.bincount(group, rows)
+    assert lost.sum() / rows.sum() / len(ladders) <= most
+    assert members.sizes(group).min() >= k
 
 
 # With entropy and 5 % left out ARX prints .2257253: in one group of six, three values stand twice each, its

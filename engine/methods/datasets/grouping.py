@@ -14,6 +14,7 @@ from engine.errors import InputRefused
 from engine.methods.datasets.conditions import (
     Condition,
     Demand,
+    Holds,
     alike,
     cells_of,
     close,
@@ -34,6 +35,7 @@ from engine.table.table import Table
 from engine.views import TableView, Text
 
 WORDS = "grouping"
+Written = dict[str, npt.NDArray[np.object_]]  # column → what every combination reads
 IDENTIFYING = (Role.IDENTIFYING, Role.TIME, Role.PLACE)
 MOST_UNKNOWN = 20  # values of a column that its hierarchy does not know, listed inside
 
@@ -153,6 +155,8 @@ class Grouping:
         The combination of every row.
     members
         Who has which combination.
+    ranged
+        The identifying columns that stand in their order, without steps.
     """
 
     rows: pd.DataFrame
@@ -162,9 +166,25 @@ class Grouping:
     codes: Codes
     number: Codes
     members: Members
+    ranged: frozenset[str] = frozenset()
 
-    def coarser(self, group: Codes, steps: Codes) -> pd.DataFrame:
-        """Return the rows whose combination has a group, written on its steps.
+    def coarser(self, read: Written, kept: Holds) -> pd.DataFrame:
+        """Return the rows of the combinations that are kept, as these are written."""
+        cells = {name: texts[self.number] for name, texts in read.items()}
+        return self.rows.assign(**cells)[kept[self.number]]
+
+    def alike(self, read: Written, kept: Holds) -> Codes:
+        """Number the combinations by what they read in the release, -1 for those that are left out.
+
+        It does not look at how the groups were made, so that what is promised can be counted once more.
+        """
+        number = np.full(len(kept), -1, dtype=np.int64)
+        shown = pd.DataFrame(read)[kept]
+        number[kept] = shown.groupby(list(shown.columns), sort=False).ngroup()
+        return number
+
+    def on_steps(self, group: Codes, steps: Codes) -> Written:
+        """Return what every combination reads in each identifying column.
 
         Parameters
         ----------
@@ -173,23 +193,6 @@ class Grouping:
         steps
             Shape (identifying columns, groups).
         """
-        of_row = group[self.number]
-        read = self._as_read(group, steps)
-        return self.rows.assign(**{name: texts[self.number] for name, texts in read.items()})[of_row >= 0]
-
-    def alike(self, group: Codes, steps: Codes) -> Codes:
-        """Number the combinations by what they read in the release, -1 for those that are left out.
-
-        It does not look at how the groups were made, so that what is promised can be counted once more.
-        """
-        kept = group >= 0
-        number = np.full(len(group), -1, dtype=np.int64)
-        read = pd.DataFrame(self._as_read(group, steps))[kept]
-        number[kept] = read.groupby(list(read.columns), sort=False).ngroup()
-        return number
-
-    def _as_read(self, group: Codes, steps: Codes) -> dict[str, npt.NDArray[np.object_]]:
-        """Return what every combination reads in each identifying column."""
         read = {}
         for place, (column, ladder) in enumerate(zip(self.identifying, self.ladders, strict=True)):
             hierarchy = hierarchy_of(column)
@@ -204,6 +207,8 @@ class Grouping:
     def _entry(self, column: Column, steps: Codes) -> DictionaryEntry:
         if column not in self.identifying:
             return entry(column, "as_it_is")
+        if column.name in self.ranged:
+            return entry(column, "range")
         own = steps[self.identifying.index(column)]
         low, high = int(own.min()), int(own.max())
         if high == 0:
@@ -218,6 +223,8 @@ class Grouping:
         of_row = group[self.number]
         rows = []
         for column, own in zip(self.identifying, steps[:, of_row[of_row >= 0]], strict=True):
+            if column.name in self.ranged:
+                continue
             shares = np.bincount(own) / len(own)
             height = hierarchy_of(column).height
             rows += [
@@ -233,7 +240,7 @@ class Grouping:
         rows = []
         for column in self.identifying:
             hierarchy = hierarchy_of(column)
-            if hierarchy.height == 1:
+            if hierarchy.height == 1 or column.name in self.ranged:
                 continue
             values, counts = np.unique(self.rows[column.name].to_numpy(dtype=str), return_counts=True)
             reads = hierarchy.at(values.tolist(), 1)
@@ -247,18 +254,31 @@ class Grouping:
         )
 
 
-def read(table: Table, request: Request) -> Grouping:
-    """Read the released columns of a table as combinations."""
+def read(table: Table, request: Request, *, in_order: bool = False) -> Grouping:
+    """Read the released columns of a table as combinations.
+
+    Parameters
+    ----------
+    table, request
+        The rows, and which columns leave.
+    in_order
+        Place columns that have an order in it, with no steps of a hierarchy.
+    """
     columns = [request.schema.column(name) for name in request.values["columns"]]
     cells = {column.name: written_cells(table.rows()[column.name], column) for column in columns}
     rows = pd.DataFrame(cells, dtype="str")
     identifying, weights = identifying_columns(request), request.values.get("weights") or {}
-    ladders, codes = [], []
+    ladders, codes, ranged = [], [], []
     for column in identifying:
         found, uniques = pd.factorize(rows[column.name].to_numpy(dtype=object))
         values = [str(value) for value in uniques]
         weight = float(weights.get(column.name, 1))
-        ladders.append(Ladder.of(values, hierarchy_of(column), weight=weight))
+        order = _in_order(table, column) if in_order else None
+        if order is None:
+            ladders.append(Ladder.of(values, hierarchy_of(column), weight=weight))
+        else:
+            ladders.append(Ladder.in_order(order, weight=weight))
+            ranged.append(column.name)
         codes.append(ladders[-1].place(values)[found])
     distinct_codes, number = np.unique(np.column_stack(codes).astype(np.int64), axis=0, return_inverse=True)
     number = number.reshape(-1)
@@ -270,6 +290,7 @@ def read(table: Table, request: Request) -> Grouping:
         distinct_codes,
         number,
         _members(number, table, request),
+        frozenset(ranged),
     )
 
 
@@ -306,7 +327,9 @@ def refuse(grouping: Grouping, asked: Sequence[Condition], *, k: int) -> InputRe
     return InputRefused("grouping.too_many_left_out")
 
 
-def refuse_broken(grouping: Grouping, asked: Sequence[Condition], number: Codes, *, k: int) -> None:
+def refuse_broken(
+    grouping: Grouping, asked: Sequence[Condition], number: Codes, *, k: int, method: str
+) -> None:
     """Refuse a release in which fewer than k people read alike, or whose values do not fulfil what was asked.
 
     Raises
@@ -317,7 +340,13 @@ def refuse_broken(grouping: Grouping, asked: Sequence[Condition], number: Codes,
     left_out = np.where(number < 0, number.max() + 1, number)
     sizes = grouping.members.sizes(left_out)[: number.max() + 1]
     if sizes.min() < k or not all(one.holds(cells_of(number, one)).all() for one in asked):
-        raise InputRefused("run.promise_differs", method="datasets.k_anonymity")
+        raise InputRefused("run.promise_differs", method=method)
+
+
+def _in_order(table: Table, column: Column) -> list[str] | None:
+    """Return the values of a column as text in their order, a missing one last; None where they have none."""
+    encoded = encode_column(table.rows()[column.name], column)
+    return [encoded.texts[code] for code in np.argsort(encoded.ranks)] if encoded.ordered else None
 
 
 def _members(number: Codes, table: Table, request: Request) -> Members:

@@ -30,7 +30,7 @@ from engine.methods.datasets.grouping import (
 )
 from engine.methods.datasets.losses import Loss
 from engine.methods.datasets.recoding import Codes
-from engine.methods.datasets.solution import finer_view, left_out_view, losses_view
+from engine.methods.datasets.solution import figures_view, finer_view, left_out_view, losses_view
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -48,10 +48,9 @@ from engine.methods.shared.rows import shuffled
 from engine.privacy.promise import Promise
 from engine.progress import Progress
 from engine.table.table import Table
-from engine.views import TableView, Text
+from engine.views import TableView
 
 ID = "datasets.k_anonymity"
-WORDS = f"methods.{ID}"
 MOST_COMBINATIONS = 1_000_000
 MOST_SECONDS = 600.0
 COLUMNS, GROUPS = "whole_columns", "groups"
@@ -140,13 +139,11 @@ class KAnonymity(Method):
         made = _made(grouping, asked, request, progress) if enough else None
         if made is None:
             raise refuse(grouping, asked, k=request.values["k"])
-        refuse_broken(grouping, asked, grouping.alike(made.group, made.steps), k=request.values["k"])
-        coarse = grouping.coarser(made.group, made.steps)
+        written, kept = grouping.on_steps(made.group, made.steps), made.group >= 0
+        refuse_broken(grouping, asked, grouping.alike(written, kept), k=request.values["k"], method=ID)
+        coarse = grouping.coarser(written, kept)
         assert context.chance is not None  # nothing bounds the loss
-        kept = np.unique(made.group[made.group >= 0])
-        artefact = TableArtefact(
-            "table", (shuffled(coarse, context.chance),), grouping.entries(made.steps[:, kept])
-        )
+        artefact = TableArtefact("table", (shuffled(coarse, context.chance),), grouping.entries(made.steps))
         return Release(
             (artefact,),
             self.cost(request),
@@ -231,8 +228,7 @@ def _of_groups(
 
 
 def _inside(made: Made, grouping: Grouping) -> Inside:
-    members = grouping.members
-    kept = made.group >= 0
+    members, kept = grouping.members, made.group >= 0
     sizes = members.sizes(np.where(kept, made.group, made.steps.shape[1]))[: made.steps.shape[1]]
     figures = {
         "people": members.people,
@@ -241,13 +237,14 @@ def _inside(made: Made, grouping: Grouping) -> Inside:
         "groups": len(sizes),
         **made.figures,
     }
-    headings = (Text(f"{WORDS}.views.inside.figure"), Text(f"{WORDS}.views.inside.value"))
-    rows = tuple((Text(f"{WORDS}.views.inside.{name}"), value) for name, value in figures.items())
-    view = TableView(Text(f"{WORDS}.views.inside.title"), headings, rows, Text(f"{WORDS}.views.inside.note"))
+    lost = [
+        ladder.losses[made.steps[place][made.group], grouping.codes[:, place]]
+        for place, ladder in enumerate(grouping.ladders)
+    ]
     further = (
         *made.views,
-        losses_view(grouping, made.group, made.steps),
+        losses_view(grouping, np.where(kept, lost, 1.0)),
         left_out_view(grouping, made.group),
         grouping.unknown_view(),
     )
-    return Inside((view, *(one for one in further if one is not None)), figures)
+    return Inside((figures_view(figures), *(one for one in further if one is not None)), figures)

@@ -57,6 +57,17 @@ class Ladder:
         losses = (np.array(alike, dtype=np.float64) - 1) / max(1, len(listed) - 1)
         return Ladder(tuple(reads[0]), groups, losses.reshape(len(reads), -1), weight)
 
+    @staticmethod
+    def in_order(values: Sequence[str], *, weight: float = 1.0) -> Ladder:
+        """Place values in their own order, with nothing between the value itself and all of them."""
+        every = np.arange(len(values))
+        return Ladder(
+            tuple(values),
+            np.array([every, np.zeros_like(every)]),
+            np.array([np.zeros(len(values)), np.ones(len(values))]),
+            weight,
+        )
+
     @property
     def bits(self) -> int:
         """How many bits the place of a value takes."""

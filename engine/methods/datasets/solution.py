@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from engine.methods.datasets.full_domain import Found, Lattice
 from engine.methods.datasets.grouping import Grouping, hierarchy_of
+from engine.methods.datasets.losses import Floats
 from engine.methods.datasets.recoding import Codes
 from engine.views import Cell, TableView, Text
 
@@ -14,14 +17,28 @@ FEW_VALUES = 12  # a column with more is looked at on the last step before all
 MOST_LINES = 15
 
 
-def losses_view(grouping: Grouping, group: Codes, steps: Codes) -> TableView:
-    """Say what each identifying column lost: the mean certainty penalty of its cells, 1 if left out."""
-    of_row = group[grouping.number]
-    rows: list[tuple[Cell, ...]] = []
-    for place, (column, ladder) in enumerate(zip(grouping.identifying, grouping.ladders, strict=True)):
-        code = grouping.codes[grouping.number, place]
-        lost = np.where(of_row < 0, 1.0, ladder.losses[steps[place][of_row], code])
-        rows.append((column.name, round(float(lost.mean()), 4)))
+def figures_view(figures: Mapping[str, float]) -> TableView:
+    """Show what was found, figure by figure."""
+    rows: list[tuple[Cell, ...]] = [
+        (Text(f"{WORDS}.inside.{name}"), value) for name, value in figures.items()
+    ]
+    return _table("inside", ("figure", "value"), rows)
+
+
+def losses_view(grouping: Grouping, lost: Floats) -> TableView:
+    """Say what each identifying column lost: the mean over its cells.
+
+    Parameters
+    ----------
+    grouping
+        The table.
+    lost
+        Shape (columns, combinations): the certainty penalty of every cell, 1 where it is left out.
+    """
+    means = lost[:, grouping.number].mean(axis=1)
+    rows: list[tuple[Cell, ...]] = [
+        (column.name, round(float(mean), 4)) for column, mean in zip(grouping.identifying, means, strict=True)
+    ]
     return _table("losses", ("column", "lost"), rows)
 
 

@@ -1,0 +1,173 @@
+"""The rows of people, cut into groups of at least k from the top, each written as its ranges or nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from engine.methods.datasets.grouping import (
+    ALL_COLUMNS,
+    CONDITIONS,
+    SMALLEST,
+    WEIGHTS,
+    Grouping,
+    Written,
+    conditions,
+    grouping_problems,
+    promise,
+    read,
+    refuse,
+    refuse_broken,
+)
+from engine.methods.datasets.joining import between, ends
+from engine.methods.datasets.losses import Floats
+from engine.methods.datasets.mondrian import mondrian
+from engine.methods.datasets.recoding import Codes
+from engine.methods.datasets.solution import figures_view, losses_view
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    Context,
+    Family,
+    Inside,
+    Method,
+    Reference,
+    Release,
+    Request,
+    Rows,
+    Spends,
+    TableArtefact,
+)
+from engine.methods.shared.rows import shuffled
+from engine.privacy.promise import Promise
+from engine.table.hierarchies import ALL, MISSING
+from engine.table.table import Table
+
+ID = "datasets.partition"
+RANGES, NODES = "ranges", "nodes"
+
+
+class Partition(Method):
+    """Multidimensional recoding: all people together, cut again and again where both sides keep k people.
+
+    Notes
+    -----
+    Definition: K. LeFevre, D. DeWitt, R. Ramakrishnan (2006), section 4. Columns with an order are cut
+    between two values and written as the range of the group. The others are cut into the groups of the next
+    finer step, small ones together, and written as the lowest one that all have; never as a mean. The table
+    itself is checked first, and a column in which a group has one value is not cut. Both ends of a range are
+    values of people in the group. What somebody knows beyond the identifying attributes is not bounded; which
+    cuts were made depends on the rows, with conditions on sensitive values too (minimality: R. Wong et al.,
+    2007; downcoding: A. Cohen, 2022).
+    """
+
+    id = ID
+    family = Family.DATASET
+    promises = ("k_anonymity",)
+    spends = Spends.NOTHING
+    rows = Rows.COARSER
+    published = Reference(
+        "LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity (2006)",
+        "section 4",
+        "doi:10.1109/ICDE.2006.101",
+    )
+    parameters = (
+        ALL_COLUMNS,
+        SMALLEST,
+        Parameter("written", ParameterKind.CHOICE, default=RANGES, choices=(RANGES, NODES)),
+        WEIGHTS,
+        *CONDITIONS,
+    )
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        return grouping_problems(request)
+
+    def cost(self, request: Request) -> Promise:
+        return promise(request)
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        table = next(iter(tables.values()))
+        grouping = read(table, request, in_order=request.values["written"] == RANGES)
+        asked = conditions(grouping, table, request)
+        group = mondrian(
+            grouping.codes,
+            grouping.members,
+            grouping.ladders,
+            k=request.values["k"],
+            ordered=[column.name in grouping.ranged for column in grouping.identifying],
+            conditions=asked,
+            progress=context.progress.part(0.1, 0.9),
+        )
+        if group is None:
+            raise refuse(grouping, asked, k=request.values["k"])
+        low, high = ends(group, grouping.codes)
+        steps = between(grouping.ladders, low, high)
+        written, kept = _written(grouping, group, steps, low, high), group >= 0
+        refuse_broken(grouping, asked, grouping.alike(written, kept), k=request.values["k"], method=ID)
+        assert context.chance is not None  # nothing bounds the loss
+        rows = shuffled(grouping.coarser(written, kept), context.chance)
+        artefact = TableArtefact("table", (rows,), grouping.entries(steps))
+        on_steps = len(grouping.ranged) < len(grouping.identifying)
+        return Release(
+            (artefact,),
+            self.cost(request),
+            (grouping.steps_view(group, steps),) if on_steps else (),
+            inside=_inside(grouping, group, _lost(grouping, group, steps, low, high)),
+        )
+
+
+def _written(grouping: Grouping, group: Codes, steps: Codes, low: Codes, high: Codes) -> Written:
+    """Return what every combination reads: the range of its group, or the lowest value that all have."""
+    written = grouping.on_steps(group, np.where(_ranged(grouping)[:, None], 0, steps))
+    for place, (column, ladder) in enumerate(zip(grouping.identifying, grouping.ladders, strict=True)):
+        if column.name in grouping.ranged:
+            texts = [
+                _range(ladder.values[first], ladder.values[last])
+                for first, last in zip(low[place].tolist(), high[place].tolist(), strict=True)
+            ]
+            written[column.name] = np.array(texts, dtype=object)[group]
+    return written
+
+
+def _range(low: str, high: str) -> str:
+    """Write a range; a missing value stands last, and nothing is between it and the others.
+
+    Examples
+    --------
+    >>> _range("31", "44"), _range("31", "31"), _range("31", "")
+    ('[31, 44]', '31', '*')
+    """
+    if low == high:
+        return low
+    return ALL if high == MISSING else f"[{low}, {high}]"
+
+
+def _ranged(grouping: Grouping) -> np.ndarray:
+    return np.array([column.name in grouping.ranged for column in grouping.identifying])
+
+
+def _lost(grouping: Grouping, group: Codes, steps: Codes, low: Codes, high: Codes) -> Floats:
+    """Return the certainty penalty of every cell, shape (columns, combinations)."""
+    lost = np.zeros((len(grouping.identifying), len(group)))
+    for place, (ladder, ranged) in enumerate(zip(grouping.ladders, _ranged(grouping), strict=True)):
+        if ranged:
+            lost[place] = ((high[place] - low[place]) / max(1, len(ladder.values) - 1))[group]
+        else:
+            lost[place] = ladder.losses[steps[place][group], grouping.codes[:, place]]
+    return lost
+
+
+def _inside(grouping: Grouping, group: Codes, lost: Floats) -> Inside:
+    sizes = grouping.members.sizes(group)
+    weights = np.array([ladder.weight for ladder in grouping.ladders])
+    mean = lost[:, grouping.number].mean(axis=1)
+    figures = {
+        "people": grouping.members.people,
+        "left_out": 0,
+        "smallest_group": int(sizes.min()),
+        "groups": len(sizes),
+        "loss": round(float((mean * weights).sum() / weights.sum()), 6),
+    }
+    unknown = grouping.unknown_view()
+    views = (figures_view(figures), losses_view(grouping, lost))
+    return Inside(views if unknown is None else (*views, unknown), figures)
