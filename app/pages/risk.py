@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import words
+from app.keeping import kept
 from app.pages.base import Page
 from app.risk_figures import bands, beside, count_again, count_matching, group_sizes, measure
 from app.widgets.beside_card import BesideCard
@@ -372,7 +373,22 @@ class RiskPage(Page):
             then=tried.under,
         )
         heading = words.say("app.risk.try.heading")
-        return (Part(heading, said, "accent", words.say("app.risk.try.undo"), self.because.undo),)
+        keep = words.say("app.risk.try.keep_what", k=today.limit)
+        return (
+            Part(heading, said, "accent", words.say("app.risk.try.undo"), self.because.undo),
+            Part(body=keep, link=words.say("app.risk.try.keep"), follow=lambda: self._keep(changes)),
+        )
+
+    def _keep(self, changes: Mapping[str, int]) -> None:
+        """Carry what was tried into the plan of a coarser table."""
+        self.study.decide(**kept(self.study.plan, changes, limit=self.limit))
+        said = [
+            words.say("app.risk.try.out" if step < 0 else "app.risk.try.step", column=name, step=step)
+            for name, step in changes.items()
+        ]
+        self.notify(words.say("app.risk.try.kept", changes="; ".join(said), k=self.limit), tone="accent")
+        self.because.undo()
+        self.opened()
 
 
 def _under(sizes: Any, limit: int) -> int:

@@ -538,6 +538,41 @@ def test_a_coarser_step_is_tried_one_after_the_other(window: Window, qtbot: Any,
     settle(qtbot, window)
 
 
+def test_what_was_tried_is_kept_for_a_coarser_table(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "risk")
+    identify(window, qtbot, "stay", "ward")
+    page = window.page("risk")
+    page.because.coarser["stay"].click()
+    page.because.coarser["stay"].click()
+    page.because.left_out["ward"].click()
+    settle(qtbot, window)
+    keep = page.explain("because").parts[1]
+    assert keep.link == words.say("app.risk.try.keep")
+    keep.follow()
+    settle(qtbot, window)
+    plan = window.study.plan
+    assert plan.method == "datasets.k_anonymity"
+    assert plan.parameters["least_steps"] == {"stay": 2} and plan.parameters["k"] == 11
+    assert "ward" not in plan.parameters["columns"] and "age" in plan.parameters["columns"]
+    hierarchy = plan.schema.column("stay").hierarchy
+    assert hierarchy is not None and hierarchy.bands == (5, 10, 20)
+    assert "stay" in window.notice.words()
+    from engine.methods.catalogue import method
+
+    found = method(plan.method)
+    assert not found.problems(found.request(plan.schemas, plan.parameters))
+    # Kept again, what was filled in stays; a step replaces the one before
+    window.study.decide_parameters(k=5)
+    page.because.coarser["stay"].click()
+    settle(qtbot, window)
+    page.explain("because").parts[1].follow()
+    assert window.study.plan.parameters["least_steps"] == {"stay": 1}
+    assert window.study.plan.parameters["k"] == 5
+    window.study.undo()
+    assert window.study.plan.parameters["least_steps"] == {"stay": 2}
+    settle(qtbot, window)
+
+
 def test_arrows_move_between_the_columns_to_try(window: Window, qtbot: Any, people: Path) -> None:
     walk_to(qtbot, window, people, "risk")
     identify(window, qtbot, "stay")

@@ -65,6 +65,10 @@ WEIGHTS = Parameter(
     column_roles=IDENTIFYING,
 )
 """How much the detail of each column counts; 1 where nothing is said."""
+LEAST_STEPS = Parameter(
+    "least_steps", ParameterKind.INTEGER, optional=True, each=True, minimum=1, column_roles=IDENTIFYING
+)
+"""The step of its hierarchy below which no value of a column leaves; 0 where nothing is said."""
 _ASKED: Mapping[str, Callable[[EncodedColumn, Request], Demand]] = {
     "distinct_l": lambda column, request: distinct(request.values["distinct_l"]),
     "entropy_l": lambda column, request: entropy(float(request.values["entropy_l"])),
@@ -91,15 +95,24 @@ def sensitive_columns(request: Request) -> list[Column]:
     return [one for one in columns if one.role is Role.SENSITIVE and (not named or one.name in named)]
 
 
+def least_steps(request: Request) -> Codes:
+    """Return for every identifying column the step below which no value of it leaves."""
+    said = request.values.get("least_steps") or {}
+    return np.array([said.get(column.name, 0) for column in identifying_columns(request)], dtype=np.int64)
+
+
 def grouping_problems(request: Request) -> list[Problem]:
     """Say what is wrong with columns and conditions, from declarations only."""
     values = request.values
     if not identifying_columns(request):
         return [Problem("grouping.nothing_identifying", {}, "columns")]
-    for name in ("sensitive", "weights"):
+    for name in ("sensitive", "weights", "least_steps"):
         for column in values[name] or () if name in values else ():
             if column not in values["columns"]:
                 return [Problem("grouping.not_released", {"column": column}, name)]
+    for column, step in (values.get("least_steps") or {}).items():
+        if step > (height := hierarchy_of(request.schema.column(column)).height):
+            return [Problem("grouping.no_such_step", {"column": column, "height": height}, "least_steps")]
     asked = [name for name in _ASKED if values.get(name) is not None]
     if asked and not sensitive_columns(request):
         return [Problem("grouping.nothing_sensitive", {}, asked[0])]
@@ -269,13 +282,13 @@ def read(table: Table, request: Request, *, in_order: bool = False) -> Grouping:
     rows = pd.DataFrame(cells, dtype="str")
     identifying, weights = identifying_columns(request), request.values.get("weights") or {}
     ladders, codes, ranged = [], [], []
-    for column in identifying:
+    for column, least in zip(identifying, least_steps(request), strict=True):
         found, uniques = pd.factorize(rows[column.name].to_numpy(dtype=object))
         values = [str(value) for value in uniques]
         weight = float(weights.get(column.name, 1))
         order = _in_order(table, column) if in_order else None
         if order is None:
-            ladders.append(Ladder.of(values, hierarchy_of(column), weight=weight))
+            ladders.append(Ladder.of(values, hierarchy_of(column), weight=weight).from_step(least))
         else:
             ladders.append(Ladder.in_order(order, weight=weight))
             ranged.append(column.name)

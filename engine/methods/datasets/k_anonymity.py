@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +15,7 @@ from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.grouping import (
     ALL_COLUMNS,
     CONDITIONS,
+    LEAST_STEPS,
     SMALLEST,
     WEIGHTS,
     Grouping,
@@ -22,6 +23,7 @@ from engine.methods.datasets.grouping import (
     grouping_problems,
     hierarchy_of,
     identifying_columns,
+    least_steps,
     promise,
     read,
     refuse,
@@ -101,6 +103,7 @@ class KAnonymity(Method):
             when=("recoding", (COLUMNS,)),
         ),
         WEIGHTS,
+        LEAST_STEPS,
         *CONDITIONS,
         Parameter(
             "average_risk",
@@ -139,6 +142,7 @@ class KAnonymity(Method):
         made = _made(grouping, asked, request, progress) if enough else None
         if made is None:
             raise refuse(grouping, asked, k=request.values["k"])
+        made = replace(made, steps=np.maximum(made.steps, least_steps(request)[:, None]))
         written, kept = grouping.on_steps(made.group, made.steps), made.group >= 0
         refuse_broken(grouping, asked, grouping.alike(written, kept), k=request.values["k"], method=ID)
         coarse = grouping.coarser(written, kept)

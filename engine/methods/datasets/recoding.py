@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -72,6 +72,18 @@ class Ladder:
     def bits(self) -> int:
         """How many bits the place of a value takes."""
         return int(self.groups.shape[1] - 1).bit_length()
+
+    def from_step(self, least: int) -> Ladder:
+        """Return it with the steps below one as coarse as that one: nothing is finer.
+
+        Examples
+        --------
+        >>> from fractions import Fraction
+        >>> Ladder.of(["31", "32", "47"], Hierarchy(bands=(Fraction(10),))).from_step(1).groups.tolist()
+        [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
+        """
+        steps = np.maximum(np.arange(len(self.groups)), least)
+        return replace(self, groups=self.groups[steps], losses=self.losses[steps])
 
     def place(self, values: Sequence[str]) -> Codes:
         """Return where values stand in `values`."""

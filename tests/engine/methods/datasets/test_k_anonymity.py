@@ -15,7 +15,7 @@ from engine.privacy.noise import Noise, ordinary_generator
 from engine.release.plan import Plan
 from engine.release.run import run
 from engine.release.verify import verify
-from engine.table.hierarchies import Hierarchy
+from engine.table.hierarchies import ALL, Hierarchy
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 from engine.texts import explain
@@ -225,11 +225,25 @@ def test_what_no_table_fulfils_is_said(asked, code, recoding, tmp_path):
         ({"columns": ["age", "stage"], "k": 2, "t": "0.2"}, "grouping.nothing_sensitive"),
         ({"columns": ["age"], "k": 2, "sensitive": ["ill"], "t": "0.2"}, "grouping.not_released"),
         ({"columns": ["age"], "k": 2, "weights": {"town": 2}}, "grouping.not_released"),
+        ({"columns": ["age"], "k": 2, "least_steps": {"town": 1}}, "grouping.not_released"),
+        ({"columns": ["age"], "k": 2, "least_steps": {"age": 9}}, "grouping.no_such_step"),
     ],
 )
 def test_conditions_are_checked_from_declarations(asked, code):
     found = method(ID)
     assert found.problems(found.request({"people": ILL}, asked))[0].code == code
+
+
+@pytest.mark.parametrize("recoding", ["whole_columns", "groups"])
+def test_nothing_is_finer_than_the_step_that_was_asked_for(recoding, tmp_path):
+    given = {"columns": ["age", "town"], "k": 2, "recoding": recoding}
+    finer, _ = made(given, tmp_path=tmp_path)
+    coarse, _ = made({**given, "least_steps": {"age": 2}}, tmp_path=tmp_path)
+    twenty = set(Hierarchy(bands=(5, 20)).at([str(age) for age in range(18, 90)], 2)) | {ALL}
+    ages = [set(one.artefacts[0].frame["age"]) for one in (finer, coarse)]
+    assert not ages[0] <= twenty and ages[1] <= twenty
+    sizes = coarse.artefacts[0].frame.value_counts()
+    assert sizes.min() >= 2
 
 
 def test_values_that_a_hierarchy_misses_are_named_inside_only(tmp_path):
