@@ -376,11 +376,12 @@ class RiskPage(Page):
         keep = words.say("app.risk.try.keep_what", k=today.limit)
         return (
             Part(heading, said, "accent", words.say("app.risk.try.undo"), self.because.undo),
-            Part(body=keep, link=words.say("app.risk.try.keep"), follow=lambda: self._keep(changes)),
+            Part(body=keep, link=words.say("app.risk.try.keep"), follow=self._keep),
         )
 
-    def _keep(self, changes: Mapping[str, int]) -> None:
-        """Carry what was tried into the plan of a coarser table."""
+    def _keep(self) -> None:
+        """Carry what is being tried into the plan of a coarser table."""
+        changes = self.because.changes
         self.study.decide(**kept(self.study.plan, changes, limit=self.limit))
         said = [
             words.say("app.risk.try.out" if step < 0 else "app.risk.try.step", column=name, step=step)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
+from math import ceil
 
 MOTIVES = ("none", "curious", "gain")
 """Who would gain from finding a person: nobody known of, the curious, somebody in a dispute or for money."""
@@ -27,7 +28,9 @@ _RULE: Mapping[str, tuple[int, int, int]] = {
     "checked": (3, 5, 5),
     "room": (3, 3, 5),
 }
-_FIRST_NUMBER = re.compile(r"\s*(\d{1,4})\b(?![.,]\d)")
+_FIRST_NUMBER = re.compile(r"\s*(\d{1,4})\b(?![.,]\d)(?!\s*%)")
+_PROBABILITY = re.compile(r"\s*0?[.,](\d{1,4})\b(?!\s*%)")
+_PERCENT = re.compile(r"\s*(\d{1,2})(?:[.,](\d{1,2}))?\s*%")
 
 
 def proposed(motive: str, control: str) -> int | None:
@@ -61,14 +64,38 @@ def proposed(motive: str, control: str) -> int | None:
 def group_size(threshold: str) -> int | None:
     """Return the group size that a written threshold begins with, or None.
 
+    Parameters
+    ----------
+    threshold
+        A group size, or a highest probability as 0.09 or 9 %; what follows is not read.
+
+    Returns
+    -------
+    int or None
+        For a probability the smallest group whose 1/k is not above it; 0.33, 0.2, 0.09 and 0.05 are read as
+        their sources use them, for groups of 3, 5, 11 and 20.
+
     Examples
     --------
-    >>> group_size("11: as the agency asks for"), group_size("own policy"), group_size("0.09")
-    (11, None, None)
+    >>> group_size("11: as the agency asks for"), group_size("own policy"), group_size("0.09: Policy 0070")
+    (11, None, 11)
     """
+    if risk := _PROBABILITY.match(threshold):
+        return _size_for(risk.group(1))
+    if risk := _PERCENT.match(threshold):
+        return _size_for(f"{risk.group(1):0>2}{risk.group(2) or ''}")
     found = _FIRST_NUMBER.match(threshold)
     size = int(found.group(1)) if found else 0
     return size if size > 1 else None
+
+
+def _size_for(decimals: str) -> int | None:
+    """Return the group size for a probability, given the digits behind its point."""
+    risk = Fraction(int(decimals), 10 ** len(decimals))
+    with_precedent = {round(highest_risk(size), 2): size for size in SIZES}
+    if not risk:
+        return None
+    return with_precedent.get(risk, max(2, ceil(1 / risk)))
 
 
 def highest_risk(size: int) -> Fraction:
