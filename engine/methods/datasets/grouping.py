@@ -26,11 +26,12 @@ from engine.methods.datasets.recoding import Codes, Ladder, Members
 from engine.methods.datasets.rollup import Cells
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import DictionaryEntry, Request
-from engine.methods.shared.rows import entry, written_cells
+from engine.methods.shared.promise import unbounded
+from engine.methods.shared.rows import entry, hierarchy_of, written_cells
 from engine.privacy.promise import Promise, Term
 from engine.risk.encoding import EncodedColumn, encode_column
-from engine.table.hierarchies import ALL, CALENDAR, MISSING, Hierarchy
-from engine.table.schema import Column, Kind, Role
+from engine.table.hierarchies import ALL, MISSING
+from engine.table.schema import Column, Role
 from engine.table.table import Table
 from engine.views import TableView, Text
 
@@ -133,21 +134,7 @@ def promise(request: Request, **further: Term) -> Promise:
         terms[name] = values[name]
         if name == "recursive_l":
             terms["recursive_c"] = values["recursive_c"]
-    return Promise(
-        "k_anonymity",
-        None,
-        request.unit,
-        request.rows_per_person,
-        terms={**terms, **further},
-        assumptions=("trusted_machine",),
-    )
-
-
-def hierarchy_of(column: Column) -> Hierarchy:
-    """Return the declared hierarchy, the calendar for dates, else only the step from the value to all."""
-    if column.hierarchy is not None:
-        return column.hierarchy
-    return Hierarchy(calendar=CALENDAR) if column.kind is Kind.DATE else Hierarchy()
+    return unbounded(request, "k_anonymity", **{**terms, **further})
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,6 +37,7 @@ from engine.methods.protocol import (
     Spends,
     TableArtefact,
 )
+from engine.methods.shared.promise import unbounded
 from engine.methods.shared.rows import entry, shuffled, written_cells
 from engine.privacy.promise import Promise
 from engine.table.preparation.prepare import mask
@@ -168,7 +169,7 @@ class Imputation(Method):
         return problems
 
     def cost(self, request: Request) -> Promise:
-        return Promise("none", None, request.unit, request.rows_per_person, assumptions=("trusted_machine",))
+        return unbounded(request, "none")
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         table = next(iter(tables.values()))

@@ -21,7 +21,6 @@ from engine.methods.datasets.grouping import (
     Grouping,
     conditions,
     grouping_problems,
-    hierarchy_of,
     identifying_columns,
     least_steps,
     promise,
@@ -46,7 +45,7 @@ from engine.methods.protocol import (
     Spends,
     TableArtefact,
 )
-from engine.methods.shared.rows import shuffled
+from engine.methods.shared.rows import hierarchy_of, shuffled
 from engine.privacy.promise import Promise
 from engine.progress import Progress
 from engine.table.table import Table

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from engine.methods.datasets.full_domain import Found, Lattice
-from engine.methods.datasets.grouping import Grouping, hierarchy_of
+from engine.methods.datasets.grouping import Grouping
 from engine.methods.datasets.losses import Floats
 from engine.methods.datasets.recoding import Codes
+from engine.methods.shared.rows import hierarchy_of
 from engine.views import Cell, TableView, Text
 
 WORDS = "grouping.views"

@@ -1,11 +1,11 @@
-"""The promise of a statistic: who is protected, between which data sets, and under which assumptions."""
+"""The promises of methods: who is protected, between which data sets, and under which assumptions."""
 
 from __future__ import annotations
 
 from engine.methods.budget import is_replace_one, required
 from engine.methods.protocol import Request
 from engine.privacy.events import Event
-from engine.privacy.promise import Loss, Promise, Unit
+from engine.privacy.promise import Loss, Promise, Term, Unit
 from engine.views import Text
 
 
@@ -30,6 +30,18 @@ def promise(
         request.unit,
         request.rows_per_person,
         assumptions=assumptions,
+    )
+
+
+def unbounded(request: Request, kind: str, **terms: Term) -> Promise:
+    """Return a promise that bounds no loss: what it says stands in its terms."""
+    return Promise(
+        kind,
+        None,
+        request.unit,
+        request.rows_per_person,
+        terms=terms,
+        assumptions=("trusted_machine",),
     )
 
 

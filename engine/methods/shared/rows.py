@@ -1,4 +1,4 @@
-"""What releases of rows share: cells as they leave, and rows in an order that tells nothing."""
+"""What releases of rows share: cells as they leave, steps to coarser ones, an order that tells nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pandas as pd
 
 from engine.methods.protocol import DictionaryEntry
 from engine.table.coding import texts_of
-from engine.table.schema import Column
+from engine.table.hierarchies import CALENDAR, Hierarchy
+from engine.table.schema import Column, Kind
 from engine.views import Text
 
 
@@ -27,3 +28,10 @@ def shuffled(frame: pd.DataFrame, chance: np.random.Generator) -> pd.DataFrame:
 def entry(column: Column, meaning: str, **values: object) -> DictionaryEntry:
     """Return the line of the dictionary for a column of rows; ``meaning`` is a text below ``datasets``."""
     return DictionaryEntry(column.name, Text(f"datasets.{meaning}", values), str(column.kind))
+
+
+def hierarchy_of(column: Column) -> Hierarchy:
+    """Return the declared hierarchy, the calendar for dates, else only the step from the value to all."""
+    if column.hierarchy is not None:
+        return column.hierarchy
+    return Hierarchy(calendar=CALENDAR) if column.kind is Kind.DATE else Hierarchy()

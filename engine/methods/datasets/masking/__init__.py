@@ -28,6 +28,7 @@ from engine.methods.protocol import (
     Spends,
     TableArtefact,
 )
+from engine.methods.shared.promise import unbounded
 from engine.methods.shared.rows import entry, shuffled
 from engine.methods.values import to_json
 from engine.privacy.promise import Promise
@@ -67,9 +68,7 @@ class Masking(Method):
         return list(problems(request.values["steps"], request.schema, request.values["columns"]))
 
     def cost(self, request: Request) -> Promise:
-        return Promise(
-            "masked", None, request.unit, request.rows_per_person, assumptions=("trusted_machine",)
-        )
+        return unbounded(request, "masked")
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         table, schema = next(iter(tables.values())), request.schema

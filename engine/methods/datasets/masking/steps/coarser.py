@@ -11,9 +11,9 @@ import numpy as np
 from engine.methods.datasets.masking.step import COLUMN, Before, MaskingStep, Options, Told, Values, Wrong
 from engine.methods.datasets.masking.working import Floats, Form, Texts, Working, form_of
 from engine.methods.parameters import Parameter, ParameterKind
+from engine.methods.shared.rows import hierarchy_of
 from engine.methods.values import edge_of
-from engine.table.hierarchies import CALENDAR, Hierarchy
-from engine.table.schema import Column, Kind
+from engine.table.schema import Column
 
 NEAREST, RANDOM = "nearest", "random"
 REMOVED, FLAGGED = "removed", "flagged"
@@ -197,13 +197,6 @@ class CodeEndsAtPercentiles(MaskingStep):
                 if percent not in (0, HUNDRED):
                     ends[place] = there[int(percent * (len(there) - 1) / HUNDRED)]
         return _coded(working, name, *ends)
-
-
-def hierarchy_of(column: Column) -> Hierarchy:
-    """Return the declared hierarchy, the calendar for dates, else only the step from the value to all."""
-    if column.hierarchy is not None:
-        return column.hierarchy
-    return Hierarchy(calendar=CALENDAR) if column.kind is Kind.DATE else Hierarchy()
 
 
 def multiples(whole: Floats, base: Fraction) -> Floats:
