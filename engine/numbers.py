@@ -45,7 +45,10 @@ def written(value: Fraction) -> int | float | str:
     """
     if value.denominator == 1:
         return value.numerator
-    return float(value) if Fraction(str(float(value))) == value else str(value)
+    try:
+        return float(value) if Fraction(str(float(value))) == value else str(value)
+    except OverflowError:
+        return str(value)
 
 
 def plain(value: Any) -> Any:

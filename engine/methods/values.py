@@ -154,9 +154,11 @@ def _exact(value: Any) -> Fraction | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
         return None
     try:
-        return exact(value)
-    except (ValueError, ZeroDivisionError):
+        number = exact(value)
+        float(number)  # rows are compared with it as floats
+    except (ValueError, ZeroDivisionError, OverflowError):
         return None
+    return number
 
 
 def _within(parameter: Parameter, size: Fraction | int) -> None:
