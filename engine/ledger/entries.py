@@ -159,7 +159,7 @@ def status(db: sqlite3.Connection, holding: Holding, compose: Compose | None) ->
         delta_spent=delta,
         composed=compose is not None,
         releases=len(counted),
-        bounds_all=all(entry.loss != "unbounded" for entry in counted),
+        bounds_all=not any(entry.may_have_left for entry in counted if entry.loss == "unbounded"),
         abandoned=tuple(entry for entry in counted if entry.abandoned),
     )
 

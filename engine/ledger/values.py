@@ -114,6 +114,11 @@ class Entry:
         return self.state != "freed"
 
     @property
+    def may_have_left(self) -> bool:
+        """Whether there can be a bundle: not where the run itself said, without a reason, that it made none."""
+        return self.counts and not (self.state == "failed" and not self.reason)
+
+    @property
     def bounded(self) -> bool:
         """Whether the release spends from a budget: its loss is stated and bounded."""
         return self.epsilon is not None
@@ -138,7 +143,7 @@ class Status:
         True: the totals come from the accountant that was passed. False: ε and δ were added up, which is
         always valid (basic composition) and never smaller than what the accountant says.
     bounds_all
-        False as soon as a release that read private rows without formal guarantee is among the entries: the
+        False as soon as a release that read private rows without formal guarantee may have left: the
         differentially private total then no longer bounds all that has left about these people.
     abandoned
         Entries that count as spent until a person resolves them.

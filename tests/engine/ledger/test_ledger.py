@@ -256,6 +256,11 @@ def test_a_release_without_formal_guarantee_ends_the_bound(ledger, holding, rese
     assert ledger.status(holding).bounds_all
     entry = reserve(None)
     ledger.spend(entry)
+    assert not ledger.status(holding).bounds_all  # it is being written
+    ledger.fail(entry)
+    assert ledger.status(holding).bounds_all  # and came to nothing
+    entry = reserve(None)
+    ledger.spend(entry)
     ledger.complete(entry, **SUMS)
     ledger.withdraw(entry, "Asked back by the ethics board")
     assert not ledger.status(holding).bounds_all

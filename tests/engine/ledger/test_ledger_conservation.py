@@ -147,7 +147,10 @@ class Machine(RuleBasedStateMachine):
 
     @rule(entry=releases)
     def fail(self, entry):
+        came_to_nothing = self.model.get(entry, {}).get("state") == "spent"
         self.step(entry, {"spent"}, "failed", lambda: self.ledger.fail(entry))
+        if came_to_nothing:
+            self.model[entry]["left"] = False
 
     @rule(entry=releases)
     def withdraw(self, entry):
@@ -178,7 +181,9 @@ class Machine(RuleBasedStateMachine):
             entry: one["state"] for entry, one in self.model.items()
         }
         unbounded = [
-            one for one in self.model.values() if one.get("loss") == "unbounded" and one["state"] in COUNTING
+            one
+            for one in self.model.values()
+            if one.get("loss") == "unbounded" and one["state"] in COUNTING and one.get("left", True)
         ]
         assert status.bounds_all == (not unbounded)
         for entry, one in self.model.items():
