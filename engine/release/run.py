@@ -27,7 +27,7 @@ from engine.release.checked import Checked
 from engine.release.make import Draft, make
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
-from engine.release.working import name_for, new_folder, sweep, working
+from engine.release.working import give_room, name_for, new_folder, sweep, working
 from engine.release.write import Made
 
 Door = Callable[[Callable[[], None]], Noise]
@@ -192,6 +192,7 @@ def _evaluated(
 def _write(aside: Path, made: Made, progress: Progress) -> tuple[str, str]:
     progress.step(0.8, "run.writing")
     with bundle.written(aside):
+        give_room(aside)
         bundle.begin(aside)
         evidence = write.write_release(aside / RELEASE, made)
         progress.step(0.9, "run.reports")

@@ -7,6 +7,7 @@ and the next run, or the window when it opens, takes away what a dead process le
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import secrets
 import shutil
@@ -24,6 +25,8 @@ from engine.release.verify import verify
 
 PREFIX = ".custos-"
 COMPUTER = "computer"
+ROOM, ROOM_BYTES = "room", 8 << 20
+"""Kept free for the bundle from before the first noise until it is written; a usual one takes a third."""
 COMPARED = "custos-compared-"
 DAY = 86_400.0
 SHORTLY = 60.0
@@ -48,12 +51,26 @@ def working(folder: Path) -> Iterator[Path]:
         try:
             folder.mkdir(mode=0o700)
             (folder / COMPUTER).write_text(platform.node(), encoding="utf-8")
+            _keep_room(folder / ROOM)
         except OSError as error:
             name, reason = folder.parent.name, error.strerror or ""
             raise InputRefused("bundle.not_writable", folder=name, reason=reason) from error
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _keep_room(path: Path) -> None:
+    with path.open("wb") as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, ROOM_BYTES)
+        else:
+            file.write(bytes(ROOM_BYTES))
+
+
+def give_room(folder: Path) -> None:
+    """Give the room of a working folder to the bundle that is written now."""
+    (folder / ROOM).unlink(missing_ok=True)
 
 
 def new_folder(folder: Path) -> Path:

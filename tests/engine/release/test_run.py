@@ -18,7 +18,7 @@ from engine.methods.protocol import MAIN, Budget
 from engine.privacy.promise import Neighbours
 from engine.progress import Progress
 from engine.release import bundle as bundle_module
-from engine.release import reading, write
+from engine.release import reading, working, write
 from engine.release.plan import FileReference, Plan
 from engine.release.preview import preview
 from engine.table.schema import Role, Schema
@@ -131,6 +131,48 @@ def test_a_full_disk_leaves_no_half_bundle(
     assert not (folder / "bundle").exists()
     assert not [path for path in folder.iterdir() if path.name.startswith(".custos")]
     assert entries(ledger) == ["failed"]
+
+
+def test_a_disk_without_room_for_the_bundle_costs_nothing(
+    run: Runner, folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is noticed before the first noise, because the room is taken then."""
+
+    def full(path: Path) -> None:
+        path.write_bytes(b"")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("engine.release.working._keep_room", full)
+    with pytest.raises(InputRefused) as refusal:
+        run()
+    assert refusal.value.code == "bundle.not_writable"
+    assert not [path for path in folder.iterdir() if path.name.startswith(".custos")]
+    assert entries(ledger) == ["freed"]
+
+
+def test_the_room_is_there_while_noise_is_drawn_and_gone_when_the_bundle_is_written(
+    run: Runner, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[str, int] = {}
+    counts = type(method("statistics.counts"))
+    original_run, original_write = counts.run, write.write_release
+
+    def room() -> int:
+        return sum(path.stat().st_size for path in folder.glob(".custos-*/room"))
+
+    def watched_run(self, tables, request, context):
+        seen.setdefault("noise", room())
+        return original_run(self, tables, request, context)
+
+    def watched_write(*arguments, **options):
+        seen["writing"] = room()
+        return original_write(*arguments, **options)
+
+    monkeypatch.setattr(counts, "run", watched_run)
+    monkeypatch.setattr(write, "write_release", watched_write)
+    made = run()
+    assert seen["noise"] >= working.ROOM_BYTES and seen["writing"] == 0
+    assert sum(path.stat().st_size for path in made.folder.rglob("*")) < working.ROOM_BYTES
 
 
 @pytest.mark.parametrize("kind", ["folder", "file", "link"])
