@@ -203,7 +203,7 @@ def encode_column(values: pd.Series, column: Column) -> EncodedColumn:
     found, uniques = pd.factorize(values)
     codes = found.astype(np.int32)
     listed: list[object] = uniques.tolist() if hasattr(uniques, "tolist") else list(uniques)
-    listed, new = _declared_missing(listed, column)
+    listed, new = _in_one_form(listed, column)
     if new is not None:
         codes = new[codes]  # −1 is the last place, which stands for a missing cell
     absent = codes < 0
@@ -213,19 +213,24 @@ def encode_column(values: pd.Series, column: Column) -> EncodedColumn:
     return EncodedColumn(column, codes, (*listed, None), len(listed))
 
 
-def _declared_missing(
-    values: list[object], column: Column
-) -> tuple[list[object], npt.NDArray[np.int32] | None]:
-    """Take the missing codes, and text that is blank, out of the values; say what becomes of each code."""
+def _in_one_form(values: list[object], column: Column) -> tuple[list[object], npt.NDArray[np.int32] | None]:
+    """Take missing ones out of the values, and what reads like another one; say what becomes of each code.
+
+    Blanks around a text are no part of it: a release does not have them, so that they make no other value.
+    """
     absent = {text_of(code) for code in column.missing} | {MISSING}
     if values and not column.missing and not isinstance(values[0], str):
         return values, None
-    gone = np.array([text in absent for text in texts_of(values)], dtype=bool)
-    if not gone.any():
+    texts = texts_of(values)
+    kept: dict[str, object] = {}
+    for text, value in zip(texts, values, strict=True):
+        if text not in absent:
+            kept.setdefault(text, value)
+    if len(kept) == len(values):
         return values, None
-    new = np.append(np.cumsum(~gone) - 1, -1).astype(np.int32)
-    new[:-1][gone] = -1
-    return [value for value, out in zip(values, gone, strict=True) if not out], new
+    place = {text: code for code, text in enumerate(kept)}
+    new = np.array([*(place.get(text, -1) for text in texts), -1], dtype=np.int32)
+    return list(kept.values()), new
 
 
 def _people(table: Table, schema: Schema) -> Codes | None:

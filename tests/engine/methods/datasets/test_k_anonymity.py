@@ -94,6 +94,14 @@ def test_too_few_people_are_refused_in_words(recoding, columns, rows, tmp_path):
     assert "30" in explain(caught.value)[0]
 
 
+def test_values_that_read_alike_are_one_value(tmp_path):
+    schema = Schema((Column("job", Role.IDENTIFYING), Column("result", Role.SENSITIVE)))
+    rows = Table(pd.DataFrame({"job": ["a"] * 3, "result": ["x", " x", "x "]}))
+    with pytest.raises(InputRefused) as caught:
+        made({"columns": ["job", "result"], "k": 2, "distinct_l": 2}, rows, tmp_path, schema)
+    assert caught.value.code == "grouping.one_value"
+
+
 def test_groups_are_counted_again_as_they_read(tmp_path):
     """Whatever made them: here a hierarchy that splits again what a step had put together."""
     tree = {"a": ("*", "a"), "b": ("g", "a"), "": ("a", "b")}
