@@ -115,7 +115,7 @@ class Entry:
 
     @property
     def may_have_left(self) -> bool:
-        """Whether there can be a bundle: not where the run itself said, without a reason, that it made none."""
+        """Whether there can be a bundle: not where the run itself closed the entry, giving no reason."""
         return self.counts and not (self.state == "failed" and not self.reason)
 
     @property

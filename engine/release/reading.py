@@ -32,7 +32,7 @@ from engine.table.preparation.steps import check as check_steps
 from engine.table.preparation.steps import columns_of
 from engine.table.reading import shape
 from engine.table.reading.names import clean_names
-from engine.table.reading.options import Finding, ReadOptions
+from engine.table.reading.options import Finding, ReadOptions, can_decode
 from engine.table.reading.readers import SUFFIXES, detect, read_table
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
@@ -213,10 +213,8 @@ def refuse_open(plan: Plan, sources: Sequence[Source]) -> None:
 
 def _refuse_impossible(options: ReadOptions, file: str) -> None:
     """Refuse an encoding that nobody knows, and marks that could not be told from one another."""
-    try:
-        "a".encode(options.encoding or "utf-8")
-    except (LookupError, ValueError) as error:
-        raise InputRefused("table.unknown_encoding", file=file, found=str(options.encoding)[:100]) from error
+    if not can_decode(options.encoding or "utf-8"):
+        raise InputRefused("table.unknown_encoding", file=file, found=str(options.encoding)[:100])
     marks = [options.delimiter or ",", options.quote or "", options.escape or ""]
     given = [mark for mark in marks if mark]
     numbers = {options.decimal or ".", options.thousands or ""}

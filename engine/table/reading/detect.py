@@ -14,7 +14,7 @@ from engine.errors import InputRefused
 from engine.table.patterns import LONGEST, MISSING_CODES, date_order_of, is_grouped, is_number
 from engine.table.reading.header import header_of
 from engine.table.reading.names import refuse_wide
-from engine.table.reading.options import ReadOptions
+from engine.table.reading.options import ReadOptions, can_decode
 
 SAMPLE_BYTES = 1 << 20
 SAMPLE_ROWS = 1000
@@ -190,11 +190,10 @@ def _legacy(sample: bytes) -> str:
 
 
 def _decoded(sample: bytes, encoding: str, whole: bool, file: str) -> str:
+    if not can_decode(encoding):
+        raise InputRefused("table.unknown_encoding", file=file, found=encoding[:100])
     try:
-        decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-        text = decoder.decode(sample, final=whole)
-    except (LookupError, TypeError) as error:
-        raise InputRefused("table.unknown_encoding", file=file, found=encoding) from error
+        text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(sample, final=whole)
     except UnicodeError as error:  # no mark at its beginning says which of the two UTF-16 it is
         other = _encoding(sample, whole, file)[0]
         raise InputRefused(

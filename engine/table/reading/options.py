@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -11,6 +12,7 @@ from engine.errors import InputRefused
 FORMATS = ("text", "excel", "parquet", "spss", "stata", "sas", "sas_transport")
 DATE_ORDERS = ("ymd", "dmy", "mdy")
 MOST_COLUMNS = 100_000
+_OF_NAMES = ("idna", "punycode")  # of domain names, not of texts
 ROWS_NAMED = 5
 """How many row numbers a finding keeps."""
 
@@ -121,6 +123,20 @@ def _fits(name: str, value: Any) -> bool:
     if name in ("quote", "escape", "thousands"):
         return isinstance(value, str) and len(value) <= 1
     return isinstance(value, str)
+
+
+def can_decode(encoding: str) -> bool:
+    """Say whether text files can be read in an encoding: not every codec of Python is one for them.
+
+    Examples
+    --------
+    >>> [can_decode(name) for name in ("utf-16", "klingon", "base64", "punycode")]
+    [True, False, False, False]
+    """
+    try:
+        return codecs.lookup(encoding).name not in _OF_NAMES and "a".encode(encoding).decode(encoding) == "a"
+    except (LookupError, ValueError):
+        return False
 
 
 @dataclass(frozen=True)

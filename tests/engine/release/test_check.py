@@ -160,6 +160,7 @@ def test_every_option_of_reading_has_to_be_said(name: str, tmp_path: Path) -> No
     [
         ({"encoding": "klingon"}, "table.unknown_encoding"),
         ({"encoding": "rot13"}, "table.unknown_encoding"),
+        ({"encoding": "Punycode"}, "table.unknown_encoding"),
         ({"encoding": "a\0b"}, "table.unknown_encoding"),
         ({"delimiter": '"'}, "table.bad_option"),
         ({"delimiter": "\n"}, "table.bad_option"),
