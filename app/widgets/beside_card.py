@@ -15,7 +15,7 @@ from app.widgets.exact_field import ExactField
 from app.widgets.prose import Prose
 from app.widgets.second_file import SecondFile
 
-SIZE = "population_size"
+FIELD = "population_size"
 
 
 class BesideCard(Card):
@@ -30,12 +30,12 @@ class BesideCard(Card):
         self.files: dict[str, SecondFile] = {}
         self.answers: dict[str, Prose] = {}
         self._add_file(POPULATION, "analyses.disclosure.sources.population")
-        self.size = ExactField(words.say("app.risk.beside.size"), smallest=1, whole=True, width=120)
-        self.size.setObjectName(SIZE)
-        self.size.decided.connect(lambda number: self.chosen.emit(POPULATION, number))
+        self.how_many = ExactField(words.say("app.risk.beside.size"), smallest=1, whole=True, width=120)
+        self.how_many.setObjectName(FIELD)
+        self.how_many.decided.connect(lambda number: self.chosen.emit(POPULATION, number))
         said = Prose(words.say("app.risk.beside.size"), tone="quiet")
         said.setWordWrap(False)
-        self.body.addLayout(row(said, self.size))
+        self.body.addLayout(row(said, self.how_many))
         self._add_answer(POPULATION)
         self._add_file(INTRUDER, "analyses.linkage.sources.intruder")
         self._add_answer(INTRUDER)
@@ -57,7 +57,7 @@ class BesideCard(Card):
         """Show what is asked with; its answer is not known yet."""
         self.files[name].show_file(given if isinstance(given, Path) else None)
         if name == POPULATION:
-            self.size.show_number(given if isinstance(given, Fraction) else None)
+            self.how_many.show_number(given if isinstance(given, Fraction) else None)
         self.show_answer(name, ())
 
     def show_answer(self, name: str, sentences: Sequence[str]) -> None:

@@ -639,9 +639,9 @@ def test_other_files_change_the_risk(window: Window, qtbot: Any, people: Path, t
     page.beside.files["intruder"].chosen.emit(str(known))
     settle(qtbot, window)
     assert page.beside.answers["intruder"].plain().startswith("Of 2 records of the other file, 1 agree")
-    page.beside.size.setText("1,000")
-    page.beside.size.setModified(True)
-    page.beside.size.editingFinished.emit()
+    page.beside.how_many.setText("1,000")
+    page.beside.how_many.setModified(True)
+    page.beside.how_many.editingFinished.emit()
     settle(qtbot, window)
     assert "1,000" in page.beside.answers["population"].plain()
     assert not page.beside.files["population"].file.isVisible()  # the size took the place of the file
