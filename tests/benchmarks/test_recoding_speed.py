@@ -11,6 +11,7 @@ import pytest
 
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.losses import Loss
+from engine.methods.datasets.mdav import Space, mdav
 from engine.methods.datasets.mondrian import mondrian
 from engine.methods.datasets.recoding import Ladder, Members
 from tests.engine.methods.datasets.adult import NINE, complete_rows, placed
@@ -62,3 +63,13 @@ def test_cutting_a_million_people_from_the_top(k):
     took = seconds(lambda: mondrian(distinct, members, ladders, k=k, ordered=[True] * 6), times=2)
     print(f"k = {k}: {took / sort:.1f} × one sort (limit 8)")
     assert took <= 8 * sort
+
+
+@pytest.mark.parametrize(("k", "limit"), [(5, 4.0), (3, 6.0)])
+def test_groups_of_similar_people(k, limit):
+    """45,000 × 5, in seconds of CPU time."""
+    chance = np.random.default_rng(1)
+    points = chance.normal(size=(5, 5)) @ chance.normal(size=(5, 45_000))
+    took = seconds(lambda: mdav(Space(points), k=k), times=1)
+    print(f"k = {k}: {took:.1f} s (limit {limit})")
+    assert took <= limit

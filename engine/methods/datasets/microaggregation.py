@@ -1,0 +1,262 @@
+"""The rows of people, with the identifying values of similar ones replaced by what stands for their group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.methods.datasets.grouping import (
+    ALL_COLUMNS,
+    SMALLEST,
+    WEIGHTS,
+    grouping_problems,
+    identifying_columns,
+    promise,
+)
+from engine.methods.datasets.mdav import Categories, Floats, Space, mdav, squared_errors
+from engine.methods.datasets.recoding import Codes, Ladder
+from engine.methods.datasets.solution import figures_view
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    Context,
+    DictionaryEntry,
+    Family,
+    Inside,
+    Method,
+    Reference,
+    Release,
+    Request,
+    Rows,
+    Spends,
+    TableArtefact,
+)
+from engine.methods.shared.promise import unbounded
+from engine.methods.shared.rows import entry, hierarchy_of, shuffled, written_cells
+from engine.privacy.promise import Promise
+from engine.risk.encoding import EncodedColumn, encode_column
+from engine.table.coding import text_of
+from engine.table.hierarchies import MISSING
+from engine.table.schema import Column, Kind
+from engine.table.table import Table
+
+ID = "datasets.microaggregation"
+TOGETHER, RANKING = "together", "ranking"
+_DIGITS = 6
+
+
+class Microaggregation(Method):
+    """Micro-aggregation: groups of k to 2k − 1 similar rows, all of which read alike afterwards.
+
+    Notes
+    -----
+    Definition: J. Domingo-Ferrer and V. Torra (2005), section 3. Numbers become the mean of the group,
+    ordered values its median, others the most frequent; missing where most are. *Together* groups over all
+    identifying columns: rows agree with k − 1 others. *Ranking* groups each column by itself: far less
+    is lost, every single value stands for at least k rows, but their combination may still be one person's
+    alone, so that nothing is promised. Who knows all others of a group can compute the last one's value from
+    the mean; a sensitive value that a whole group shares is told about each of them.
+    """
+
+    id = ID
+    family = Family.DATASET
+    promises = ("k_anonymity", "none")
+    spends = Spends.NOTHING
+    rows = Rows.COARSER
+    published = Reference(
+        "Domingo-Ferrer, Torra: Ordinal, continuous and heterogeneous k-anonymity through microaggregation "
+        "(2005)",
+        "section 3",
+        "doi:10.1007/s10618-005-0007-5",
+    )
+    parameters = (
+        ALL_COLUMNS,
+        SMALLEST,
+        Parameter("grouping", ParameterKind.CHOICE, default=TOGETHER, choices=(TOGETHER, RANKING)),
+        WEIGHTS,
+    )
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        if wrong := grouping_problems(request):
+            return wrong
+        return [Problem(f"{ID}.several_rows", {})] if request.rows_per_person > 1 else []
+
+    def cost(self, request: Request) -> Promise:
+        if request.values["grouping"] == TOGETHER:
+            return promise(request)
+        return unbounded(request, "none")
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        rows = next(iter(tables.values())).rows()
+        k, together = request.values["k"], request.values["grouping"] == TOGETHER
+        if len(rows) < k:
+            raise InputRefused("grouping.too_few", k=k)
+        columns = [request.schema.column(name) for name in request.values["columns"]]
+        weights = request.values["weights"]
+        parts = [
+            _part(encode_column(rows[column.name], column), float(weights.get(column.name, 1)))
+            for column in identifying_columns(request)
+        ]
+        if together:
+            group = mdav(_space(parts), k=k, progress=context.progress.part(0.1, 0.9))
+            groups = [group] * len(parts)
+        else:
+            groups = [_ranked(part, k) for part in parts]
+        cells = {column.name: written_cells(rows[column.name], column) for column in columns}
+        cells |= {part.name: part.written(own).tolist() for part, own in zip(parts, groups, strict=True)}
+        frame = pd.DataFrame(cells, dtype="str")
+        if together and frame.groupby([part.name for part in parts]).size().min() < k:
+            raise InputRefused("run.promise_differs", method=ID)
+        assert context.chance is not None  # nothing bounds the loss
+        artefact = TableArtefact(
+            "table", (shuffled(frame, context.chance),), tuple(_entry(column, parts) for column in columns)
+        )
+        return Release((artefact,), self.cost(request), inside=_inside(parts, groups))
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """One identifying column. From private rows.
+
+    Parameters
+    ----------
+    encoded
+        The column.
+    stands
+        What stands for a group: ``mean``, ``median`` or ``mode``.
+    numbers
+        Of every row for a mean, its rank for a median, its code for a mode; not a number where missing.
+    weight
+        How much it counts.
+    """
+
+    encoded: EncodedColumn
+    stands: str
+    numbers: Floats
+    weight: float
+
+    @property
+    def name(self) -> str:
+        return self.encoded.column.name
+
+    def points(self) -> tuple[Floats, tuple[Categories, ...]]:
+        """Return the column as points: numbers and ranks in standard deviations, categories in their tree."""
+        if self.stands == "mode":
+            texts = self.encoded.texts
+            ladder = Ladder.of(texts, hierarchy_of(self.encoded.column))
+            codes = ladder.place(texts)[self.encoded.codes]
+            return np.zeros((0, len(codes))), (Categories(codes, ladder.groups[:-1], self.weight),)
+        missing = np.isnan(self.numbers)
+        present = self.numbers[~missing]
+        spread = float(present.std()) if len(present) else 0.0
+        scaled = np.zeros(len(self.numbers))
+        if spread:
+            scaled[~missing] = (present - present.mean()) / spread
+        points = np.array([scaled, missing.astype(np.float64)] if missing.any() else [scaled])
+        return points * np.sqrt(self.weight), ()
+
+    def written(self, group: Codes) -> np.ndarray:
+        """Return what every row reads, given the group of each: missing where most of the group are."""
+        missing = np.isnan(self.numbers)
+        size = np.bincount(group)
+        gone = np.bincount(group, missing) * 2 > size
+        if self.stands == "mean":
+            texts = self._means(group, missing, len(size))
+        else:
+            texts = self._middle(group, len(size))
+        return np.where(gone, MISSING, texts)[group]
+
+    def _means(self, group: Codes, missing: np.ndarray, groups: int) -> np.ndarray:
+        count = np.maximum(1, np.bincount(group, ~missing, groups))
+        means = np.bincount(group, np.where(missing, 0.0, self.numbers), groups) / count
+        kind = self.encoded.column.kind
+        if kind is Kind.DATE:
+            days = np.rint(means).astype("int64").astype("datetime64[D]")
+            return np.array([str(day) for day in days], dtype=object)
+        if kind is Kind.INTEGER:
+            means = np.rint(means)
+        return np.array([text_of(float(f"{mean:.{_DIGITS}g}")) for mean in means], dtype=object)
+
+    def _middle(self, group: Codes, groups: int) -> np.ndarray:
+        """Return the lower median of ranks, or the most frequent code, of every group."""
+        number = np.nan_to_num(self.numbers, nan=-1.0).astype(np.int64)
+        order = np.lexsort((number, group))
+        order = order[number[order] >= 0]
+        own, value = group[order], number[order]
+        found = np.zeros(groups, dtype=np.int64)
+        if self.stands == "median":
+            first, last = (
+                np.searchsorted(own, np.arange(groups)),
+                np.searchsorted(own, np.arange(1, groups + 1)),
+            )
+            some = last > first
+            found[some] = value[(first + (last - first - 1) // 2)[some]]
+            by_rank = np.argsort(self.encoded.ranks)
+            found = by_rank[found]
+        else:
+            size = self.encoded.size
+            pairs, count = np.unique(own * size + value, return_counts=True)
+            best = np.lexsort((pairs, -count, pairs // size))
+            of_group, first = np.unique(pairs[best] // size, return_index=True)
+            found[of_group] = pairs[best][first] % size
+        return np.array(self.encoded.texts, dtype=object)[found]
+
+
+def _part(encoded: EncodedColumn, weight: float) -> _Part:
+    column, missing = encoded.column, encoded.missing
+    if not encoded.ordered:
+        own = encoded.codes.astype(np.float64)
+        stands = "mode"
+    elif column.kind is Kind.ORDINAL:
+        own, stands = encoded.ranks[encoded.codes].astype(np.float64), "median"
+    else:
+        listed = [np.nan if value is None else _number(value, column) for value in encoded.values]
+        own, stands = np.array(listed, dtype=np.float64)[encoded.codes], "mean"
+    if missing is not None and stands != "mode":  # as a category it is a value of its own
+        own[encoded.codes == missing] = np.nan
+    return _Part(encoded, stands, own, weight)
+
+
+def _number(value: object, column: Column) -> float:
+    if column.kind is Kind.DATE:
+        return float(np.datetime64(pd.Timestamp(str(value)), "D").astype("int64"))
+    return float(str(value))
+
+
+def _space(parts: list[_Part]) -> Space:
+    points = [part.points() for part in parts]
+    categories = tuple(one for _, found in points for one in found)
+    return Space(np.ascontiguousarray(np.concatenate([numbers for numbers, _ in points])), categories)
+
+
+def _ranked(part: _Part, k: int) -> Codes:
+    """Put rows into groups of k by their rank in one column, the last of up to 2k − 1."""
+    rank = part.encoded.ranks[part.encoded.codes]
+    group = np.empty(len(rank), dtype=np.int64)
+    group[np.argsort(rank, kind="stable")] = np.minimum(np.arange(len(rank)) // k, len(rank) // k - 1)
+    return group
+
+
+def _entry(column: Column, parts: list[_Part]) -> DictionaryEntry:
+    stands = {part.name: part.stands for part in parts}.get(column.name)
+    return entry(column, "as_it_is" if stands is None else f"group_{stands}")
+
+
+def _inside(parts: list[_Part], groups: list[Codes]) -> Inside:
+    lost = total = 0.0
+    for part, group in zip(parts, groups, strict=True):
+        inside, everybody = squared_errors(_space([part]), group)
+        lost, total = lost + inside, total + everybody
+    sizes = [np.bincount(group) for group in groups]
+    figures = {
+        "people": len(groups[0]),
+        "left_out": 0,
+        "smallest_group": min(int(size.min()) for size in sizes),
+        "largest_group": max(int(size.max()) for size in sizes),
+        "groups": max(len(size) for size in sizes),
+        "squared_loss": round(lost / total, 6) if total else 0.0,
+    }
+    return Inside((figures_view(figures),), figures)
