@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.methods.cheaper import Cheaper as Cheaper
+from engine.methods.earlier import NOTHING, Earlier
 from engine.methods.filling import Counted
 from engine.methods.kinds import Family as Family
 from engine.methods.kinds import Rows as Rows
@@ -345,6 +346,8 @@ class Context:
         Told where the work is; it also stops.
     passphrase
         Locks a key that stays inside; given only to a method that `keeps_key`, and kept nowhere.
+    earlier
+        Earlier releases of the register by this method; given only to a method that `compares`.
     """
 
     noise: Noise
@@ -352,6 +355,7 @@ class Context:
     folder: Path
     progress: Progress = SILENT
     passphrase: str | None = field(default=None, repr=False)
+    earlier: Earlier = NOTHING
 
 
 class Method(ABC):
@@ -373,6 +377,8 @@ class Method(ABC):
     """Whether some people are kept from the method, so that measures can compare with them."""
     keeps_key: ClassVar[bool] = False
     """Whether a secret key stays inside, so that a passphrase is asked for when it is made."""
+    compares: ClassVar[bool] = False
+    """Whether it has to see its own earlier releases of the register, which could be subtracted."""
     same_tables: ClassVar[bool] = False
     """Whether every visit of a service has to read the very tables that were there when it was opened."""
     libraries: ClassVar[tuple[str, ...]] = ()

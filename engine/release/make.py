@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.errors import InputRefused
-from engine.methods.protocol import Artefact, Context, FileArtefact, ModelArtefact, Release, TableArtefact
+from engine.methods.earlier import NOTHING, Earlier
+from engine.methods.protocol import (
+    Artefact,
+    Context,
+    FileArtefact,
+    ModelArtefact,
+    Release,
+    TableArtefact,
+)
 from engine.privacy.draw import Draw
 from engine.privacy.noise import Noise, ordinary_generator
 from engine.progress import SILENT, Progress
@@ -106,6 +114,7 @@ def make(
     split: Split | None = None,
     progress: Progress = SILENT,
     passphrase: str | None = None,
+    earlier: Earlier = NOTHING,
 ) -> Draft:
     """Make a release from the tables that were read; nothing is written.
 
@@ -124,6 +133,8 @@ def make(
         method asks for one and None is given.
     passphrase
         For a key that stays inside.
+    earlier
+        Earlier releases of the register for a method that compares with them.
 
     Raises
     ------
@@ -149,6 +160,7 @@ def make(
         new_folder(folder),
         progress.part(0.1, 1.0),
         passphrase if checked.method.keeps_key else None,
+        earlier,
     )
     release = _made(checked, used, context)
     drawn = noise.counted

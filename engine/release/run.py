@@ -24,6 +24,7 @@ from engine.release import bundle, charge, promised, reading, write
 from engine.release.bundle import INTERNAL, RELEASE, Bundle
 from engine.release.check import check, ready, refuse_language
 from engine.release.checked import Checked
+from engine.release.earlier import earlier
 from engine.release.make import Draft, make
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
@@ -42,6 +43,7 @@ def run(
     language: str = "en",
     progress: Progress = SILENT,
     passphrase: str | None = None,
+    known: tuple[Path, ...] = (),
 ) -> Bundle:
     """Make the release that a plan decides, and everything that proves it.
 
@@ -63,6 +65,8 @@ def run(
         stays spent.
     passphrase
         Locks the key that stays inside, for methods that keep one; it is kept nowhere.
+    known
+        Folders of earlier releases, for methods that compare with them; those beside ``out`` are found.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def run(
         The person pressed Stop. The ledger knows whether noise had been drawn.
     """
     door: Door = lambda spend: Noise(on_first_draw=spend)  # noqa: E731
-    return run_through(plan, out, ledger, base, language, progress, door, passphrase)
+    return run_through(plan, out, ledger, base, language, progress, door, passphrase, known)
 
 
 def run_through(
@@ -89,6 +93,7 @@ def run_through(
     progress: Progress,
     door: Door,
     passphrase: str | None = None,
+    known: tuple[Path, ...] = (),
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
@@ -111,7 +116,16 @@ def run_through(
             if opens or not checked.promise.drawn():
                 spend()  # no noise will do it: the entry is spent before the method sees a row
             making = progress.part(0.35, 0.7)
-            draft = make(checked, prepared, noise, folder=folder, progress=making, passphrase=passphrase)
+            told = earlier(ledger, holding, checked.method, places=(out.absolute().parent, *known))
+            draft = make(
+                checked,
+                prepared,
+                noise,
+                folder=folder,
+                progress=making,
+                passphrase=passphrase,
+                earlier=told,
+            )
             give_back()
             evaluated = _evaluated(plan, checked, prepared, draft, folder, progress.part(0.7, 0.8))
             made = Made(plan, checked, foreseen, prepared, draft, ledger, holding, entry, language, evaluated)

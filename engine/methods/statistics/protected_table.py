@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 ID = "statistics.protected_table"
 ALL = "(all)"
+NAMED = 5  # cells that a refusal names
 MOST_CELLS = 20_000
 WHOLE, PAIRS = "whole", "pairs"
 THRESHOLD, DOMINANCE, P_PERCENT = "threshold", "dominance", "p_percent"
@@ -79,6 +80,7 @@ class ProtectedTable(Method):
     family = Family.STATISTICS
     promises = ("small_cells", "small_sums")
     spends = Spends.NOTHING
+    compares = True
     libraries = ("highspy", "scipy")
     published = Reference(
         "Fischetti, Salazar-González: Solving the cell suppression problem on tabular data with linear "
@@ -228,7 +230,31 @@ class ProtectedTable(Method):
             if refused.code != "suppression.impossible":
                 raise
             raise InputRefused(f"{ID}.impossible", threshold=request.values["threshold"]) from refused
-        return self._release(done, request, found.people[printed])
+        self._refuse_differences(done, request, context)
+        return self._release(done, request, found.people[printed], context)
+
+    def _refuse_differences(self, done: Audited, request: Request, context: Context) -> None:
+        """Refuse a table that gives away small cells beside one that was released of the register before."""
+        from engine.methods.shared.suppression.differencing import Told, exposed, hidden_numbers
+
+        new = Told(done.frame, self._totals(request), *self._told(request.values))
+        for one in context.earlier.releases:
+            if one.parameters.get("of") != request.values["of"]:
+                continue
+            frame = next(iter(one.frames.values()))
+            value = str(frame.columns[-1])
+            totals = {name: _word(frame[name], one.parameters) for name in one.parameters["columns"]}
+            told = frame[[*totals, value]].assign(**{value: hidden_numbers(frame[value])})
+            cells = exposed(new, Told(told, totals, *self._told(one.parameters)))
+            if cells:
+                named = "; ".join(cells[:NAMED])
+                raise InputRefused(f"{ID}.differs", title=one.title, count=len(cells), cells=named)
+
+    def _told(self, values: Mapping[str, Any]) -> tuple[float, float]:
+        """Return what everybody knows of a hidden cell at least, and below which count one is small."""
+        if values.get("of") is not None:
+            return 0.0, 0.0
+        return (1.0 if values["zeros"] == "printed" else 0.0), float(values["threshold"])
 
     def _contributions(self, table: Table, request: Request) -> Contributions:
         """Return what people contribute to every cell, totals included."""
@@ -274,7 +300,7 @@ class ProtectedTable(Method):
         frame.loc[hidden[printed], name] = pd.NA
         return frame
 
-    def _release(self, done: Audited, request: Request, people: Integers) -> Release:
+    def _release(self, done: Audited, request: Request, people: Integers, context: Context) -> Release:
         from engine.methods.shared.suppression import shown
 
         cells, words, quantity = self.cells(request), self._totals(request), self.quantity(request)
@@ -297,8 +323,18 @@ class ProtectedTable(Method):
             self.cost(request),
             shown.outside(ID, done, words),
             notes,
-            inside=shown.inside(ID, done, words, people),
+            inside=shown.inside(ID, done, words, people, earlier=context.earlier),
         )
+
+
+def _word(labels: pd.Series, parameters: Mapping[str, Any]) -> str:
+    """Return the word for all values of a column of an earlier table."""
+    present, word = set(labels), ALL
+    if not parameters["totals"] and parameters["tables"] == WHOLE:
+        return unused_name(ALL, tuple(present))
+    while f"({word})" in present:  # where a value is called like it, the word has more brackets
+        word = f"({word})"
+    return word
 
 
 def _cap_notes(request: Request) -> list[Text]:

@@ -101,7 +101,8 @@ class Published:
                 if solver.solved(found):
                     end = solver.objective(found) * self._unit + known
                 elif not (most and solver.is_unbounded(found)):
-                    raise InputRefused("suppression.unsolved")
+                    is_wrong = solver.contradicts(found)
+                    raise InputRefused(f"suppression.{'contradicts' if is_wrong else 'unsolved'}")
                 (high if most else low)[line] = end
         return _inwards(low, high, self.hidden) if whole else Intervals(low, high)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from engine.methods.earlier import Earlier
 from engine.methods.protocol import Inside
 from engine.methods.shared.suppression.additive import Integers
 from engine.methods.shared.suppression.audited import Audited
@@ -46,10 +47,20 @@ def _crossed(words: str, done: Audited, names: list[str], numbers: list[Cell]) -
     )
 
 
-def inside(method: str, done: Audited, totals: Mapping[str, str], people: Integers) -> Inside:
+def inside(
+    method: str,
+    done: Audited,
+    totals: Mapping[str, str],
+    people: Integers,
+    *,
+    earlier: Earlier,
+) -> Inside:
     """Return what the custodian sees: the figures of the search and every hidden cell with its interval."""
     words = f"methods.{method}.views"
-    figures = _figures(done, people)
+    figures = _figures(done, people) | {
+        "earlier_compared": len(earlier.releases),
+        "earlier_not_found": earlier.not_found,
+    }
     headings = (Text(f"{words}.inside.figure"), Text(f"{words}.inside.value"))
     lines = tuple((Text(f"{words}.inside.{name}"), value) for name, value in figures.items())
     views: list[View] = [

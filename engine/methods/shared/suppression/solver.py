@@ -74,7 +74,7 @@ def aim(found: Any, costs: Floats, *, most: bool) -> None:
 def solved(found: Any) -> bool:
     """Solve from where the last one ended; say whether the optimum was found."""
     found.run()
-    return bool(found.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+    return found.getModelStatus() in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kModelEmpty)
 
 
 def is_unbounded(found: Any) -> bool:
@@ -84,6 +84,11 @@ def is_unbounded(found: Any) -> bool:
         highspy.HighsModelStatus.kUnbounded,
         highspy.HighsModelStatus.kUnboundedOrInfeasible,
     )
+
+
+def contradicts(found: Any) -> bool:
+    """Say whether no values keep all limits."""
+    return bool(found.getModelStatus() == highspy.HighsModelStatus.kInfeasible)
 
 
 def values(found: Any) -> Floats:

@@ -181,3 +181,103 @@ def test_the_example_is_made_verified_and_true(tmp_path):
     figures = inside["inside"]  # which of a person's stays is counted is drawn, so that it differs
     assert figures["primary"] >= 3 and figures["gap"] == 0
     assert (frame["count"] == "").sum() == figures["primary"] + figures["secondary"]
+
+
+# --- earlier tables of the same register --------------------------------------------------------------
+
+
+def people_table(frame, tmp_path, name="people.csv"):
+    frame.to_csv(tmp_path / name, index=False)
+    return tmp_path / name
+
+
+def plan_for(path, given, title):
+    """Return the example's plan over another file of the same columns."""
+    tree = json.loads(EXAMPLE.read_text())
+    tree["files"]["people"]["path"] = path.name
+    tree["parameters"] |= given
+    tree["purpose"]["title"] = title
+    return Plan.loads(json.dumps(tree))
+
+
+def stays(counts, first=1):
+    """Return people with an age, a gender and a readmission, so many of each."""
+    rows = [cell for cell, count in counts.items() for _ in range(count)]
+    frame = pd.DataFrame(rows, columns=["age", "gender", "readmitted"])
+    frame.insert(0, "patient_nbr", range(first, first + len(frame)))
+    frame.insert(1, "encounter_id", range(10_000, 10_000 + len(frame)))
+    return frame
+
+
+COUNTS = {
+    (age, gender, stay): size
+    for (age, gender, stay), size in zip(
+        ((a, g, r) for a in ("[40-50)", "[50-60)") for g in ("Female", "Male") for r in ("NO", "<30", ">30")),
+        (40, 30, 25, 60, 28, 33, 52, 47, 35, 61, 44, 29),
+        strict=True,
+    )
+}
+
+
+def both(tmp_path, first, second, given=(), again=()):
+    """Release two tables of one register, the second beside the first."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for frame, more, name in ((first, given, "one"), (second, again, "two")):
+        path = people_table(frame, tmp_path, f"{name}.csv")
+        plan = plan_for(path, {"seconds": 2} | dict(more), f"Table {name}")
+        made = run(plan, out=tmp_path / name, ledger=ledger, base=tmp_path)
+    return made
+
+
+def test_a_table_that_differs_by_few_people_is_refused_with_the_cells(tmp_path):
+    more = COUNTS | {("[40-50)", "Male", "<30"): 28 + 3}
+    with pytest.raises(InputRefused) as caught:
+        both(tmp_path, stays(COUNTS), stays(more))
+    assert caught.value.code == f"{ID}.differs" and caught.value.values["title"] == "Table one"
+    what, do = explain(caught.value)
+    assert "[40-50) · <30" in what and do and not (tmp_path / "two").exists()
+    assert "[40-50)" not in str(caught.value)  # a log names the kinds of values only
+
+
+def test_many_more_people_and_the_same_table_are_released(tmp_path):
+    more = {cell: size + 20 for cell, size in COUNTS.items()}
+    both(tmp_path, stays(COUNTS), stays(more))
+    (tmp_path / "again").mkdir()
+    made = both(tmp_path / "again", stays(COUNTS), stays(COUNTS))
+    inside = json.loads((made.folder / "internal" / "evidence.json").read_text())["internal"]["inside"]
+    assert inside["earlier_compared"] == 1 and inside["earlier_not_found"] == 0
+
+
+def test_a_cell_that_was_hidden_may_not_be_printed_beside_another_pattern(tmp_path):
+    """A small cell of the first table is the difference of two cells that a lower threshold prints."""
+    counts = COUNTS | {("[40-50)", "Female", "<30"): 3, ("[40-50)", "Male", "<30"): 4}
+    with pytest.raises(InputRefused, match=rf"{ID}\.differs"):
+        both(tmp_path, stays(counts), stays(counts), {"threshold": 11}, {"threshold": 5})
+
+
+def test_a_table_over_other_columns_is_joined_to_the_earlier_one(tmp_path):
+    """Age by gender leaves nothing to hide; beside age by readmission it is audited as one table."""
+    counts = COUNTS | {("[40-50)", "Male", ">30"): 2}
+    made = both(tmp_path, stays(counts), stays(counts), {}, {"columns": ["age", "gender"]})
+    assert made.folder.name == "two"
+
+
+def test_an_earlier_table_that_is_not_there_is_counted(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    path = people_table(stays(COUNTS), tmp_path)
+    for name in ("far/one", "near/two"):
+        (tmp_path / name).parent.mkdir()
+        made = run(plan_for(path, {"seconds": 1}, name), out=tmp_path / name, ledger=ledger, base=tmp_path)
+    inside = json.loads((made.folder / "internal" / "evidence.json").read_text())["internal"]["inside"]
+    assert inside["earlier_compared"] == 0 and inside["earlier_not_found"] == 1
+    known = (tmp_path / "far" / "one",)
+    (tmp_path / "new").mkdir()
+    made = run(
+        plan_for(path, {"seconds": 1}, "three"),
+        out=tmp_path / "new" / "three",
+        ledger=ledger,
+        base=tmp_path,
+        known=known,
+    )
+    inside = json.loads((made.folder / "internal" / "evidence.json").read_text())["internal"]["inside"]
+    assert inside["earlier_compared"] == 1 and inside["earlier_not_found"] == 1

@@ -1,0 +1,43 @@
+"""What left of the same register before: for methods whose releases could be subtracted from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class EarlierRelease:
+    """An earlier release of the register by the same method, as its recipient has it.
+
+    Parameters
+    ----------
+    title
+        Of the release.
+    method
+        Its id.
+    parameters
+        As they were decided, JSON values.
+    frames
+        Its tables by file name, all cells as text.
+    """
+
+    title: str
+    method: str
+    parameters: Mapping[str, Any]
+    frames: Mapping[str, pandas.DataFrame]
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """The earlier releases that were found, and how many were not where anybody looked."""
+
+    releases: tuple[EarlierRelease, ...] = ()
+    not_found: int = 0
+
+
+NOTHING = Earlier()

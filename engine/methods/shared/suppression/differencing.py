@@ -1,0 +1,143 @@
+"""What two published tables of the same register tell together: one subtracted from the other, or joined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.methods.shared.suppression.audit import Published
+
+SLACK = 1e-6
+MOST_JOINED = 20_000  # combinations of the values of both tables up to which they are joined
+
+
+@dataclass(frozen=True)
+class Told:
+    """A published table with what everybody knows about it.
+
+    Parameters
+    ----------
+    frame
+        Its columns that name cells, then the numbers, missing where hidden.
+    totals
+        The word for all values, by column.
+    least
+        What a hidden cell is at least.
+    threshold
+        Below which a count is small; 0 for sums.
+    """
+
+    frame: pd.DataFrame
+    totals: Mapping[str, str]
+    least: float
+    threshold: float
+
+    @property
+    def numbers(self) -> dict[frozenset[tuple[str, str]], float]:
+        """The printed numbers by the cell that they stand for, as `_cells` names it."""
+        numbers = self.frame[self.frame.columns[-1]]
+        pairs = zip(_cells(self), numbers, numbers.isna(), strict=True)
+        return {cell: float(number) for cell, number, is_hidden in pairs if not is_hidden}
+
+
+def exposed(new: Told, old: Told) -> list[str]:
+    """Name the cells that become too small to be printed by what the other table says.
+
+    Returns
+    -------
+    list of str
+        Their values, for people inside. Empty where neither table gives away a small cell of the other.
+
+    Notes
+    -----
+    Counts: where both print a cell and the numbers differ by less than the threshold, the difference is a
+    small group (who came, or left, or whom a condition takes out). Where all common numbers agree, the tables
+    are taken as made from the same rows: joined to one table over the columns of both, the interval of every
+    hidden cell that may be small must still reach the threshold. Sums: joined in the same way, no hidden one
+    may become exact. A column whose values were put together differently in the two counts as two columns,
+    so that what their overlaps tell is not seen.
+    """
+    numbers, before = new.numbers, old.numbers
+    common = [cell for cell in numbers if cell in before]
+    gap = {cell: abs(numbers[cell] - before[cell]) for cell in common}
+    threshold = max(new.threshold, old.threshold)
+    near = [cell for cell in common if 0 < gap[cell] < threshold]
+    if near:
+        return [_named(cell) for cell in near]
+    if any(gap.values()) or not common:
+        return []
+    return _joined(new, old)
+
+
+def _joined(new: Told, old: Told) -> list[str]:
+    second = _apart(new, old)
+    totals = {**second, **new.totals}
+    both = [_spread(new.frame, new.totals, totals), _spread(_renamed(old, second), second, totals)]
+    value = str(new.frame.columns[-1])
+    both[1].columns = [*list(both[1].columns[:-1]), value]
+    frame = pd.concat(both, ignore_index=True)
+    totals = {name: totals[name] for name in frame.columns[:-1]}
+    if np.prod([float(frame[name].nunique()) for name in totals]) > MOST_JOINED:
+        return []
+    table = Published(frame, totals=totals, value=value, least=min(new.least, old.least))
+    try:
+        ends = table.intervals()
+    except InputRefused as refused:
+        if refused.code != "suppression.contradicts":
+            raise
+        return []  # no table gives both: they are of different rows
+    threshold = np.where(np.arange(len(frame)) < len(new.frame), new.threshold, old.threshold)
+    width = ends.high - ends.low
+    is_near = np.where(threshold > 0, ends.high < threshold - SLACK, width <= SLACK * (1 + np.abs(ends.low)))
+    rows = frame.loc[table.hidden & is_near, list(totals)].itertuples(index=False, name=None)
+    words = list(totals.items())
+    return [
+        _named(frozenset((name, text) for (name, word), text in zip(words, row, strict=True) if text != word))
+        for row in rows
+    ]
+
+
+def _cells(told: Told) -> list[frozenset[tuple[str, str]]]:
+    """Name every line by the columns that are not summed and their values."""
+    names = list(told.totals)
+    return [
+        frozenset((name, text) for name, text in zip(names, row, strict=True) if text != told.totals[name])
+        for row in told.frame[names].itertuples(index=False, name=None)
+    ]
+
+
+def _named(cell: frozenset[tuple[str, str]]) -> str:
+    return " · ".join(text for _, text in sorted(cell)) or "·"
+
+
+def _apart(new: Told, old: Told) -> dict[str, str]:
+    """Return the words for all values, a column of the old table under another name where it has others."""
+    other = {}
+    for name, word in old.totals.items():
+        here = set(new.frame[name]) - {new.totals[name]} if name in new.totals else set()
+        there = set(old.frame[name]) - {word}
+        is_same = name not in new.totals or here == there
+        other[name if is_same else f"{name} ′"] = word
+    return other
+
+
+def _renamed(old: Told, words: Mapping[str, str]) -> pd.DataFrame:
+    return old.frame.set_axis([*words, old.frame.columns[-1]], axis=1)
+
+
+def _spread(frame: pd.DataFrame, own: Mapping[str, str], totals: Mapping[str, str]) -> pd.DataFrame:
+    """Return the lines under the columns of both tables: what a table does not have is summed."""
+    columns = {
+        name: frame[name].where(frame[name] != own[name], word) if name in own else word
+        for name, word in totals.items()
+    }
+    return pd.DataFrame({**columns, str(frame.columns[-1]): frame[frame.columns[-1]]}, index=frame.index)
+
+
+def hidden_numbers(texts: pd.Series) -> pd.Series:
+    """Return numbers as they are written in a file, missing where the cell is empty."""
+    return pd.to_numeric(texts.where(texts != ""), errors="coerce").astype("Float64")
