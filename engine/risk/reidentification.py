@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import hyp2f1
 
 from engine.errors import InputRefused
 from engine.risk.combinations import Numbers, combined, dense, described
@@ -166,6 +165,8 @@ def estimated(
 
 def _hypergeometric(f: Floats, q: Floats) -> Floats:
     """Return ₂F₁(1, 1; f+1; q) = Σ q^k / C(f+k, k)."""
+    from scipy.special import hyp2f1  # on first use: every release looks at the measures that import this
+
     found = hyp2f1(1.0, 1.0, f + 1.0, q)
     large = f > _SERIES_FROM  # scipy answers NaN for large f; there the series ends after a few terms
     term, total = np.ones(int(large.sum())), np.zeros(int(large.sum()))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import subprocess
+import sys
 from dataclasses import fields, replace
 from fractions import Fraction
 
@@ -447,3 +449,12 @@ def test_the_words_say_that_another_try_is_paid_for_and_seen():
     for name in ("median", "largest", "error"):
         assert "ledger" in catalogue[f"measures.{ERROR}.numbers.{name}.change"]
     assert "ledger" in catalogue[f"measures.{ERROR}.views.worst.note"]
+
+
+def test_looking_for_measures_loads_no_library_that_only_some_of_them_compute_with():
+    code = (
+        "import sys, engine.evaluation.catalogue as found; assert found.measures()\n"
+        "print(sorted({'scipy.special', 'scipy.optimize', 'sklearn'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
