@@ -98,7 +98,8 @@ def group_sizes(
 
     Examples
     --------
-    >>> from engine.table.schema import Column
+    >>> import pandas as pd
+    >>> from engine.table.schema import Column, Role
     >>> table = Table(pd.DataFrame({"age": [30, 30, 41], "sex": ["f", "f", "m"]}))
     >>> schema = Schema((Column("age", Role.IDENTIFYING), Column("sex", Role.IDENTIFYING)))
     >>> found = group_sizes(table, schema)
