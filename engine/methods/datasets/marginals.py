@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from engine.methods.budget import budget_problems, is_replace_one, required
-from engine.methods.datasets.marginal_model.cells import ColumnCells, Intervals, bounds_of, cells_of
 from engine.methods.datasets.marginal_model.rounds import Learnt, learn
 from engine.methods.datasets.marginal_model.sampling import rows_of, uniform
 from engine.methods.datasets.marginal_model.schedule import Schedule
@@ -29,20 +28,27 @@ from engine.methods.protocol import (
     TableArtefact,
 )
 from engine.methods.shared.cells import level_problems
+from engine.methods.shared.column_cells import (
+    BINS,
+    CELL_KINDS,
+    OWN_EDGES,
+    ColumnCells,
+    Intervals,
+    columns_as_cells,
+    edge_problems,
+    is_listed,
+)
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.rows import entry
-from engine.methods.values import edge_number
 from engine.privacy.accuracy import Accuracy, gaussian_accuracy, laplace_accuracy
 from engine.privacy.promise import Promise
 from engine.table import coding
-from engine.table.schema import Column, Kind
 from engine.table.table import Table
 from engine.views import TableView, Text
 
 ID = "datasets.marginals"
 WORDS = f"methods.{ID}"
 GAUSSIAN, LAPLACE = "gaussian", "laplace"
-KINDS = (Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER, Kind.DATE)
 MOST_CELLS = 5_000
 MOST_ROWS = 10_000_000
 
@@ -75,12 +81,17 @@ class Marginals(Method):
     )
     parameters = (
         Parameter(
-            "columns", ParameterKind.COLUMNS, minimum=1, maximum=100, column_kinds=KINDS, needs_domain=True
+            "columns",
+            ParameterKind.COLUMNS,
+            minimum=1,
+            maximum=100,
+            column_kinds=CELL_KINDS,
+            needs_domain=True,
         ),
         Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
         Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
-        Parameter("bins", ParameterKind.INTEGER, default=16, minimum=2, maximum=64),
-        Parameter("edges", ParameterKind.EDGES, optional=True, each=True, minimum=2, maximum=200),
+        BINS,
+        OWN_EDGES,
         Parameter("rows", ParameterKind.INTEGER, optional=True, minimum=1, maximum=MOST_ROWS),
     )
 
@@ -88,9 +99,8 @@ class Marginals(Method):
 
     def further_problems(self, request: Request) -> list[Problem]:
         columns = [request.schema.column(name) for name in request.values["columns"]]
-        listed = [one for one in columns if one.domain is not None and _is_listed(one)]
-        found = level_problems(listed, parameter="columns")
-        found += self._edge_problems(request, columns)
+        found = level_problems([one for one in columns if is_listed(one)], parameter="columns")
+        found += edge_problems(request, columns, method=ID, parameter="columns")
         if not found:
             for column, cells in zip(columns, self.cells(request), strict=True):
                 if cells.size > MOST_CELLS:
@@ -99,30 +109,9 @@ class Marginals(Method):
         gaussian = request.values["noise"] == GAUSSIAN
         return found + budget_problems(request, uses_delta=gaussian)
 
-    def _edge_problems(self, request: Request, columns: list[Column]) -> list[Problem]:
-        found = []
-        named = {column.name for column in columns}
-        for name in request.values["edges"] or {}:
-            if name not in named or _is_listed(request.schema.column(name)):
-                found.append(Problem(f"{ID}.no_edges", {"column": name}, "edges"))
-        for column in columns:
-            if _is_listed(column) or column.name in (request.values["edges"] or {}):
-                continue
-            low, high = bounds_of(column)
-            if low >= high:
-                found.append(Problem(f"{ID}.no_edges", {"column": column.name}, "columns"))
-        return found
-
     def cells(self, request: Request) -> tuple[ColumnCells, ...]:
         """Return the cells of every column: from declarations alone."""
-        values = request.values
-        edges = {
-            name: tuple(edge_number(edge) for edge in own) for name, own in (values["edges"] or {}).items()
-        }
-        return tuple(
-            cells_of(request.schema.column(name), bins=values["bins"], edges=edges.get(name))
-            for name in values["columns"]
-        )
+        return columns_as_cells(request, request.values["columns"])
 
     def schedule(self, request: Request) -> Schedule:
         """Return which noise everything gets."""
@@ -194,11 +183,6 @@ class Marginals(Method):
         dictionary = tuple(_entry(column) for column in columns)
         views = (_measured_view(learnt, request.values["columns"], schedule),)
         return Release((TableArtefact("table", (frame,), dictionary),), self.cost(request), views)
-
-
-def _is_listed(column: Column) -> bool:
-    domain = column.domain
-    return domain is not None and (domain.values is not None or domain.code_list is not None)
 
 
 def _is_thin(schedule: Schedule) -> bool:

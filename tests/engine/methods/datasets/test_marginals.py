@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
-from engine.methods.datasets.marginal_model.cells import Intervals, Named, cells_of
 from engine.methods.protocol import Budget, Context
+from engine.methods.shared.column_cells import Intervals, Named, cells_of
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, log10
@@ -10,6 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import Request
+from engine.methods.values import edge_number
 from engine.table import coding
 from engine.table.schema import Column, Kind
 
@@ -17,6 +21,9 @@ Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 NUMBERS = (Kind.INTEGER, Kind.NUMBER)
+CELL_KINDS = (Kind.CATEGORY, Kind.ORDINAL, *NUMBERS, Kind.DATE)
+BINS = Parameter("bins", ParameterKind.INTEGER, default=16, minimum=2, maximum=64)
+OWN_EDGES = Parameter("edges", ParameterKind.EDGES, optional=True, each=True, minimum=2, maximum=200)
 
 
 @dataclass(frozen=True)
@@ -127,10 +134,10 @@ def cells_of(column: Column, *, bins: int, edges: tuple[Fraction, ...] | None = 
     edges
         Increasing.
     """
-    domain = column.domain
     if edges is not None:
         return Intervals(column, edges)
-    if domain is None or domain.values is not None or domain.code_list is not None:
+    domain = column.domain
+    if domain is None or is_listed(column):
         return Named(column)
     low, high = bounds_of(column)
     whole = column.kind in (Kind.INTEGER, Kind.DATE)
@@ -150,3 +157,39 @@ def bounds_of(column: Column) -> tuple[Fraction, Fraction]:
         return tuple(Fraction(int(np.datetime64(str(day), "D").astype(int))) for day in (low, high))  # type: ignore[return-value]
     assert isinstance(low, Fraction) and isinstance(high, Fraction)
     return low, high
+
+
+def columns_as_cells(request: Request, names: Iterable[str]) -> tuple[ColumnCells, ...]:
+    """Return the cells of columns, with the intervals and edges that a request asks for."""
+    own = request.values[OWN_EDGES.name] or {}
+    return tuple(
+        cells_of(
+            request.schema.column(name),
+            bins=request.values[BINS.name],
+            edges=tuple(map(edge_number, own[name])) if name in own else None,
+        )
+        for name in names
+    )
+
+
+def edge_problems(
+    request: Request, columns: Sequence[Column], *, method: str, parameter: str
+) -> list[Problem]:
+    """Say which columns cannot be cut into intervals, and which edges belong to none."""
+    own = request.values[OWN_EDGES.name] or {}
+    named = {column.name for column in columns if not is_listed(column)}
+    found = [
+        Problem(f"{method}.no_edges", {"column": name}, OWN_EDGES.name) for name in own if name not in named
+    ]
+    for column in columns:
+        if column.name in named and column.name not in own:
+            low, high = bounds_of(column)
+            if low >= high:
+                found.append(Problem(f"{method}.no_edges", {"column": column.name}, parameter))
+    return found
+
+
+def is_listed(column: Column) -> bool:
+    """Whether the values of a column are names that were declared one by one."""
+    domain = column.domain
+    return domain is not None and (domain.values is not None or domain.code_list is not None)

@@ -1,0 +1,196 @@
+"""How a budget is divided among the sums of an additive model: from public numbers alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, sqrt
+
+from engine.privacy.events import Event, Sequential
+from engine.privacy.gaussian import continuous_delta
+from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Integers, root_above
+from engine.privacy.noise import Noise
+
+RESIDUAL_STEPS = 1 << 15
+COUNTS, COUNTS_PURE = 0.05, 0.2
+"""Shares of the budget that the numbers of rows by cell get."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Noise, rounds and reach.
+
+    Parameters
+    ----------
+    sizes
+        Cells of every predictor.
+    epsilon, delta
+        Of the whole release; δ = 0 for noise of the Laplace kind.
+    rows_per_person
+        The cap.
+    replace_one
+        Whether neighbouring tables exchange a person.
+    about_rows
+        Roughly how many rows there are; public.
+    is_classes
+        Whether one of two classes is predicted, else a number between −1 and 1.
+
+    Notes
+    -----
+    A row is in one cell of each predictor with a residual of at most ``reach``. Gaussian noise: the squared
+    distances over squared scales add up to μ² (Dong, Roth and Su 2022, corollary 3.3), which is (ε, δ) as
+    Balle and Wang (2018), theorem 8, say. Laplace noise: everything adds up.
+    """
+
+    sizes: tuple[int, ...]
+    epsilon: Fraction
+    delta: Fraction
+    rows_per_person: int
+    replace_one: bool
+    about_rows: int
+    is_classes: bool
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether the noise is Gaussian, so that a δ is spent."""
+        return self.delta > 0
+
+    @cached_property
+    def level(self) -> float:
+        """μ of Gaussian noise, a hair below what was given; ε of Laplace noise."""
+        if not self.is_gaussian:
+            return float(self.epsilon)
+        return gaussian_level(float(self.epsilon), float(self.delta)) * (1 - 1e-4)
+
+    @property
+    def signal(self) -> float:
+        """The level for one row that comes or goes."""
+        return self.level / (self.rows_per_person * (2 if self.replace_one else 1))
+
+    @cached_property
+    def clipping(self) -> Fraction:
+        """Residuals are clipped to ± this: at first all are smaller, so that little is lost."""
+        small = self.epsilon < 1 or not self.is_classes or not self.is_gaussian
+        return Fraction(1, 2) if small else Fraction(3, 4)
+
+    @property
+    def reach(self) -> int:
+        """The same in steps of residuals."""
+        return int(self.clipping * RESIDUAL_STEPS)
+
+    @cached_property
+    def rounds(self) -> int:
+        """How often every predictor has its turn."""
+        if not self.is_gaussian:
+            return 4
+        if self.is_classes:
+            wanted = sqrt(self.about_rows * self.signal / float(self.clipping)) / 4
+            return int(min(max(wanted, 3), 40))
+        return int(min(max(sqrt(self.about_rows * self.signal) / 10, 3), 30))
+
+    @property
+    def averaged(self) -> int:
+        """The curves of so many last rounds are averaged."""
+        return max(1, self.rounds // 2)
+
+    @property
+    def bend(self) -> float:
+        """Largest second derivative of a row's loss."""
+        return 0.25 if self.is_classes else 1.0
+
+    @cached_property
+    def base(self) -> float:
+        """Standard deviation of the noise of one cell if there were one round."""
+        return self.deviation(self.sum_scale) / RESIDUAL_STEPS / sqrt(self.rounds)
+
+    @property
+    def shrinkage(self) -> float:
+        """Weight of the penalty."""
+        return (1.5 if self.epsilon <= 1 else 0.8) * self.base
+
+    @property
+    def ridge(self) -> float:
+        """Weight of the penalty in the size of a step."""
+        return self.shrinkage + 2 * self.bend * self.base + 1
+
+    @cached_property
+    def count_scale(self) -> Fraction:
+        """Scale of the noise of the numbers of rows."""
+        if self.is_gaussian:
+            return _up(sqrt(self._count_squared / COUNTS) / self.level)
+        return _up(self._moved * len(self.sizes) / (COUNTS_PURE * self.level))
+
+    @cached_property
+    def sum_scale(self) -> Fraction:
+        """Scale of the noise of the sums of residuals, in their steps."""
+        sums = self.rounds * len(self.sizes)
+        moved = self._moved * self.reach
+        if self.is_gaussian:
+            return _up(moved * sqrt(sums / (1 - COUNTS)) / self.level)
+        return _up(moved * sums / ((1 - COUNTS_PURE) * self.level))
+
+    @property
+    def needed_rows(self) -> float:
+        """Rows of a cell below which its effect is more noise than chance among people."""
+        noise = self.base * sqrt(1 / (1 - COUNTS))
+        return noise**2 / self.bend
+
+    @property
+    def events(self) -> Event:
+        """What the ledger reserves."""
+        sums, reach = self.rounds * len(self.sizes), self._moved * self.reach
+        if self.is_gaussian:
+            return Sequential(
+                (
+                    DiscreteGaussian(self.count_scale, root_above(self._count_squared)),
+                    DiscreteGaussian(self.sum_scale, Fraction(reach), count=sums),
+                )
+            )
+        return Sequential(
+            (
+                DiscreteLaplace(self.count_scale, Fraction(self._moved * len(self.sizes))),
+                DiscreteLaplace(self.sum_scale, Fraction(reach), count=sums),
+            )
+        )
+
+    def drawn(self, scale: Fraction, size: int, noise: Noise) -> Integers:
+        """Draw noise of a scale."""
+        if self.is_gaussian:
+            return noise.discrete_gaussian(scale**2, size)
+        return noise.discrete_laplace(scale, size)
+
+    def deviation(self, scale: Fraction) -> float:
+        """Return the standard deviation of noise of a scale."""
+        return float(scale) if self.is_gaussian else sqrt(2) * float(scale)
+
+    @property
+    def _moved(self) -> int:
+        """Rows by which neighbouring tables differ; exchanged ones may share a cell, with opposite signs."""
+        return self.rows_per_person * (2 if self.replace_one else 1)
+
+    @property
+    def _count_squared(self) -> int:
+        return len(self.sizes) * self.rows_per_person**2 * (2 if self.replace_one else 1)
+
+
+def gaussian_level(epsilon: float, delta: float) -> float:
+    """Return the largest μ = sensitivity / scale that is (ε, δ), by halving.
+
+    Examples
+    --------
+    >>> round(gaussian_level(1.0, 1e-6), 4)
+    0.2366
+    """
+    low, high = 0.0, 2 * epsilon + 10
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle and continuous_delta(scale=1.0, epsilon=epsilon, sensitivity=middle) <= delta:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _up(scale: float) -> Fraction:
+    return Fraction(ceil(scale * 1024), 1024)
