@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from collections.abc import Iterator
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
@@ -16,7 +17,7 @@ def instances(package: ModuleType, base: Any) -> tuple[Any, ...]:
     Parameters
     ----------
     package
-        Every module below it is imported.
+        Every module of it is imported, and of the packages right below it.
     base
         The kind. Classes that are defined elsewhere (in tests) and abstract ones are passed over.
 
@@ -59,9 +60,18 @@ def instance(package: ModuleType, base: Any, wanted: str) -> Any | None:
 
 def kinds(package: ModuleType, base: Any) -> list[Any]:
     """Return every concrete class of a kind below a package, see `instances`."""
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
+    for name in _modules(package):
+        importlib.import_module(name)
     return _kinds(base, f"{package.__name__}.")
+
+
+def _modules(package: ModuleType) -> Iterator[str]:
+    """Yield the modules of a package and of those right below it: what lies deeper is a part of these."""
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        yield module.name
+        if module.ispkg:
+            inner = importlib.import_module(module.name)
+            yield from (one.name for one in pkgutil.iter_modules(inner.__path__, f"{module.name}."))
 
 
 def _kinds(parent: Any, below: str) -> list[Any]:

@@ -40,7 +40,6 @@ from engine.methods.protocol import (
 from engine.methods.shared.promise import unbounded
 from engine.methods.shared.rows import entry, shuffled, written_cells
 from engine.privacy.promise import Promise
-from engine.table.preparation.prepare import mask
 from engine.table.schema import Column, Kind
 from engine.table.table import Table
 from engine.views import TableView, Text
@@ -348,6 +347,8 @@ def _read_by_masks(request: Request) -> set[str]:
 
 def _where(table: Table, request: Request, name: str) -> npt.NDArray[np.bool_]:
     """Return the rows in which a column is replaced."""
+    from engine.table.preparation.prepare import mask  # on first use: it brings the readers of files along
+
     condition = (request.values["masks"] or {}).get(name)
     if condition is None:
         return np.ones(table.n_rows, dtype=bool)

@@ -32,6 +32,16 @@ def test_a_method_loads_no_other() -> None:
     assert done.stdout.strip() == "['engine.methods.statistics.counts']"
 
 
+def test_the_list_of_methods_loads_no_library_that_only_a_run_needs() -> None:
+    heavy = ["pandas.core", "pyarrow.lib", "scipy", "sklearn", "highspy", "cryptography"]
+    code = (
+        "import sys; from engine.__main__ import main; assert main(['methods', '--json']) == 0;"
+        f"print('\\n' + str([name for name in {heavy} if name in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def test_a_file_that_cannot_be_imported_holds_up_no_other_method(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(name: str) -> None:
         raise ImportError(name)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 from engine.methods.datasets.masking.step import WORDS
 from engine.views import IntervalsView, Text
@@ -67,6 +66,8 @@ class AddedNoise:
             return np.where(scaled < 0, tail, 1 - tail)
         if self.distribution == UNIFORM:
             return np.clip(0.5 + scaled / (2 * 3**0.5), 0.0, 1.0)
+        from scipy.special import ndtr  # on first use: the list of methods is made without it
+
         return np.asarray(ndtr(scaled))
 
 

@@ -8,7 +8,6 @@ from enum import StrEnum
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from engine.methods.datasets.synthesis.variables import Floats
 from engine.table import coding
@@ -89,9 +88,11 @@ def combined(
         variance = own * size / rows
     if variance < 0:
         return Combined(middle, variance, float("nan"), float("nan"))
-    quantile = stats.norm.ppf(0.975)
+    from scipy.special import ndtri, stdtrit  # on first use: the list of methods is made without it
+
+    quantile = ndtri(0.975)
     if rule is Rule.PARTIAL and between > 0:
-        quantile = stats.t.ppf(0.975, (m - 1) * (1 + own * m / between) ** 2)
+        quantile = stdtrit((m - 1) * (1 + own * m / between) ** 2, 0.975)
     half = float(quantile * np.sqrt(variance))
     return Combined(middle, variance, middle - half, middle + half)
 

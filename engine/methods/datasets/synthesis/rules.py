@@ -12,7 +12,6 @@ import pandas as pd
 
 from engine.methods.datasets.synthesis.variables import Floats
 from engine.table import coding
-from engine.table.preparation.prepare import mask
 from engine.table.schema import Column, Kind, Schema
 from engine.table.table import Table
 
@@ -60,6 +59,10 @@ class Rules:
         >>> rules.broken(pd.DataFrame({"came": ["2020-01-02"] * 2, "went": ["2020-01-01", ""]})).tolist()
         [True, False]
         """
+        from engine.table.preparation.prepare import (
+            mask,  # on first use: it brings the readers of files along
+        )
+
         found = np.zeros(len(cells), dtype=bool)
         table = Table(cells)
         for one, other in self.never:
