@@ -149,7 +149,11 @@ def from_csv(text: str, *, column: str, file: str) -> Hierarchy:
     """
     text = text.removeprefix("\ufeff")
     mark = ";" if text.split("\n", 1)[0].count(";") else "," if "," in text.split("\n", 1)[0] else "\t"
-    rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text), delimiter=mark) if row]
+    try:
+        lines = [row for row in csv.reader(io.StringIO(text), delimiter=mark) if row]
+    except csv.Error as error:  # a cell longer than any value
+        raise InputRefused("schema.hierarchy_lines", column=column, file=file, row=1) from error
+    rows = [[cell.strip() for cell in row] for row in lines]
     tree: dict[str, tuple[str, ...]] = {}
     for number, row in enumerate(rows, start=1):
         path = tuple(row[1:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +22,11 @@ from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
 from engine.table.table import Table
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# What the library raises for parts that are cut off, missing, or refer to what is not there
+_DAMAGED = (
+    zipfile.BadZipFile, zlib.error, EOFError, SyntaxError,
+    LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError,
+)  # fmt: skip
 MOST_UNPACKED = 300_000_000  # bytes of a workbook's parts: beyond that, reading takes minutes
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
@@ -45,7 +51,7 @@ def detect_excel(path: Path, *, given: ReadOptions) -> Detection:
         sheets = tuple(sheet.title for sheet in book.worksheets)
         sheet = _sheet(book, given.sheet, path.name)
         first = list(_filled(sheet, SAMPLE_ROWS))
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, SyntaxError) as error:
+    except _DAMAGED as error:
         raise InputRefused("table.excel_damaged", file=path.name) from error
     finally:
         book.close()
@@ -86,7 +92,7 @@ def read_excel(
             rows.append(row)
             if len(rows) % 5000 == 0:
                 progress.step(0.7, "table.read")
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, SyntaxError) as error:
+    except _DAMAGED as error:
         raise InputRefused("table.excel_damaged", file=path.name) from error
     finally:
         book.close()
@@ -139,7 +145,7 @@ def _open(path: Path, *, values: bool = True) -> Any:
     warnings.filterwarnings("ignore", module=r"openpyxl\.")  # it warns with the content of cells
     try:
         return load_workbook(path, read_only=True, data_only=values, keep_links=False)
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, SyntaxError, TypeError) as error:
+    except _DAMAGED as error:
         raise InputRefused("table.excel_damaged", file=path.name) from error
 
 

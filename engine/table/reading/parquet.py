@@ -22,6 +22,7 @@ from engine.table.reading.storage import Stored
 from engine.table.table import Table
 
 EXACT_DIGITS = 15  # whole digits that a double keeps
+MOST_CELLS = 1_000_000_000  # repeated values take no room in the file, and 8 bytes each in memory
 _TICK = {"s": Fraction(10**6), "ms": Fraction(1000), "us": Fraction(1), "ns": Fraction(1, 1000)}
 # Whole numbers stay whole beside empty cells.
 _NULLABLE = {
@@ -49,7 +50,10 @@ def read_parquet(path: Path, *, options: ReadOptions, progress: Progress = SILEN
 
     progress.step(0.1, "table.read")
     try:
-        refuse_wide(len(parquet.read_schema(path).names), path.name)
+        declared = parquet.read_metadata(path)
+        refuse_wide(len(declared.schema.to_arrow_schema().names), path.name)
+        if declared.num_rows * declared.num_columns > MOST_CELLS:
+            raise InputRefused("table.too_large", file=path.name)
         read = parquet.read_table(path)
         names, found = clean_names([str(name) for name in read.column_names], read.num_columns, path.name)
         if read.num_columns == 0:

@@ -106,7 +106,7 @@ def test_a_value_may_stay_with_the_unknown_or_the_missing_ones():
     ]
 
 
-@pytest.mark.parametrize("text", ["a;x\nb\n", "a;x\na;y\n", "", "\n"])
+@pytest.mark.parametrize("text", ["a;x\nb\n", "a;x\na;y\n", "", "\n", f"a;{'x' * 200_000}\n"])
 def test_lines_that_contradict_each_other(text):
     with pytest.raises(InputRefused) as caught:
         from_csv(text, column="c", file="c.csv")

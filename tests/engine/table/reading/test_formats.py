@@ -305,3 +305,25 @@ def test_a_workbook_that_unpacks_to_gigabytes_is_refused_at_once(tmp_path):
     with pytest.raises(InputRefused) as caught:
         read_table(path)
     assert caught.value.code == "table.excel_too_large" and "310" in explain(caught.value)[0]
+
+
+def test_excel_that_refers_to_a_text_that_it_has_not(tmp_path):
+    book = Workbook()
+    book.active.append([1])
+    book.active.append([1])
+    book.save(tmp_path / "whole.xlsx")
+    path = tmp_path / "odd.xlsx"
+    with zipfile.ZipFile(tmp_path / "whole.xlsx") as source, zipfile.ZipFile(path, "w") as target:
+        for name in source.namelist():
+            target.writestr(name, source.read(name).replace(b't="n"', b't="s"'))
+    with pytest.raises(InputRefused) as caught:
+        read_table(path)
+    assert caught.value.code == "table.excel_damaged"
+
+
+def test_parquet_with_more_cells_than_memory_holds_is_refused_unread(tmp_path, monkeypatch):
+    monkeypatch.setattr("engine.table.reading.parquet.MOST_CELLS", 5)
+    pyarrow.parquet.write_table(pa.table({"a": [1, 1, 1], "b": [2, 2, 2]}), tmp_path / "a.parquet")
+    with pytest.raises(InputRefused) as caught:
+        read_table(tmp_path / "a.parquet")
+    assert caught.value.code == "table.too_large"
