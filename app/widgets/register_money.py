@@ -13,7 +13,7 @@ from app.theme import text_font
 from app.widgets.exact_field import ExactField
 from engine.pricing.price import Price
 
-WIDTH = 128
+WIDTH = 148
 
 
 class RegisterMoney(QWidget):
