@@ -126,6 +126,6 @@ def _refuse_promise(checked: Checked) -> None:
     kind = promise_kind(promise.kind)
     fits = promise.kind in checked.method.promises and kind.bounded == (promise.loss is not None)
     if not fits or set(promise.terms) - set(kind.conditions) != set(kind.terms):
-        raise InputRefused("run.promise_differs", method=checked.method.id)
+        raise InputRefused("run.promise_differs", method=checked.method.id, part="promise")
     if promise.loss is not None:
         total([promise], delta=promise.loss.delta)

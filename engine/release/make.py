@@ -192,7 +192,8 @@ def refuse_lies(checked: Checked, release: Release, drawn: Counter[Draw]) -> Non
     declared = checked.promise.drawn()
     fits = drawn == declared or (opens and drawn <= declared)
     if release.promise != checked.promise or not fits:
-        raise InputRefused("run.promise_differs", method=checked.method.id)
+        part = "noise" if release.promise == checked.promise else "promise"
+        raise InputRefused("run.promise_differs", method=checked.method.id, part=part)
     names: set[str] = set()
     for artefact in release.artefacts:
         for name in artefact.files:

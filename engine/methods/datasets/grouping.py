@@ -340,7 +340,7 @@ def refuse_broken(
     left_out = np.where(number < 0, number.max() + 1, number)
     sizes = grouping.members.sizes(left_out)[: number.max() + 1]
     if sizes.min() < k or not all(one.holds(cells_of(number, one)).all() for one in asked):
-        raise InputRefused("run.promise_differs", method=method)
+        raise InputRefused("run.promise_differs", method=method, part="promise")
 
 
 def _in_order(table: Table, column: Column) -> list[str] | None:

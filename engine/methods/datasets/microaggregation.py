@@ -109,7 +109,7 @@ class Microaggregation(Method):
         cells |= {part.name: part.written(own).tolist() for part, own in zip(parts, groups, strict=True)}
         frame = pd.DataFrame(cells, dtype="str")
         if together and frame.groupby([part.name for part in parts]).size().min() < k:
-            raise InputRefused("run.promise_differs", method=ID)
+            raise InputRefused("run.promise_differs", method=ID, part="promise")
         assert context.chance is not None  # nothing bounds the loss
         artefact = TableArtefact(
             "table", (shuffled(frame, context.chance),), tuple(_entry(column, parts) for column in columns)

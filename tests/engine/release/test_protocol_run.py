@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine import texts
 from engine.errors import InputRefused
 from engine.evaluation import catalogue as measures
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
@@ -389,8 +390,11 @@ def test_lies_release_nothing(
     lying(monkeypatch, way, release)
     asked = plan(way, holding_budget=Budget(Fraction(1)))
     asked = replace(asked, files={}, schemas={}) if way is Kit else asked
-    with pytest.raises(InputRefused, match=r"run\.(promise_differs|artefact)"):
+    with pytest.raises(InputRefused, match=r"run\.(promise_differs|artefact)") as refused:
         run(asked, out=folder / "out", ledger=ledger, base=folder)
+    part = {"noise that was not declared": "noise", "another promise": "promise"}.get(lie)
+    assert refused.value.values.get("part") == part
+    assert part is None or f"({part} differs)" in texts.explain(refused.value)[0]
     assert not (folder / "out").exists() and ledger.entries()[0].state == "failed"
 
 
