@@ -13,8 +13,6 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import lsq_linear
-from scipy.sparse import csr_matrix
 
 from engine.errors import InputRefused
 from engine.risk.combinations import Numbers, combined, dense
@@ -222,6 +220,9 @@ def reconstruct(masks: Masks, secret: Masks, published: Sequence[float]) -> Reco
     sizes = np.bincount(number, minlength=count)
     first = np.zeros(count, dtype=np.int64)
     first[number] = np.arange(rows)
+    from scipy.optimize import lsq_linear  # on first use: the list of analyses is made without scipy
+    from scipy.sparse import csr_matrix
+
     q = csr_matrix(masks[:, first].astype(np.float64) * sizes)
     shares = lsq_linear(q, np.asarray(published, dtype=np.float64), bounds=(0.0, 1.0)).x
     guesses = np.asarray((shares > 0.5)[number])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from engine.numbers import finite
 from engine.progress import SILENT, Progress
 from engine.risk.encoding import EncodedTable
 from engine.risk.groups import Groups, Missing, group_rows, matching_sizes
-from engine.risk.population_uniqueness import PopulationUniqueness, population_uniqueness
 from engine.risk.reidentification import (
     THRESHOLDS,
     Reidentification,
@@ -33,6 +32,9 @@ from engine.risk.sensitive import (
     sensitive_counts,
 )
 from engine.risk.uniques import LARGEST, MinimalUniques, largest_size, minimal_uniques
+
+if TYPE_CHECKING:
+    from engine.risk.population_uniqueness import PopulationUniqueness
 
 GROUP_SIZES = (3, 5, 11, 20)
 
@@ -297,6 +299,8 @@ def _known(
 
 
 def _uniqueness(groups: Groups, population: int) -> PopulationUniqueness:
+    from engine.risk.population_uniqueness import population_uniqueness  # on first use: it brings scipy along
+
     counted = np.bincount(groups.people)
     sizes = {int(size): int(counted[size]) for size in np.flatnonzero(counted)}
     return population_uniqueness(sizes, population=population)

@@ -153,3 +153,12 @@ def test_the_generic_command(tmp_path):
     assert measured.returncode == 0 and "stays inside" in measured.stdout
     refused = run("astrology", "--set", "x=1")
     assert refused.returncode == 2 and refused.stderr.count("\n") == 1
+
+
+def test_the_list_of_analyses_is_made_without_what_single_ones_compute_with() -> None:
+    code = (
+        "import sys; from engine.analyses.catalogue import analyses; assert analyses();"
+        "print([name for name in ('scipy', 'sklearn', 'highspy') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
