@@ -33,7 +33,7 @@ from engine.table.preparation.steps import columns_of
 from engine.table.reading import shape
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import Finding, ReadOptions, can_decode
-from engine.table.reading.readers import SUFFIXES, detect, read_table
+from engine.table.reading.readers import SUFFIXES, detect, names_of, read_table
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 
@@ -251,19 +251,13 @@ def contradictions(plan: Plan, base: Path) -> list[InputRefused]:
 
 
 def _absent(plan: Plan, source: str, base: Path) -> list[InputRefused]:
-    """Name the first column that a file does not have, or has although a step makes it.
-
-    Only where its first row says which columns it has.
-    """
+    """Name the first column that a file does not have, or has although a step makes it."""
     reference, path = plan.files[source], base / plan.files[source].path
-    if path.suffix.lower() in _TYPED:
-        return []  # names are known only when all of it is read
     try:
         plan.prepared(source)
     except InputRefused:
         return []  # what is wrong with a step is said of the plan
-    found = detect(path, options=said(reference))
-    names = clean_names(found.names, found.width, path.name)[0]
+    names = names_of(path, options=said(reference))
     steps, schema = plan.steps_of(source), plan.schemas.get(source, Schema())
     for name in _needed(steps, schema):
         if name not in names:

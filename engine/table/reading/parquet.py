@@ -75,6 +75,18 @@ def read_parquet(path: Path, *, options: ReadOptions, progress: Progress = SILEN
     return Table(frame, source=path.name, options=options, findings=findings)
 
 
+def names_of_parquet(path: Path) -> tuple[str, ...]:
+    """Return the names of the columns, from what the file says about itself."""
+    from pyarrow import parquet
+
+    try:
+        names = [str(name) for name in parquet.read_schema(path).names]
+    except pa.ArrowException as error:
+        raise InputRefused("table.damaged", file=path.name, format="parquet") from error
+    refuse_wide(len(names), path.name)
+    return clean_names(names, len(names), path.name)[0]
+
+
 def column_of(column: pa.ChunkedArray, name: str, *, options: ReadOptions, file: str = "") -> Stored:
     """Bring one column into one of the four storages; its type decides how, no row does.
 

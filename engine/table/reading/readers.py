@@ -13,9 +13,10 @@ from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.table.reading.detect import Detection
 from engine.table.reading.excel import OLE, detect_excel, read_excel, refuse_old_or_locked
+from engine.table.reading.names import clean_names
 from engine.table.reading.options import ReadOptions
-from engine.table.reading.parquet import read_parquet
-from engine.table.reading.statistics_packages import read_statistics_package
+from engine.table.reading.parquet import names_of_parquet, read_parquet
+from engine.table.reading.statistics_packages import names_of_package, read_statistics_package
 from engine.table.reading.text import detect_file, read_text
 from engine.table.schema import Kind, Schema
 from engine.table.table import Table
@@ -157,6 +158,24 @@ def detect(path: str | os.PathLike[str], *, options: ReadOptions | None = None) 
             return detect_excel(place, given=given)
         table = read_table(place, options=given)
     return Detection(table.options, names=table.names, width=len(table.names))
+
+
+def names_of(path: Path, *, options: ReadOptions) -> tuple[str, ...]:
+    """Return the names of the columns of a file, reading no row but the first ones of a text or a sheet.
+
+    Raises
+    ------
+    InputRefused
+        ``table.*``.
+    """
+    with explained(path):
+        given = replace(options, format=options.format or format_of(path))
+        if given.format == "parquet":
+            return names_of_parquet(path)
+        if given.format not in ("text", "excel"):
+            return names_of_package(path, options=given)
+        found = detect(path, options=given)
+        return clean_names(found.names, found.width, path.name)[0]
 
 
 def _as_written(schema: Schema | None) -> frozenset[str]:

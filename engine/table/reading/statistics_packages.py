@@ -26,29 +26,9 @@ def read_statistics_package(path: Path, *, options: ReadOptions, progress: Progr
     Cells keep their codes; the labels go into `Table.labels` and from there into the suggested schema. Values
     that the file itself declares missing stay in the cells and are listed in `Table.missing`.
     """
-    import pyreadstat
-
     progress.step(0.1, "table.read")
     kind = options.format or ""
-    readers: dict[str, Any] = {
-        "spss": pyreadstat.read_por if path.suffix.lower() == ".por" else pyreadstat.read_sav,
-        "stata": pyreadstat.read_dta,
-        "sas": pyreadstat.read_sas7bdat,
-        "sas_transport": pyreadstat.read_xport,
-    }
-    # The readers leave codes as they are unless they are asked for labels.
-    # … and dates as numbers: a library that converts a whole column refuses it for one impossible day.
-    given: dict[str, Any] = {"disable_datetime_conversion": True}
-    if options.encoding:
-        given["encoding"] = options.encoding
-    if kind in ("spss", "stata", "sas") and path.suffix.lower() != ".por":
-        given["user_missing"] = True
-    try:
-        frame, about = readers[kind](str(path), **given)
-    except UnicodeDecodeError as error:
-        raise InputRefused("table.package_encoding", file=path.name) from error
-    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OverflowError) as error:
-        raise InputRefused("table.package_damaged", file=path.name, format=kind) from error
+    frame, about = _read(path, options)
     progress.step(0.7, "table.store")
     if frame.shape[1] == 0:
         raise InputRefused("table.empty_file", file=path.name)
@@ -78,6 +58,38 @@ def read_statistics_package(path: Path, *, options: ReadOptions, progress: Progr
         },
         missing=_declared_missing(about, new),
     )
+
+
+def names_of_package(path: Path, *, options: ReadOptions) -> tuple[str, ...]:
+    """Return the names of the columns, from what the file says about itself."""
+    columns = _read(path, options, metadataonly=True)[0].columns
+    refuse_wide(len(columns), path.name)
+    return clean_names([str(name) for name in columns], len(columns), path.name)[0]
+
+
+def _read(path: Path, options: ReadOptions, **further: Any) -> tuple[pd.DataFrame, Any]:
+    import pyreadstat
+
+    kind = options.format or ""
+    readers: dict[str, Any] = {
+        "spss": pyreadstat.read_por if path.suffix.lower() == ".por" else pyreadstat.read_sav,
+        "stata": pyreadstat.read_dta,
+        "sas": pyreadstat.read_sas7bdat,
+        "sas_transport": pyreadstat.read_xport,
+    }
+    # The readers leave codes as they are unless they are asked for labels.
+    # … and dates as numbers: a library that converts a whole column refuses it for one impossible day.
+    given: dict[str, Any] = {"disable_datetime_conversion": True, **further}
+    if options.encoding:
+        given["encoding"] = options.encoding
+    if kind in ("spss", "stata", "sas") and path.suffix.lower() != ".por":
+        given["user_missing"] = True
+    try:
+        return readers[kind](str(path), **given)
+    except UnicodeDecodeError as error:
+        raise InputRefused("table.package_encoding", file=path.name) from error
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OverflowError) as error:
+        raise InputRefused("table.package_damaged", file=path.name, format=kind) from error
 
 
 def _with_dates(

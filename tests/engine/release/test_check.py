@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyreadstat
 import pytest
 
 from engine import texts
@@ -297,6 +300,23 @@ def test_what_is_not_there_is_missed_by_who_looks_at_the_files_too(label: str, t
     with pytest.raises(InputRefused):
         run(plan, out=tmp_path / "out", ledger=ledger, base=tmp_path)
     assert not ledger.holdings() and not ledger.entries()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "sav", "dta", "xpt"])
+@pytest.mark.parametrize("label", ["a column of the step", "a free name"])
+def test_files_that_say_their_columns_themselves_are_asked_too(
+    label: str, ending: str, tmp_path: Path
+) -> None:
+    code, step = BESIDE[label]
+    place = tmp_path / f"people.{ending}"
+    frame = pd.read_csv(io.BytesIO(table(ROWS)), dtype=str).rename(columns=str.lower).assign(unlisted="1")
+    writers = {"sav": pyreadstat.write_sav, "dta": pyreadstat.write_dta, "xpt": pyreadstat.write_xport}
+    frame.to_parquet(place) if ending == "parquet" else writers[ending](frame, str(place))
+    plan = plan_for("counts", cap=1, preparation=(step,), files={MAIN: FileReference(place.name)})
+    if code == "reading.column_missing":
+        plan = plan.with_schema(plan.schema.with_column(Column("ghost", kind=Kind.NUMBER)))
+    problems = preview_json(plan, Ledger(tmp_path / "ledger.sqlite"), base=tmp_path)["problems"]
+    assert [one["code"] for one in problems] == [code]
 
 
 @pytest.mark.parametrize("domain", [{"maximum": "1e400"}, {"minimum": "-1e400"}, {"step": "1e-400"}])
