@@ -1,0 +1,123 @@
+"""Two tables: the rows without their sensitive value, and the values of every bucket of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.methods.datasets.buckets import buckets, guessed
+from engine.methods.datasets.solution import figures_view
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    Context,
+    DictionaryEntry,
+    Family,
+    Inside,
+    Method,
+    Reference,
+    Release,
+    Request,
+    Rows,
+    Spends,
+    TableArtefact,
+)
+from engine.methods.shared.promise import unbounded
+from engine.methods.shared.rows import entry, shuffled, written_cells
+from engine.privacy.promise import Promise
+from engine.risk.encoding import encode_column
+from engine.table.schema import Role
+from engine.table.table import Table
+from engine.views import Text
+
+ID = "datasets.anatomy"
+
+
+class Anatomy(Method):
+    """Anatomy: which sensitive value of a bucket belongs to which of its rows does not leave.
+
+    Notes
+    -----
+    Definition: X. Xiao and Y. Tao (2006), section 3. All other values leave as they are, so that who is in
+    the table can be seen, and rows can be linked to other tables. No value stands twice in a bucket of at
+    least l rows: who knows nothing else is right about a person's value with a chance of at most 1 in l. How
+    values go with other columns in all buckets tells more (deFinetti attack: D. Kifer, 2009); it is run
+    against every release and its result shown inside.
+    """
+
+    id = ID
+    family = Family.DATASET
+    promises = ("l_diversity",)
+    spends = Spends.NOTHING
+    rows = Rows.REAL
+    published = Reference(
+        "Xiao, Tao: Anatomy: simple and effective privacy preservation (2006)",
+        "section 3",
+        "https://www.vldb.org/conf/2006/p139-xiao.pdf",
+    )
+    parameters = (
+        Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=200),
+        Parameter("sensitive", ParameterKind.COLUMN, column_roles=(Role.SENSITIVE,)),
+        Parameter("l", ParameterKind.INTEGER, minimum=2, maximum=1000),
+        Parameter("bucket", ParameterKind.TEXT, default="bucket"),
+    )
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        values, schema = request.values, request.schema
+        if values["bucket"] in (*values["columns"], values["sensitive"]):
+            return [Problem(f"{ID}.name_taken", {"column": values["bucket"]}, "bucket")]
+        if values["sensitive"] in values["columns"]:
+            return [Problem(f"{ID}.in_both", {"column": values["sensitive"]}, "columns")]
+        for name in values["columns"]:
+            if schema.column(name).role is Role.SENSITIVE:
+                return [Problem(f"{ID}.another_sensitive", {"column": name}, "columns")]
+        return [Problem(f"{ID}.several_rows", {})] if request.rows_per_person > 1 else []
+
+    def cost(self, request: Request) -> Promise:
+        return unbounded(request, "l_diversity", l=request.values["l"], sensitive=request.values["sensitive"])
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        rows, values = next(iter(tables.values())).rows(), request.values
+        columns = [request.schema.column(name) for name in values["columns"]]
+        sensitive = request.schema.column(values["sensitive"])
+        if len(rows) < values["l"]:
+            raise InputRefused("grouping.too_few", k=values["l"])
+        assert context.chance is not None  # nothing bounds the loss
+        encoded = encode_column(rows[sensitive.name], sensitive)
+        value = encoded.codes.astype(np.int64)
+        if encoded.size == 1:
+            raise InputRefused("grouping.one_value", column=sensitive.name)
+        found = buckets(value, l_values=values["l"], chance=context.chance, progress=context.progress)
+        if found is None:
+            raise InputRefused(f"{ID}.too_frequent", column=sensitive.name, l=values["l"])
+        number = context.chance.permutation(int(found.max()) + 1)[found]
+        name = values["bucket"]
+        cells = {column.name: written_cells(rows[column.name], column) for column in columns}
+        labels = [str(one + 1) for one in number.tolist()]
+        own = shuffled(pd.DataFrame({**cells, name: labels}, dtype="str"), context.chance)
+        told = pd.DataFrame({name: number, sensitive.name: written_cells(rows[sensitive.name], sensitive)})
+        told = told.sort_values([name, sensitive.name], ignore_index=True)
+        told[name] = [str(one + 1) for one in told[name].tolist()]
+        others = [encode_column(rows[column.name], column) for column in columns]
+        right, blind = guessed(found, value, [one.ranks[one.codes] for one in others])
+        numbered = DictionaryEntry(name, Text("datasets.bucket"), "text")
+        artefacts = (
+            TableArtefact("rows", (own,), (*(entry(column, "as_it_is") for column in columns), numbered)),
+            TableArtefact("values", (told.astype("str"),), (numbered, entry(sensitive, "of_the_bucket"))),
+        )
+        return Release(artefacts, self.cost(request), inside=_inside(found, right, blind))
+
+
+def _inside(found: np.ndarray, right: float, blind: float) -> Inside:
+    sizes = np.bincount(found)
+    figures = {
+        "people": len(found),
+        "left_out": 0,
+        "smallest_group": int(sizes.min()),
+        "groups": len(sizes),
+        "guessed_blindly": round(blind, 4),
+        "guessed_right": round(right, 4),
+    }
+    return Inside((figures_view(figures),), figures)
