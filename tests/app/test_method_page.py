@@ -149,6 +149,9 @@ def test_where_no_way_fits_the_page_says_which_answer_to_give_up(at: Any) -> Non
 def test_searching_finds_a_way_by_a_term(at: Any, qtbot: Any) -> None:
     page = at("method", method="", parameters={}, budget=None)
     qtbot.keyClicks(page.search, "anonymity")
+    named = {one for one in shown(page) if not one.startswith("datasets.")}
+    assert "datasets.k_anonymity" in shown(page) and named == set()
+    page.search.setText("Sweeney")
     assert shown(page) == ["datasets.k_anonymity"]
     page.search.setText("xyzzy")
     assert shown(page) == [] or not page.ways.isVisible()
