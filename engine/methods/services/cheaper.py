@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
+
+import numpy as np
 
 from engine.methods.budget import SMALLEST
 from engine.methods.conditions import (
@@ -33,8 +35,12 @@ from engine.privacy.accuracy import laplace_accuracy
 from engine.privacy.promise import Unit
 from engine.views import Text
 
+MADE_UP, MOST_SAID = 512, 4
 MOST_PIECES, MOST_LOOKED_AT = 24, 20
-"""So many answers are combined, and for so many new questions: the work grows with the square."""
+"""So many answers are combined, and for so many new questions: the work grows with the square.
+
+Of each kind, no more than a few ways are said.
+"""
 
 
 @dataclass(frozen=True)
@@ -104,15 +110,29 @@ def follows(question: Question, pieces: Sequence[Piece]) -> Sum | None:
         if found is not None:
             return found
     whole = [piece for piece in last if piece.question.by is None]
-    for first, second in combinations(whole, 2):
-        if first.lots == second.lots and (first.counts is None) == (second.counts is None):
-            sign = _of_two(question, first.question, second.question)
-            if sign is not None:
-                value = None
-                if first.counts is not None and second.counts is not None:
-                    value = sign[0] * first.counts[0] + sign[1] * second.counts[0]
-                return Sum((first, second), value, 2)
+    for first, second, sign in _pairs(question, whole):
+        if not _is_sum(question, first.question, second.question, sign):
+            continue
+        value = None
+        if first.counts is not None and second.counts is not None:
+            value = sign[0] * first.counts[0] + sign[1] * second.counts[0]
+        return Sum((first, second), value, 2)
     return None
+
+
+Sign = tuple[int, int]
+
+
+def _pairs(question: Question, pieces: Sequence[Piece]) -> Iterator[tuple[Piece, Piece, Sign]]:
+    """Give the pairs that may give what is asked, with their signs: those that do so on made-up rows."""
+    conditions = [question.condition, *(piece.question.condition for piece in pieces)]
+    joint = Question(AnyOf(tuple(conditions)), question.schema)
+    wanted, *counted = (mask.astype(np.int8) for mask in joint.over_cells(conditions, MADE_UP))
+    for (first, left), (second, right) in combinations(zip(pieces, counted, strict=True), 2):
+        if first.lots == second.lots and (first.counts is None) == (second.counts is None):
+            for sign in ((1, 1), (1, -1), (-1, 1)):
+                if np.array_equal(wanted, sign[0] * left + sign[1] * right):
+                    yield first, second, sign
 
 
 def _of_cells(question: Question, piece: Piece) -> Sum | None:
@@ -141,16 +161,15 @@ def _within(question: Question, axis: Levels, cell: int) -> Condition:
     return given(question.condition, {one: cell in axis.cells(one) for one in asked})
 
 
-def _of_two(question: Question, first: Question, second: Question) -> tuple[int, int] | None:
-    """Return the signs with which two counts give a third."""
-    a, b, wanted = first.condition, second.condition, question.canonical
-    if _nobody(question, All((a, b))) and _canonical(question, AnyOf((a, b))) == wanted:
-        return 1, 1
-    if _nobody(question, All((b, Not(a)))) and _canonical(question, All((a, Not(b)))) == wanted:
-        return 1, -1
-    if _nobody(question, All((a, Not(b)))) and _canonical(question, All((b, Not(a)))) == wanted:
-        return -1, 1
-    return None
+def _is_sum(question: Question, first: Question, second: Question, sign: Sign) -> bool:
+    """Say whether two counts give a third for every table: two parts of it, or a whole without a part."""
+    a, b = first.condition, second.condition
+    whole, part = (b, a) if sign == (-1, 1) else (a, b)
+    nobody: Condition = All((part, Not(whole)))
+    together: Condition = All((whole, Not(part)))
+    if sign == (1, 1):
+        nobody, together = All((a, b)), AnyOf((a, b))
+    return _nobody(question, nobody) and _canonical(question, together) == question.canonical
 
 
 def _nobody(question: Question, condition: Condition) -> bool:
@@ -226,11 +245,9 @@ def ways(
     opened
         The request of the visit, with unit, cap and relation of the opening.
     """
-    return (
-        *_not_asked(asked, records, desk, opened),
-        *_tables(asked, records),
-        *_wider(asked, records, opened),
-    )
+    not_asked = islice(_not_asked(asked, records, desk, opened), MOST_SAID)
+    cheapest = sorted(_tables(asked, records), key=lambda way: way.epsilon)[:MOST_SAID]
+    return (*not_asked, *cheapest, *_wider(asked, records, opened))
 
 
 def _way(name: str, left: Sequence[Mapping[str, Any]], epsilon: Fraction, **values: Any) -> Cheaper:
