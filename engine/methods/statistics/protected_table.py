@@ -18,6 +18,7 @@ from engine.methods.protocol import (
     Context,
     DictionaryEntry,
     Family,
+    Inside,
     Method,
     Reference,
     Release,
@@ -46,7 +47,6 @@ from engine.table.schema import Kind
 from engine.views import Text
 
 if TYPE_CHECKING:
-    from engine.methods.shared.suppression.audited import Audited
     from engine.methods.shared.suppression.task import Task
     from engine.table.table import Table
 
@@ -54,6 +54,7 @@ ID = "statistics.protected_table"
 ALL = "(all)"
 NAMED = 5  # cells that a refusal names
 MOST_CELLS = 20_000
+HIDDEN, CONTROLLED_ROUNDING, RANDOM_ROUNDING = "hidden", "controlled_rounding", "random_rounding"
 WHOLE, PAIRS = "whole", "pairs"
 THRESHOLD, DOMINANCE, P_PERCENT = "threshold", "dominance", "p_percent"
 
@@ -78,7 +79,7 @@ class ProtectedTable(Method):
 
     id = ID
     family = Family.STATISTICS
-    promises = ("small_cells", "small_sums")
+    promises = ("rounded", "small_cells", "small_sums")
     spends = Spends.NOTHING
     compares = True
     libraries = ("highspy", "scipy")
@@ -98,22 +99,55 @@ class ProtectedTable(Method):
             needs_domain=True,
         ),
         Parameter(
+            "form",
+            ParameterKind.CHOICE,
+            default=HIDDEN,
+            choices=(HIDDEN, CONTROLLED_ROUNDING, RANDOM_ROUNDING),
+        ),
+        Parameter(
             "of",
             ParameterKind.COLUMN,
             optional=True,
             column_kinds=(Kind.INTEGER, Kind.NUMBER),
             needs_domain=True,
+            when=("form", (HIDDEN,)),
         ),
         Parameter("tables", ParameterKind.CHOICE, default=WHOLE, choices=(WHOLE, PAIRS)),
         EXTRA_CELLS,
-        Parameter("threshold", ParameterKind.INTEGER, minimum=2, maximum=10_000),
-        Parameter("rule", ParameterKind.CHOICE, default=THRESHOLD, choices=(THRESHOLD, DOMINANCE, P_PERCENT)),
+        Parameter(
+            "base",
+            ParameterKind.INTEGER,
+            default=5,
+            minimum=2,
+            maximum=100,
+            when=("form", (CONTROLLED_ROUNDING, RANDOM_ROUNDING)),
+        ),
+        Parameter("threshold", ParameterKind.INTEGER, minimum=2, maximum=10_000, when=("form", (HIDDEN,))),
+        Parameter(
+            "rule",
+            ParameterKind.CHOICE,
+            default=THRESHOLD,
+            choices=(THRESHOLD, DOMINANCE, P_PERCENT),
+            when=("form", (HIDDEN,)),
+        ),
         Parameter("n", ParameterKind.INTEGER, default=1, minimum=1, maximum=20, when=("rule", (DOMINANCE,))),
         Parameter("k", ParameterKind.NUMBER, default=75, minimum=1, maximum=99, when=("rule", (DOMINANCE,))),
         Parameter("p", ParameterKind.NUMBER, default=10, minimum=1, maximum=100, when=("rule", (P_PERCENT,))),
-        Parameter("zeros", ParameterKind.CHOICE, default="printed", choices=("printed", "hidden")),
-        Parameter("alone", ParameterKind.BOOLEAN, default=True),
-        Parameter("few", ParameterKind.CHOICE, default="people", choices=("people", "cells")),
+        Parameter(
+            "zeros",
+            ParameterKind.CHOICE,
+            default="printed",
+            choices=("printed", "hidden"),
+            when=("form", (HIDDEN,)),
+        ),
+        Parameter("alone", ParameterKind.BOOLEAN, default=True, when=("form", (HIDDEN,))),
+        Parameter(
+            "few",
+            ParameterKind.CHOICE,
+            default="people",
+            choices=("people", "cells"),
+            when=("form", (HIDDEN,)),
+        ),
         Parameter("totals", ParameterKind.BOOLEAN, default=True),
         Parameter("seconds", ParameterKind.INTEGER, default=10, minimum=1, maximum=3600, unit="s"),
     )
@@ -136,7 +170,7 @@ class ProtectedTable(Method):
         """Say what a sum needs and does not have."""
         of, rule = request.values["of"], request.values["rule"]
         if of is None:
-            return [] if rule == THRESHOLD else [Problem(f"{ID}.no_sum", {}, "rule")]
+            return [] if rule in (THRESHOLD, None) else [Problem(f"{ID}.no_sum", {}, "rule")]
         if of in request.values["columns"]:
             return [Problem(f"{ID}.column_twice", {"column": of}, "of")]
         grid = self.grid(request)
@@ -191,6 +225,9 @@ class ProtectedTable(Method):
     def cost(self, request: Request) -> Promise:
         values = request.values
         terms: dict[str, Term] = {"threshold": values["threshold"]}
+        kind = "small_cells" if values["of"] is None else "small_sums"
+        if values["form"] != HIDDEN:
+            kind, terms = "rounded", {"base": values["base"]}
         if values["of"] is not None:
             told = {
                 THRESHOLD: "",
@@ -199,7 +236,7 @@ class ProtectedTable(Method):
             }
             terms["rule"] = told[values["rule"]] or f"≥ {values['threshold']}"
         return Promise(
-            "small_cells" if values["of"] is None else "small_sums",
+            kind,
             None,
             request.unit,
             request.rows_per_person,
@@ -210,11 +247,14 @@ class ProtectedTable(Method):
     # --- release -----------------------------------------------------------------------------------
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        from engine.methods.shared.suppression.audited import audited  # on first use: it brings solvers along
+        from engine.methods.shared.suppression import shown  # on first use: it brings solvers along
+        from engine.methods.shared.suppression.audited import audited
 
         context.progress.step(0.0, "run.reading")
         found = self._contributions(tables[MAIN], request)
         printed = self.printed(request)
+        if request.values["form"] != HIDDEN:
+            return self._rounded(found.values, printed, request, context)
         task, scale = self._task(found, printed, request)
         search = context.progress.part(0.1, 0.9)
         try:
@@ -230,28 +270,58 @@ class ProtectedTable(Method):
             if refused.code != "suppression.impossible":
                 raise
             raise InputRefused(f"{ID}.impossible", threshold=request.values["threshold"]) from refused
-        self._refuse_differences(done, request, context)
-        return self._release(done, request, found.people[printed], context)
+        self._refuse_differences(done.frame, request, context)
+        inside = shown.inside(ID, done, self._totals(request), found.people[printed], earlier=context.earlier)
+        return self._release(done.frame, request, inside)
 
-    def _refuse_differences(self, done: Audited, request: Request, context: Context) -> None:
+    def _rounded(self, values: Integers, printed: Mask, request: Request, context: Context) -> Release:
+        """Return the table with every cell rounded."""
+        from engine.methods.shared.suppression import shown
+        from engine.methods.shared.suppression.rounding import controlled_rounding, random_rounding
+
+        assert context.chance is not None  # nothing bounds the loss
+        base, chance = request.values["base"], context.chance
+        if request.values["form"] == RANDOM_ROUNDING:
+            made = random_rounding(values, base=base, chance=chance)
+        else:
+            seconds = float(request.values["seconds"])
+            made = controlled_rounding(
+                self.additive(request), values, base=base, chance=chance, seconds=seconds
+            )
+        frame = self._frame(made.values, printed, np.zeros(len(values), dtype=bool), request)
+        self._refuse_differences(frame, request, context)
+        change = (made.values - values)[printed]
+        return self._release(frame, request, shown.rounded(ID, change, made.beyond, context.earlier))
+
+    def _refuse_differences(self, frame: pd.DataFrame, request: Request, context: Context) -> None:
         """Refuse a table that gives away small cells beside one that was released of the register before."""
-        from engine.methods.shared.suppression.differencing import Told, exposed, hidden_numbers
+        from engine.methods.shared.suppression.differencing import Told, again, exposed, hidden_numbers
 
-        new = Told(done.frame, self._totals(request), *self._told(request.values))
+        form = request.values["form"]
+        new = Told(frame, self._totals(request), *self._told(request.values))
         for one in context.earlier.releases:
-            if one.parameters.get("of") != request.values["of"]:
+            is_hidden = one.parameters.get("form", HIDDEN) == HIDDEN
+            if one.parameters.get("of") != request.values["of"] or is_hidden != (form == HIDDEN):
                 continue
             frame = next(iter(one.frames.values()))
             value = str(frame.columns[-1])
             totals = {name: _word(frame[name], one.parameters) for name in one.parameters["columns"]}
             told = frame[[*totals, value]].assign(**{value: hidden_numbers(frame[value])})
-            cells = exposed(new, Told(told, totals, *self._told(one.parameters)))
+            old = Told(told, totals, *self._told(one.parameters))
+            if not is_hidden and again(new, old):
+                raise InputRefused(f"{ID}.again", title=one.title)
+            cells = exposed(new, old) if is_hidden else []
             if cells:
                 named = "; ".join(cells[:NAMED])
                 raise InputRefused(f"{ID}.differs", title=one.title, count=len(cells), cells=named)
 
     def _told(self, values: Mapping[str, Any]) -> tuple[float, float]:
-        """Return what everybody knows of a hidden cell at least, and below which count one is small."""
+        """Return what everybody knows of a hidden cell at least, and below which count one is small.
+
+        For a rounded table it is the base, to which numbers can differ.
+        """
+        if values.get("form", HIDDEN) != HIDDEN:
+            return 0.0, float(values["base"])
         if values.get("of") is not None:
             return 0.0, 0.0
         return (1.0 if values["zeros"] == "printed" else 0.0), float(values["threshold"])
@@ -300,30 +370,32 @@ class ProtectedTable(Method):
         frame.loc[hidden[printed], name] = pd.NA
         return frame
 
-    def _release(self, done: Audited, request: Request, people: Integers, context: Context) -> Release:
+    def _release(self, frame: pd.DataFrame, request: Request, inside: Inside) -> Release:
         from engine.methods.shared.suppression import shown
 
         cells, words, quantity = self.cells(request), self._totals(request), self.quantity(request)
         grid = self.grid(request)
         unit = counted_unit(request) if grid is None else grid.column.unit
-        meaning = Text(f"methods.{ID}.numbers.{quantity}.what")
+        shows = quantity if request.values["form"] == HIDDEN else "rounded"
+        meaning = Text(f"methods.{ID}.numbers.{shows}.what", {"base": request.values["base"]})
         kind = "integer" if grid is None or grid.step.denominator == 1 else "number"
         dictionary = (
             *(replace(axis.entry, values=(*axis.entry.values, words[axis.name])) for axis in cells.axes),
             DictionaryEntry(free_name(quantity, cells.names), meaning, kind, unit),
         )
-        zeros = "sum" if grid is not None else request.values["zeros"]
+        form = request.values["form"]
+        note = "zeros_sum" if grid is not None else f"zeros_{request.values['zeros']}"
         notes = (
             Text(f"statistics.notes.extra_{request.values['extra_cells']}"),
-            Text(f"methods.{ID}.notes.zeros_{zeros}"),
+            Text(f"methods.{ID}.notes.{note if form == HIDDEN else form}"),
             *_cap_notes(request),
         )
         return Release(
-            (TableArtefact(f"{quantity}s", (done.frame,), dictionary),),
+            (TableArtefact(f"{quantity}s", (frame,), dictionary),),
             self.cost(request),
-            shown.outside(ID, done, words),
+            shown.outside(ID, frame, words),
             notes,
-            inside=shown.inside(ID, done, words, people, earlier=context.earlier),
+            inside=inside,
         )
 
 

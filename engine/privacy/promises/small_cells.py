@@ -13,6 +13,14 @@ class SmallCells(PromiseKind):
     terms = ("threshold",)
 
 
+class Rounded(PromiseKind):
+    """Every printed number is a multiple of the base near the true one. Cox 1987."""
+
+    id = "rounded"
+    bounded = False
+    terms = ("base",)
+
+
 class SmallSums(PromiseKind):
     """Every sum in which one contributor could be estimated keeps an interval. Hundepool et al. 2012, 4.2."""
 

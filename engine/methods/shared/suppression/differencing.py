@@ -73,6 +73,16 @@ def exposed(new: Told, old: Told) -> list[str]:
     return _joined(new, old)
 
 
+def again(new: Told, old: Told) -> bool:
+    """Say whether two rounded tables look like the same rows rounded anew: their mean would tell more.
+
+    ``threshold`` is the base of each.
+    """
+    numbers, before = new.numbers, old.numbers
+    gaps = [abs(numbers[cell] - before[cell]) for cell in numbers if cell in before]
+    return bool(gaps) and 0 < max(gaps) <= new.threshold + old.threshold
+
+
 def _joined(new: Told, old: Told) -> list[str]:
     second = _apart(new, old)
     totals = {**second, **new.totals}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 
 from engine.methods.earlier import Earlier
 from engine.methods.protocol import Inside
@@ -16,31 +17,32 @@ MOST_ROWS, MOST_INTERVALS = 500, 60
 HIDDEN = Text("statistics.labels.hidden")
 
 
-def outside(method: str, done: Audited, totals: Mapping[str, str]) -> tuple[View, ...]:
+def outside(method: str, frame: pd.DataFrame, totals: Mapping[str, str]) -> tuple[View, ...]:
     """Return the table as it leaves: crossed where it has two columns, otherwise one line a cell."""
     words = f"methods.{method}.views.table"
+    value = str(frame.columns[-1])
     names = list(totals)
     numbers: list[Cell] = [
         HIDDEN if is_hidden else _end(float(number))
-        for is_hidden, number in zip(done.hidden, done.frame[done.value].fillna(0), strict=True)
+        for is_hidden, number in zip(frame[value].isna(), frame[value].fillna(0), strict=True)
     ]
     if len(names) == 2:
-        return (_crossed(words, done, names, numbers),)
+        return (_crossed(words, frame, names, numbers),)
     rows = tuple(
         (*map(str, labels), number)
-        for labels, number in zip(done.frame[names].itertuples(index=False, name=None), numbers, strict=True)
+        for labels, number in zip(frame[names].itertuples(index=False, name=None), numbers, strict=True)
     )
     note = Text(f"{words}.note")
     if len(rows) > MOST_ROWS:
         note = Text("statistics.notes.shortened", {"shown": MOST_ROWS, "rows": len(rows)})
-    headings: tuple[Label, ...] = (*names, Text(f"methods.{method}.numbers.{done.value.rstrip('_')}.label"))
+    headings: tuple[Label, ...] = (*names, Text(f"methods.{method}.numbers.{value.rstrip('_')}.label"))
     return (TableView(Text(f"{words}.title"), headings, rows[:MOST_ROWS], note),)
 
 
-def _crossed(words: str, done: Audited, names: list[str], numbers: list[Cell]) -> TableView:
+def _crossed(words: str, frame: pd.DataFrame, names: list[str], numbers: list[Cell]) -> TableView:
     """Return one line for each value of the first column, and one column for each of the second."""
-    down, across = (list(dict.fromkeys(done.frame[name])) for name in names)
-    at = dict(zip(done.frame[names].itertuples(index=False, name=None), numbers, strict=True))
+    down, across = (list(dict.fromkeys(frame[name])) for name in names)
+    at = dict(zip(frame[names].itertuples(index=False, name=None), numbers, strict=True))
     rows = tuple((left, *(at.get((left, top)) for top in across)) for left in down[:MOST_ROWS])
     return TableView(
         Text(f"{words}.title"), (" × ".join(names), *map(str, across)), rows, Text(f"{words}.note")
@@ -57,18 +59,34 @@ def inside(
 ) -> Inside:
     """Return what the custodian sees: the figures of the search and every hidden cell with its interval."""
     words = f"methods.{method}.views"
-    figures = _figures(done, people) | {
-        "earlier_compared": len(earlier.releases),
-        "earlier_not_found": earlier.not_found,
-    }
-    headings = (Text(f"{words}.inside.figure"), Text(f"{words}.inside.value"))
-    lines = tuple((Text(f"{words}.inside.{name}"), value) for name, value in figures.items())
-    views: list[View] = [
-        TableView(Text(f"{words}.inside.title"), headings, lines, Text(f"{words}.inside.note"))
-    ]
+    figures = _figures(done, people) | _earlier(earlier)
+    views: list[View] = [_figures_view(words, figures)]
     if done.hidden.any():
         views += [_hidden_cells(words, done, totals), _intervals(words, done, totals)]
     return Inside(tuple(views), figures)
+
+
+def rounded(method: str, change: Integers, beyond: int, earlier: Earlier) -> Inside:
+    """Return what the custodian sees of a rounded table: how far its numbers are from the true ones."""
+    figures = {
+        "cells": len(change),
+        "changed": int((change != 0).sum()),
+        "mean_change": round(float(np.abs(change).mean()), 3),
+        "largest_change": int(np.abs(change).max()),
+        "beyond": beyond,
+        **_earlier(earlier),
+    }
+    return Inside((_figures_view(f"methods.{method}.views", figures),), figures)
+
+
+def _figures_view(words: str, figures: Mapping[str, int | float]) -> TableView:
+    headings = (Text(f"{words}.inside.figure"), Text(f"{words}.inside.value"))
+    lines = tuple((Text(f"{words}.inside.{name}"), value) for name, value in figures.items())
+    return TableView(Text(f"{words}.inside.title"), headings, lines, Text(f"{words}.inside.note"))
+
+
+def _earlier(earlier: Earlier) -> dict[str, int]:
+    return {"earlier_compared": len(earlier.releases), "earlier_not_found": earlier.not_found}
 
 
 def _figures(done: Audited, people: Integers) -> dict[str, int | float]:

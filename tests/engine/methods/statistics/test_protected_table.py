@@ -11,6 +11,7 @@ import pytest
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
+from engine.methods.earlier import NOTHING, Earlier, EarlierRelease
 from engine.methods.protocol import Context
 from engine.methods.shared.suppression.audit import Published
 from engine.privacy.noise import Noise
@@ -43,12 +44,12 @@ def table(counts, people=None):
 PEOPLE = {("f", "a"): 3, ("f", "b"): 20, ("f", "c"): 30, ("m", "a"): 40, ("m", "b"): 25, ("m", "c"): 0}
 
 
-def released(given, rows, cap=None):
+def released(given, rows, cap=None, earlier=NOTHING):
     schema = Schema(COLUMNS) if cap is None else Schema((*COLUMNS, PERSON), cap)
     found = method(ID)
     request = found.request({"people": schema}, GIVEN | given)
     assert not found.problems(request), found.problems(request)
-    context = Context(Noise(), np.random.default_rng(), Path())
+    context = Context(Noise(), np.random.default_rng(), Path(), earlier=earlier)
     release = found.run({"people": rows}, request, context)
     assert release.promise == found.cost(request)
     return release
@@ -136,6 +137,18 @@ def test_sums_by_hand():
     assert release.promise.kind == "small_sums" and release.promise.terms["rule"] == "p = 20 %"
     view = next(view for view in release.inside.views if view.title.id.endswith("hidden.title"))
     assert view.rows[0][2] == 19 and view.rows[0][4] >= 19 + 0.2 * 14 - 2.5
+
+
+@pytest.mark.parametrize("form", ["controlled_rounding", "random_rounding"])
+def test_rounded_tables(form):
+    release = released({"form": form, "base": 5, "threshold": None}, table(PEOPLE))
+    found = numbers(release)
+    assert None not in found.values() and not {number % 5 for number in found.values()} - {0}
+    assert abs(found[("f", "a")] - 3) < 5 and found[("m", "c")] == 0
+    adds_up = found[("f", "a")] + found[("f", "b")] + found[("f", "c")] == found[("f", "(all)")]
+    assert adds_up or form == "random_rounding"
+    assert release.promise.kind == "rounded" and release.promise.terms == {"base": 5}
+    assert release.inside.figures["largest_change"] < 5
 
 
 def test_a_table_without_a_pattern_is_one_sentence_and_a_remedy():
@@ -281,3 +294,27 @@ def test_an_earlier_table_that_is_not_there_is_counted(tmp_path):
     )
     inside = json.loads((made.folder / "internal" / "evidence.json").read_text())["internal"]["inside"]
     assert inside["earlier_compared"] == 1 and inside["earlier_not_found"] == 1
+
+
+@pytest.mark.parametrize("form", ["controlled_rounding", "random_rounding"])
+@pytest.mark.parametrize(("moved", "is_refused"), [(5, True), (0, False), (60, False)])
+def test_the_same_rows_are_not_rounded_twice(form, moved, is_refused):
+    """Beside an earlier table that is nowhere further than two roundings away, and not the same."""
+    given = {"form": form, "base": 5, "threshold": None}
+    exact = {cell: size - size % 5 for cell, size in PEOPLE.items()}  # these are rounded to themselves
+    first = released(given, table(exact)).artefacts[0].frame
+    first["count"] = first["count"] + moved
+    before = EarlierRelease("Table one", ID, GIVEN | given | {"tables": "whole", "totals": True},
+                            {"counts.csv": first.astype(str)})  # fmt: skip
+    earlier = Earlier((before,))
+    if is_refused:
+        with pytest.raises(InputRefused, match=rf"{ID}\.again"):
+            released(given, table(exact), earlier=earlier)
+    else:
+        assert released(given, table(exact), earlier=earlier).inside.figures["earlier_compared"] == 1
+
+
+def test_another_population_may_be_rounded_too(tmp_path):
+    given = {"form": "controlled_rounding", "base": 5, "threshold": None}
+    more = {cell: size + 40 for cell, size in COUNTS.items()}
+    assert both(tmp_path, stays(COUNTS), stays(more), given, given).folder.name == "two"
