@@ -9,15 +9,23 @@ from typing import Any
 
 from engine import texts
 from engine.commands.command import Answer, Commands
+from engine.commands.values import first_line
 
 
 def add_commands(add: Commands) -> None:
-    """Add ``verify`` and ``ledger``."""
+    """Add ``verify``, ``ledger`` and ``reidentify``."""
     verify = add("verify", verify_command, _verify_lines)
     verify.add_argument("folder")
     verify.add_argument("--ledger", metavar="FILE")
     ledger = add("ledger", ledger_command)
     ledger.add_argument("--ledger", metavar="FILE")
+    behind = add("reidentify", reidentify_command, lambda answer, language: [answer["person"]])
+    behind.add_argument("folder", help="the bundle, with its internal folder")
+    behind.add_argument("--table", required=True, metavar="FILE", help="the table it was released from")
+    behind.add_argument("--pseudonym", required=True)
+    behind.add_argument("--reason", required=True, help="why it has to be known; enters the ledger")
+    behind.add_argument("--passphrase-file", metavar="FILE", help="its first line opens the key")
+    behind.add_argument("--ledger", metavar="FILE")
 
 
 def verify_command(options: argparse.Namespace) -> Answer:
@@ -52,6 +60,22 @@ def ledger_command(options: argparse.Namespace) -> Answer:
     head = ledger.verify_chain()
     by_holding = {one.id: composer(one) for one in ledger.holdings()}
     return ledger.to_json(by_holding) | {"head": {"sequence": head.sequence, "hash": head.hash}}, 0
+
+
+def reidentify_command(options: argparse.Namespace) -> Answer:
+    """Return the number of the person behind a pseudonym; that it was asked stays in the ledger."""
+    from engine.ledger import Ledger
+    from engine.release.pseudonyms import reidentified
+
+    person = reidentified(
+        Path(options.folder),
+        table=Path(options.table),
+        pseudonym=options.pseudonym,
+        reason=options.reason,
+        ledger=Ledger(ledger_path(options)),
+        passphrase=first_line(Path(options.passphrase_file)) if options.passphrase_file else None,
+    )
+    return {"person": person}, 0
 
 
 def _verify_lines(answer: dict[str, Any], language: str) -> Iterator[str]:

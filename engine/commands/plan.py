@@ -11,7 +11,7 @@ from engine import texts
 from engine.commands import plan_new
 from engine.commands.command import Answer, Commands
 from engine.commands.ledger import existing_ledger, ledger_path
-from engine.commands.values import first_line
+from engine.commands.values import content, first_line
 
 
 def add_commands(add: Commands) -> None:
@@ -30,6 +30,7 @@ def add_commands(add: Commands) -> None:
     run.add_argument("--out", required=True, metavar="FOLDER")
     run.add_argument("--ledger", metavar="FILE")
     run.add_argument("--passphrase-file", metavar="FILE", help="its first line locks a key that stays inside")
+    run.add_argument("--key", metavar="FILE", help="the key of an earlier release, from its internal folder")
 
 
 def plan_check_command(options: argparse.Namespace) -> Answer:
@@ -81,6 +82,7 @@ def run_command(options: argparse.Namespace) -> Answer:
         base=path.parent,
         language=options.language,
         passphrase=passphrase,
+        earlier_key=content(Path(options.key)) if options.key else None,
     )
     return {
         "bundle": str(bundle.folder),

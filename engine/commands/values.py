@@ -86,6 +86,14 @@ def first_line(path: Path) -> str:
     return read_text(path, "commands.not_readable").split("\n", 1)[0].rstrip("\r")
 
 
+def content(path: Path) -> bytes:
+    """Return the bytes of a small file, or refuse in words."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputRefused("commands.not_readable", file=path.name) from error
+
+
 def read_text(path: Path, code: str) -> str:
     """Return the text of a file, or refuse in words."""
     try:

@@ -348,6 +348,8 @@ class Context:
         Locks a key that stays inside; given only to a method that `keeps_key`, and kept nowhere.
     earlier
         Earlier releases of the register by this method; given only to a method that `compares`.
+    key
+        Of an earlier release, opened, where the method wants it; see `engine.methods.keeping`.
     """
 
     noise: Noise
@@ -356,6 +358,7 @@ class Context:
     progress: Progress = SILENT
     passphrase: str | None = field(default=None, repr=False)
     earlier: Earlier = NOTHING
+    key: bytes | None = field(default=None, repr=False)
 
 
 class Method(ABC):

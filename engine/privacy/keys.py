@@ -53,7 +53,7 @@ def pseudonyms(texts: Sequence[str], *, key: bytes) -> list[str]:
 
 
 def _pseudonym(text: str, key: bytes) -> str:
-    digest = hmac.new(key, text.encode(), hashlib.sha256).digest()
+    digest = hmac.digest(key, text.encode(), "sha256")
     return base64.b32encode(digest).decode()[:LETTERS]
 
 

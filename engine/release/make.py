@@ -115,6 +115,7 @@ def make(
     progress: Progress = SILENT,
     passphrase: str | None = None,
     earlier: Earlier = NOTHING,
+    key: bytes | None = None,
 ) -> Draft:
     """Make a release from the tables that were read; nothing is written.
 
@@ -135,6 +136,8 @@ def make(
         For a key that stays inside.
     earlier
         Earlier releases of the register for a method that compares with them.
+    key
+        Of an earlier release, where the method goes on with it.
 
     Raises
     ------
@@ -161,6 +164,7 @@ def make(
         progress.part(0.1, 1.0),
         passphrase if checked.method.keeps_key else None,
         earlier,
+        key,
     )
     release = _made(checked, used, context)
     drawn = noise.counted

@@ -20,7 +20,7 @@ from engine.ledger import Holding, Ledger
 from engine.memory import give_back
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
-from engine.release import bundle, charge, promised, reading, write
+from engine.release import bundle, charge, promised, pseudonyms, reading, write
 from engine.release.bundle import INTERNAL, RELEASE, Bundle
 from engine.release.check import check, ready, refuse_language
 from engine.release.checked import Checked
@@ -44,6 +44,7 @@ def run(
     progress: Progress = SILENT,
     passphrase: str | None = None,
     known: tuple[Path, ...] = (),
+    earlier_key: bytes | None = None,
 ) -> Bundle:
     """Make the release that a plan decides, and everything that proves it.
 
@@ -64,9 +65,12 @@ def run(
         Told where the work is; Stop before the entry is spent frees the reservation, after it the budget
         stays spent.
     passphrase
-        Locks the key that stays inside, for methods that keep one; it is kept nowhere.
+        Locks the key that stays inside, for methods that keep one; it is kept nowhere. It also opens an
+        earlier key.
     known
         Folders of earlier releases, for methods that compare with them; those beside ``out`` are found.
+    earlier_key
+        Content of the key file of an earlier release, for a release that is to be joined with it.
 
     Returns
     -------
@@ -81,7 +85,7 @@ def run(
         The person pressed Stop. The ledger knows whether noise had been drawn.
     """
     door: Door = lambda spend: Noise(on_first_draw=spend)  # noqa: E731
-    return run_through(plan, out, ledger, base, language, progress, door, passphrase, known)
+    return run_through(plan, out, ledger, base, language, progress, door, passphrase, known, earlier_key)
 
 
 def run_through(
@@ -94,6 +98,7 @@ def run_through(
     door: Door,
     passphrase: str | None = None,
     known: tuple[Path, ...] = (),
+    earlier_key: bytes | None = None,
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
@@ -102,6 +107,7 @@ def run_through(
     foreseen = ready(plan, checked)
     refuse_language(language)
     bundle.check_target(out)
+    key = pseudonyms.opened(checked, earlier_key, passphrase)
     prepared = reading.read_all(plan, checked.sources, base=base, progress=progress.part(0.0, 0.3))
     promised.refuse_other(plan, checked, prepared)
     progress.step(0.3, "run.reserving")
@@ -125,6 +131,7 @@ def run_through(
                 progress=making,
                 passphrase=passphrase,
                 earlier=told,
+                key=key,
             )
             give_back()
             evaluated = _evaluated(plan, checked, prepared, draft, folder, progress.part(0.7, 0.8))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from engine.errors import InputRefused
+from engine.methods.keeping import KEY_FILE, KeyKeeper, person_texts
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
     DictionaryEntry,
     Family,
     Inside,
-    Method,
     Reference,
     Release,
     Request,
@@ -23,31 +24,34 @@ from engine.methods.protocol import (
 )
 from engine.methods.shared.promise import unbounded
 from engine.methods.shared.rows import entry, shuffled, written_cells
+from engine.privacy.format_keeping import LONGEST, fits, numbers_for, padded
 from engine.privacy.keys import locked, new_key, pseudonyms
 from engine.privacy.promise import Promise
 from engine.table.table import Table
 from engine.views import Text
 
 ID = "datasets.pseudonyms"
-KEY_FILE = "pseudonym-key.json"
+OWN, EARLIER, NONE = "own", "earlier", "none"
+LETTERS, NUMBERS = "letters", "numbers"
 
 
-class Pseudonyms(Method):
+class Pseudonyms(KeyKeeper):
     """Keyed pseudonyms and left-out columns.
 
     Notes
     -----
     Pseudonymous data are personal data (GDPR Art. 4(5), recital 26): who knows a few values of a person finds
     the row. The pseudonym is the truncated HMAC-SHA-256 of the key that names the person, with a key of 256
-    random bits for this release alone, so that two releases cannot be joined by it.
+    random bits for this release alone, so that two releases cannot be joined by it, unless the custodian goes
+    on with the key of an earlier one. Numbers of the same length are made by encryption that keeps the format
+    (FF1). Without a key anybody could compute the pseudonyms of a list of all numbers, so there is none.
     """
 
     id = ID
     family = Family.DATASET
-    promises = ("none",)
+    promises = ("pseudonymous",)
     spends = Spends.NOTHING
     rows = Rows.REAL
-    keeps_key = True
     libraries = ("cryptography",)
     published = Reference(
         "Krawczyk, Bellare, Canetti: HMAC, RFC 2104 (1997)", "section 2", "doi:10.17487/RFC2104"
@@ -55,16 +59,30 @@ class Pseudonyms(Method):
     parameters = (
         Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=500),
         Parameter("pseudonym", ParameterKind.TEXT, default="pseudonym"),
+        Parameter("key", ParameterKind.CHOICE, default=OWN, choices=(OWN, EARLIER, NONE)),
+        Parameter("form", ParameterKind.CHOICE, default=LETTERS, choices=(LETTERS, NUMBERS)),
     )
 
     def further_problems(self, request: Request) -> list[Problem]:
         name = request.values["pseudonym"]
         if name in request.values["columns"]:
             return [Problem(f"{ID}.name_taken", {"column": name}, "pseudonym")]
+        if request.values["key"] == NONE:
+            return [Problem(f"{ID}.no_key", {}, "key")]
         return []
 
     def cost(self, request: Request) -> Promise:
-        return unbounded(request, "none")
+        return unbounded(request, "pseudonymous")
+
+    def uses_earlier_key(self, request: Request) -> bool:
+        return bool(request.values["key"] == EARLIER)
+
+    def stand_ins(self, texts: Sequence[str], request: Request, *, key: bytes) -> list[str]:
+        if request.values["form"] == LETTERS:
+            return pseudonyms(texts, key=key)
+        if not all(map(fits, texts)) or len({padded(text) for text in texts}) < len(texts):
+            raise InputRefused(f"{ID}.no_numbers", longest=LONGEST)
+        return numbers_for(texts, key=key)
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         table = next(iter(tables.values()))
@@ -73,20 +91,16 @@ class Pseudonyms(Method):
         cells = {column.name: written_cells(rows[column.name], column) for column in columns}
         entries = [entry(column, "as_it_is") for column in columns]
         inside = Inside()
-        key = request.schema.person_key
-        if key is not None:
-            secret = new_key()
-            cells = {request.values["pseudonym"]: _stand_ins(rows[key.name], secret), **cells}
-            entries.insert(
-                0, DictionaryEntry(request.values["pseudonym"], Text("datasets.pseudonym"), "text")
-            )
-            inside = Inside(files={KEY_FILE: locked(secret, context.passphrase)})
+        person = request.schema.person_key
+        if person is not None:
+            key = new_key() if context.key is None else context.key
+            places = pd.factorize(rows[person.name])[0]
+            stand_ins = self.stand_ins(person_texts(rows[person.name]), request, key=key)
+            name = request.values["pseudonym"]
+            cells = {name: np.array([*stand_ins, ""], dtype=object)[places].tolist(), **cells}
+            meaning = "pseudonym" if context.key is None else "pseudonym_again"
+            entries.insert(0, DictionaryEntry(name, Text(f"datasets.{meaning}"), "text"))
+            inside = Inside(files={KEY_FILE: locked(key, context.passphrase)})
         assert context.chance is not None  # nothing bounds the loss
         frame = shuffled(pd.DataFrame(cells, dtype="str"), context.chance)
         return Release((TableArtefact("table", (frame,), tuple(entries)),), self.cost(request), inside=inside)
-
-
-def _stand_ins(keys: pd.Series, secret: bytes) -> list[str]:
-    codes, uniques = pd.factorize(keys)
-    texts = np.array([*pseudonyms([str(text) for text in uniques], key=secret), ""], dtype=object)
-    return list(texts[codes])

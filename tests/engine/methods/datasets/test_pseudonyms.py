@@ -1,16 +1,21 @@
 """Pseudonyms: stable within a release, different in the next, the key inside and locked where wanted."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from engine import texts
+from engine.__main__ import main
+from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
-from engine.methods.datasets.pseudonyms import KEY_FILE
-from engine.privacy.keys import pseudonyms, unlocked
+from engine.methods.keeping import KEY_FILE
+from engine.privacy.keys import new_key, pseudonyms, unlocked
 from engine.release.examples import plans
+from engine.release.pseudonyms import reidentified
 from engine.release.run import run
 from engine.table.schema import Column, Kind, Role, Schema
 
@@ -19,10 +24,12 @@ EXAMPLES = Path(__file__).parents[4] / "resources" / "examples"
 SAMPLE = EXAMPLES.parent / "sample" / "diabetes_encounters.csv"
 
 
-def release(tmp_path, name, passphrase=None):
+def release(tmp_path, name, passphrase=None, earlier_key=None, **parameters):
     plan = plans(method(ID))[0]
+    plan = replace(plan, parameters={**plan.parameters, **parameters})
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    run(plan, out=tmp_path / name, ledger=ledger, base=EXAMPLES, passphrase=passphrase)
+    secret = {"passphrase": passphrase, "earlier_key": earlier_key}
+    run(plan, out=tmp_path / name, ledger=ledger, base=EXAMPLES, **secret)
     frame = pd.read_csv(tmp_path / name / "release" / "table.csv", dtype=str, keep_default_na=False)
     return frame, tmp_path / name
 
@@ -64,3 +71,120 @@ def test_the_name_of_the_pseudonym_is_its_own():
     given = {"columns": ["age"], "pseudonym": "age"}
     problems = found.problems(found.request({"people": schema}, given))
     assert [problem.code for problem in problems] == [f"{ID}.name_taken"]
+
+
+def test_releases_of_one_project_can_be_joined_by_the_earlier_key_alone(tmp_path):
+    first, one = release(tmp_path, "one", "secret words")
+    kept = (one / "internal" / KEY_FILE).read_bytes()
+    again, two = release(tmp_path, "two", "secret words", kept, key="earlier")
+    assert set(first["pseudonym"]) == set(again["pseudonym"])
+    assert (two / "internal" / KEY_FILE).exists()
+    dictionary = (two / "release" / "data-dictionary.json").read_text()
+    assert "in the earlier ones" in dictionary and "in no other" not in dictionary
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "passphrase", "code"),
+    [
+        ("earlier", False, "secret words", "keys.none_given"),
+        ("own", True, "secret words", "keys.not_wanted"),
+        ("earlier", True, "other words", "keys.passphrase"),
+        ("earlier", True, None, "keys.passphrase"),
+    ],
+)
+def test_a_key_that_is_lost_or_stays_locked_is_said_before_anything_is_reserved(
+    tmp_path, key, given, passphrase, code
+):
+    _, one = release(tmp_path, "one", "secret words")
+    kept = (one / "internal" / KEY_FILE).read_bytes() if given else None
+    before = len(Ledger(tmp_path / "ledger.sqlite").journal())
+    with pytest.raises(InputRefused, match=code):
+        release(tmp_path, "two", passphrase, kept, key=key)
+    assert len(Ledger(tmp_path / "ledger.sqlite").journal()) == before
+    assert not (tmp_path / "two").exists()
+
+
+def test_a_hash_without_a_key_is_refused_with_the_reason():
+    schema = Schema((Column("pid", Role.PERSON_KEY), Column("age", Role.IDENTIFYING, Kind.INTEGER)))
+    found = method(ID)
+    problems = found.problems(found.request({"people": schema}, {"columns": ["age"], "key": "none"}))
+    assert [problem.code for problem in problems] == [f"{ID}.no_key"]
+    assert "anybody can compute" in texts.explain(problems[0])[0]
+
+
+def test_numbers_of_the_same_length_stand_for_numbers(tmp_path):
+    frame, _ = release(tmp_path, "one", form="numbers")
+    original = pd.read_csv(SAMPLE, dtype=str)["patient_nbr"].drop_duplicates()
+    found = frame["pseudonym"].drop_duplicates()
+    assert len(found) == len(original) and found.str.fullmatch("[0-9]+").all()
+    lengths = original.str.len().clip(lower=6).value_counts()
+    assert found.str.len().value_counts().to_dict() == lengths.to_dict()
+    # Some are the number of another one by chance; hardly anybody's is their own
+    assert frame["pseudonym"].tolist() != pd.read_csv(SAMPLE, dtype=str)["patient_nbr"].tolist()
+
+
+@pytest.mark.parametrize("numbers", [["1234567", "54321a"], ["54321", "054321"], ["1" * 19]])
+def test_what_is_no_number_is_refused_and_no_value_is_told(numbers):
+    request = method(ID).request({}, {"form": "numbers"})
+    with pytest.raises(InputRefused, match="no_numbers") as refused:
+        method(ID).stand_ins(numbers, request, key=bytes(32))
+    assert not [number for number in numbers if number in " ".join(texts.explain(refused.value))]
+
+
+def test_a_million_people_have_a_million_pseudonyms():
+    numbers = [str(number) for number in range(10**6)]
+    key = new_key()
+    found = pseudonyms(numbers, key=key)
+    assert len(set(found)) == 10**6 and pseudonyms(numbers[:9], key=key) == found[:9]
+
+
+# --- who is behind a pseudonym --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["letters", "numbers"])
+def test_a_person_is_found_again_and_the_act_stays_in_the_ledger(tmp_path, form):
+    frame, folder = release(tmp_path, "one", "secret words", form=form)
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    pseudonym = frame["pseudonym"][0]
+    asked = {"table": SAMPLE, "pseudonym": pseudonym, "ledger": ledger}
+    person = reidentified(folder, **asked, reason="a finding that needs treatment", passphrase="secret words")
+    rows = frame[frame["pseudonym"] == pseudonym]
+    original = pd.read_csv(SAMPLE, dtype=str, keep_default_na=False)
+    own = original[original["patient_nbr"] == person]
+    assert sorted(rows["diag_1"]) == sorted(own["diag_1"]) and len(own)
+    last = ledger.journal()[-1]
+    assert last["kind"] == "decision" and last["details"]["decision"] == f"reidentified {pseudonym}"
+    assert last["details"]["reason"] == "a finding that needs treatment"
+    entry = json.loads((folder / "release" / "evidence.json").read_text())["ledger"]["entry"]
+    assert last["details"]["entry"] == entry and person not in json.dumps(last)
+    ledger.verify_chain()
+
+
+def test_who_gives_no_reason_or_the_wrong_passphrase_learns_nothing(tmp_path):
+    frame, folder = release(tmp_path, "one", "secret words")
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    asked = {"table": SAMPLE, "pseudonym": frame["pseudonym"][0], "ledger": ledger}
+    before = len(ledger.journal())
+    with pytest.raises(InputRefused, match="passphrase"):
+        reidentified(folder, **asked, reason="treatment", passphrase="other words")
+    with pytest.raises(InputRefused):
+        reidentified(folder, **asked, reason=" ", passphrase="secret words")
+    assert len(ledger.journal()) == before
+    with pytest.raises(InputRefused, match="nobody"):
+        reidentified(folder, **asked | {"pseudonym": "A" * 20}, reason="treatment", passphrase="secret words")
+    assert len(ledger.journal()) == before + 1  # that somebody looked is known all the same
+
+
+def test_a_bundle_without_a_key_is_refused(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    with pytest.raises(InputRefused, match="no_key"):
+        reidentified(tmp_path, table=SAMPLE, pseudonym="A", reason="treatment", ledger=ledger)
+
+
+def test_the_same_on_the_command_line(tmp_path, capsys):
+    frame, folder = release(tmp_path, "one", "secret words")
+    (tmp_path / "words").write_text("secret words\n")
+    arguments = ["--table", str(SAMPLE), "--pseudonym", frame["pseudonym"][3], "--reason", "treatment"]
+    arguments += ["--passphrase-file", str(tmp_path / "words"), "--ledger", str(tmp_path / "ledger.sqlite")]
+    assert main(["reidentify", str(folder), *arguments]) == 0
+    assert capsys.readouterr().out.strip() in set(pd.read_csv(SAMPLE, dtype=str)["patient_nbr"])

@@ -1,0 +1,12 @@
+"""Rows as they are, with pseudonyms in place of names."""
+
+from __future__ import annotations
+
+from engine.privacy.promise import PromiseKind
+
+
+class Pseudonymous(PromiseKind):
+    """Names are replaced, values are not: personal data (GDPR, Article 4(5))."""
+
+    id = "pseudonymous"
+    bounded = False

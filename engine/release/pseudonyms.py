@@ -1,0 +1,118 @@
+"""Pseudonyms beyond one release: the key of an earlier one used again, and the person behind a pseudonym."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from engine import strict_json
+from engine.errors import InputRefused
+from engine.ledger import Ledger
+from engine.methods.catalogue import method as find_method
+from engine.methods.keeping import KEY_FILE, KeyKeeper, person_texts
+from engine.privacy.keys import unlocked
+from engine.progress import SILENT, Progress
+from engine.release import reading
+from engine.release.bundle import INTERNAL, RELEASE
+from engine.release.checked import Checked
+from engine.release.plan import FileReference, Plan
+from engine.table.schema import Schema
+
+DECISION = "reidentified"
+
+
+def opened(checked: Checked, earlier_key: bytes | None, passphrase: str | None) -> bytes | None:
+    """Return the key of an earlier release where the plan goes on with it, None elsewhere.
+
+    Raises
+    ------
+    InputRefused
+        ``keys.none_given``, ``keys.not_wanted``, ``keys.damaged``, ``keys.passphrase``: before anything is
+        reserved.
+    """
+    method = checked.method
+    wanted = isinstance(method, KeyKeeper) and method.uses_earlier_key(checked.request)
+    if wanted is (earlier_key is None):
+        raise InputRefused("keys.none_given" if wanted else "keys.not_wanted", file=KEY_FILE)
+    return None if earlier_key is None else unlocked(earlier_key, passphrase, file=KEY_FILE)
+
+
+def keeps_key(folder: Path) -> bool:
+    """Say whether a bundle holds a key that tells who is behind its pseudonyms."""
+    return (folder / INTERNAL / KEY_FILE).is_file()
+
+
+def reidentified(
+    folder: Path,
+    *,
+    table: Path,
+    pseudonym: str,
+    reason: str,
+    ledger: Ledger,
+    passphrase: str | None = None,
+    progress: Progress = SILENT,
+) -> str:
+    """Return the number of the person behind a pseudonym that a recipient gave back.
+
+    Parameters
+    ----------
+    folder
+        The bundle, with its internal folder.
+    table
+        The custodian's table, in the form in which it was released from.
+    pseudonym
+        As it stands in the release.
+    reason
+        Why it has to be known; it enters the ledger.
+    ledger
+        Where the act is written down, before anything is looked up.
+    passphrase
+        Opens the key where it is locked.
+
+    Raises
+    ------
+    InputRefused
+        ``keys.no_key``: the bundle holds none; ``keys.passphrase``, ``keys.damaged``; ``keys.nobody``:
+        nobody in the table has the pseudonym. ``ledger.*`` where no reason was given.
+
+    Notes
+    -----
+    A pseudonym cannot be turned back: those of all people of the table are computed and compared. That the
+    act took place stays in the ledger, also where nobody was found; the number of the person does not.
+    """
+    path = folder / INTERNAL / KEY_FILE
+    if not keeps_key(folder):
+        raise InputRefused("keys.no_key", file=folder.name)
+    key = unlocked(path.read_bytes(), passphrase, file=KEY_FILE)
+    inside, outside = _evidence(folder, INTERNAL), _evidence(folder, RELEASE)
+    plan = Plan.loads(json.dumps(inside["plan"]), file="evidence.json")
+    method, (name, file) = find_method(plan.method), next(iter(plan.files.items()))
+    column = plan.schema.person_key
+    if not isinstance(method, KeyKeeper) or column is None:
+        raise InputRefused("keys.no_key", file=folder.name)
+    ledger.decide(f"{DECISION} {pseudonym.strip()[:40]}", reason, entry=str(outside["ledger"]["entry"]))
+    # The person key alone is read, and as it stands: no step changes who is who
+    alone = replace(
+        plan,
+        files={name: FileReference(str(table.absolute()), file.options)},
+        schemas={name: Schema((column,))},
+        preparation=(),
+    )
+    rows = reading.read(alone, source=name, progress=progress).table.rows()
+    texts = person_texts(rows[column.name])
+    found = method.stand_ins(texts, plan.request, key=key)
+    for text, stands_for in zip(texts, found, strict=True):
+        if stands_for == pseudonym.strip():
+            return text
+    raise InputRefused("keys.nobody", file=table.name)
+
+
+def _evidence(folder: Path, side: str) -> Mapping[str, Any]:
+    try:
+        tree = strict_json.loads((folder / side / "evidence.json").read_text(encoding="utf-8"))
+        return dict(tree["internal"] if side == INTERNAL else tree)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputRefused("keys.no_key", file=folder.name) from error
