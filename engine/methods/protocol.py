@@ -344,12 +344,10 @@ class Context:
         For its work, empty, and gone afterwards.
     progress
         Told where the work is; it also stops.
-    passphrase
-        Locks a key that stays inside; given only to a method that `keeps_key`, and kept nowhere.
+    passphrase, key
+        Locks a key that stays inside; the key of an earlier release: see `engine.methods.keeping`.
     earlier
         Earlier releases of the register by this method; given only to a method that `compares`.
-    key
-        Of an earlier release, opened, where the method wants it; see `engine.methods.keeping`.
     """
 
     noise: Noise

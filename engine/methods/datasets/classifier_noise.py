@@ -1,0 +1,337 @@
+"""Rows with noise, made so that a linear classifier can still be learnt from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.methods.datasets.linear_machine import Machine, machine, unseen_noise
+from engine.methods.datasets.noise_shapes import Floats, Shape, bounded, unbounded
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    Context,
+    DictionaryEntry,
+    Family,
+    FileArtefact,
+    Forecast,
+    Inside,
+    Method,
+    Reference,
+    Release,
+    Request,
+    Rows,
+    Spends,
+    TableArtefact,
+)
+from engine.methods.shared.rows import entry, shuffled
+from engine.privacy.gaussian import continuous_delta
+from engine.privacy.promise import Promise
+from engine.table import coding
+from engine.table.schema import Column, Kind
+from engine.table.table import Table
+from engine.views import TableView, Text
+
+ID = "datasets.classifier_noise"
+WORDS = f"methods.{ID}"
+NORMAL, BOUNDED, SAME = "normal", "bounded", "same_classifier"
+RECORD = "classifier-noise.json"
+_DRAWN = ("form", (NORMAL, BOUNDED))
+_DIGITS = 6  # of the range of a column, that a value with independent noise is written with
+
+
+class ClassifierNoise(Method):
+    """Independent noise that says least of a value at its spread, or noise that a classifier does not see.
+
+    Notes
+    -----
+    F. Farokhi: the normal noise of theorem 2.4, the bounded one of theorem 2.6, and the one of theorem 2.10
+    that leaves a support vector machine exactly what it is. Values are scaled to 0 … 1 by their declared
+    bounds, and those beyond are moved to the bound. The level ε that is stated for normal noise is that of
+    exact arithmetic: what leaves was drawn in floating point and promises nothing. The noise that is not seen
+    hides everything but α'x, which leaves exact. Classes leave as they are.
+    """
+
+    id = ID
+    family = Family.DATASET
+    promises = ("classifier_noise",)
+    spends = Spends.NOTHING
+    rows = Rows.REAL
+    libraries = ("scipy",)
+    published = Reference(
+        "Farokhi: Privacy-preserving public release of datasets for support vector machine classification",
+        "theorems 2.4, 2.6 and 2.10",
+        "doi:10.1109/TBDATA.2019.2963391",
+    )
+    parameters = (
+        Parameter(
+            "columns",
+            ParameterKind.COLUMNS,
+            minimum=1,
+            maximum=200,
+            column_kinds=(Kind.INTEGER, Kind.NUMBER),
+            needs_domain=True,
+        ),
+        Parameter(
+            "label",
+            ParameterKind.COLUMN,
+            column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER),
+            needs_domain=True,
+        ),
+        Parameter("form", ParameterKind.CHOICE, default=NORMAL, choices=(NORMAL, BOUNDED, SAME)),
+        Parameter("rho", ParameterKind.NUMBER, minimum=0, maximum=10**12, when=_DRAWN),
+        Parameter(
+            "reach",
+            ParameterKind.NUMBER,
+            minimum=Fraction(1, 1000),
+            maximum=100,
+            when=("form", (BOUNDED,)),
+        ),
+        Parameter(
+            "weights",
+            ParameterKind.NUMBER,
+            optional=True,
+            minimum=Fraction(1, 10**6),
+            maximum=10**6,
+            each=True,
+            when=_DRAWN,
+        ),
+        Parameter("size", ParameterKind.NUMBER, minimum=0, maximum=10**6, when=("form", (SAME,))),
+        Parameter("penalty", ParameterKind.NUMBER, default=1, minimum=Fraction(1, 10**4), maximum=10**4),
+        Parameter(
+            "kappa",
+            ParameterKind.NUMBER,
+            default=Fraction(1, 1000),
+            minimum=Fraction(1, 10**6),
+            maximum=10**3,
+        ),
+        Parameter(
+            "delta",
+            ParameterKind.NUMBER,
+            default=Fraction(1, 10**5),
+            minimum=Fraction(1, 10**12),
+            maximum=Fraction(1, 10),
+            when=("form", (NORMAL,)),
+        ),
+    )
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        values, label = request.values, request.values["label"]
+        if label in values["columns"]:
+            return [Problem(f"{ID}.label_twice", {"column": label}, "label")]
+        found = len(coding.levels(request.schema.column(label)))
+        if found != 2:
+            return [Problem(f"{ID}.two_classes", {"column": label, "found": found}, "label")]
+        for name in values["columns"]:
+            if bounds(request.schema.column(name)) is None:
+                return [Problem(f"{ID}.no_bounds", {"column": name}, "columns")]
+        if values["form"] == NORMAL and values["rho"] == 0:
+            return [Problem(f"{ID}.rho", {}, "rho")]
+        strange = [name for name in values["weights"] or {} if name not in values["columns"]]
+        return [Problem(f"{ID}.strange_weight", {"column": strange[0]}, "weights")] if strange else []
+
+    def cost(self, request: Request) -> Promise:
+        return Promise(
+            "classifier_noise", None, request.unit, request.rows_per_person, assumptions=("trusted_machine",)
+        )
+
+    def forecast(self, request: Request) -> Forecast:
+        shapes = shapes_of(request)
+        return Forecast(views=() if shapes is None else (_view(request, shapes),), notes=_notes(request))
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        found = _scaled(next(iter(tables.values())), request)
+        assert context.chance is not None  # nothing bounds the loss
+        values, shapes = request.values, shapes_of(request)
+        learn = {"penalty": float(values["penalty"]), "kappa": float(values["kappa"])}
+        context.progress.step(0.2, "datasets.classifier")
+        original = machine(found.rows, found.classes, **learn)
+        if shapes is None and not original.exact:
+            raise InputRefused(f"{ID}.not_exact")
+        noise = (
+            unseen_noise(original, found.classes, size=float(values["size"]), chance=context.chance)
+            if shapes is None
+            else np.column_stack([shape.draw(len(found.rows), context.chance) for shape in shapes])
+        )
+        released = found.written(found.rows + noise, exact=shapes is None)
+        context.progress.step(0.6, "datasets.classifier")
+        seen = machine((released - found.low) / found.width, found.classes, **learn)
+        cells = {name: released[:, place] for place, name in enumerate(values["columns"])}
+        texts = {name: coding.texts_of(column) for name, column in cells.items()}
+        frame = pd.DataFrame({**texts, values["label"]: found.labels}, dtype="str")
+        columns = [request.schema.column(name) for name in values["columns"]]
+        entries = [
+            DictionaryEntry(column.name, Text(f"{WORDS}.done.{values['form']}"), str(Kind.NUMBER))
+            for column in columns
+        ]
+        entries.append(entry(request.schema.column(values["label"]), "as_it_is"))
+        table = TableArtefact("table", (shuffled(frame, context.chance),), tuple(entries))
+        views = () if shapes is None else (_view(request, shapes),)
+        return Release(
+            (table, _record(request, shapes)),
+            self.cost(request),
+            views,
+            _notes(request),
+            inside=_inside(found, original, seen),
+        )
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """The rows that have all their values, scaled to 0 … 1 by declared bounds.
+
+    Parameters
+    ----------
+    rows
+        Shape (rows, columns).
+    classes
+        −1 for the first declared value of the label, 1 for the second.
+    labels
+        The same as texts.
+    low, width
+        Of the bounds of each column.
+    left_out
+        Rows with a missing value.
+    """
+
+    rows: Floats
+    classes: Floats
+    labels: npt.NDArray[np.object_]
+    low: Floats
+    width: Floats
+    left_out: int
+
+    def written(self, rows: Floats, *, exact: bool) -> Floats:
+        """Return rows in the units of the columns, rounded unless every digit is needed."""
+        released = self.low + rows * self.width
+        if exact:
+            return released
+        grid = 10.0 ** (np.floor(np.log10(self.width)) - _DIGITS)
+        return np.asarray(np.round(released / grid) * grid)
+
+
+def bounds(column: Column) -> tuple[float, float] | None:
+    """Return the declared bounds of a column; None where it has none."""
+    domain = column.domain
+    if domain is None or not isinstance(domain.minimum, Fraction) or not isinstance(domain.maximum, Fraction):
+        return None
+    return float(domain.minimum), float(domain.maximum)
+
+
+def shapes_of(request: Request) -> list[Shape] | None:
+    """Return the noise of each column, in shares of its range; None where it depends on the rows."""
+    values = request.values
+    if values["form"] == SAME:
+        return None
+    weights = [float((values["weights"] or {}).get(name, 1)) for name in values["columns"]]
+    rho = float(values["rho"])
+    if values["form"] == NORMAL:
+        return [unbounded(rho, weight) for weight in weights]
+    reach = float(values["reach"])
+    made = {weight: bounded(rho, reach, weight) for weight in set(weights)}
+    return [made[weight] for weight in weights]
+
+
+def level_of(shapes: list[Shape], *, rows: int, delta: float) -> float:
+    """Return the ε at which normal noise has a δ, for all values of a person at once.
+
+    Notes
+    -----
+    Two rows differ in each column by at most its range, which is 1. In units of the noise that is a distance
+    of √(Σ 1/V_j); the exact δ of Balle and Wang (2018) is turned round.
+    """
+    from scipy.optimize import brentq
+
+    distance = (rows * sum(1 / shape.variance for shape in shapes)) ** 0.5
+
+    def beyond(epsilon: float) -> float:
+        return continuous_delta(scale=1.0, epsilon=epsilon, sensitivity=distance) - delta
+
+    return 0.0 if beyond(0.0) <= 0 else float(brentq(beyond, 0.0, distance * (distance + 20.0)))
+
+
+def _scaled(table: Table, request: Request) -> Scaled:
+    rows, schema, names = table.rows(), request.schema, request.values["columns"]
+    ends = np.array([bounds(schema.column(name)) for name in names], dtype=np.float64)
+    low, width = ends[:, 0], ends[:, 1] - ends[:, 0]
+    values = np.column_stack([coding.numbers(rows[name], schema.column(name)) for name in names])
+    label = schema.column(request.values["label"])
+    codes = coding.codes(rows[label.name], label)
+    whole = ~np.isnan(values).any(axis=1) & (codes < 2)
+    classes = np.where(codes[whole] == 1, 1.0, -1.0)
+    if len(np.unique(classes)) < 2:
+        raise InputRefused(f"{ID}.one_class", column=label.name)
+    inside = np.clip((values[whole] - low) / width, 0.0, 1.0).astype(np.float64)
+    labels = np.array(coding.levels(label), dtype=object)[codes[whole]]
+    return Scaled(inside, classes, labels, low, width, int((~whole).sum()))
+
+
+def _view(request: Request, shapes: list[Shape]) -> TableView:
+    """Say how wide the noise of each column is, and how wrong a guess of a value is at least."""
+    rows = []
+    for name, shape in zip(request.values["columns"], shapes, strict=True):
+        low, high = bounds(request.schema.column(name)) or (0.0, 1.0)
+        wide = high - low
+        errors = (shape.variance**0.5, shape.information**-0.5)
+        rows.append((name, *(float(f"{wide * error:.4g}") for error in errors)))
+    headings = tuple(Text(f"{WORDS}.views.columns.{one}") for one in ("column", "noise", "guess"))
+    return TableView(
+        Text(f"{WORDS}.views.columns.title"), headings, tuple(rows), Text(f"{WORDS}.views.columns.note")
+    )
+
+
+def _notes(request: Request) -> tuple[Text, ...]:
+    values = request.values
+    if values["form"] == SAME:
+        return (Text(f"{WORDS}.notes.projection"),)
+    if values["form"] == BOUNDED:
+        return (Text(f"{WORDS}.notes.bounded"),)
+    level = level_of(shapes_of(request) or [], rows=request.rows_per_person, delta=float(values["delta"]))
+    return (Text(f"{WORDS}.notes.level", {"epsilon": float(f"{level:.3g}"), "delta": values["delta"]}),)
+
+
+def _record(request: Request, shapes: list[Shape] | None) -> FileArtefact:
+    """Return what a program of the recipient needs: how values were scaled, and their noise."""
+    values = request.values
+    tree: dict[str, Any] = {
+        "version": 1,
+        "form": values["form"],
+        "bounds": {name: bounds(request.schema.column(name)) for name in values["columns"]},
+        "classes": list(coding.levels(request.schema.column(values["label"]))),
+        "penalty": float(values["penalty"]),
+        "kappa": float(values["kappa"]),
+    }
+    if shapes is None:
+        tree["size"] = float(values["size"])
+    else:
+        tree["variance_of_scaled"] = [shape.variance for shape in shapes]
+        tree["information_of_scaled"] = [shape.information for shape in shapes]
+    content = (json.dumps(tree, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return FileArtefact(RECORD, "application/json", content, Text(f"{WORDS}.record"))
+
+
+def _inside(found: Scaled, original: Machine, seen: Machine) -> Inside:
+    moved = max(float(np.abs(seen.alpha - original.alpha).max()), abs(seen.beta - original.beta))
+    figures = {
+        "rows": len(found.rows),
+        "left_out": found.left_out,
+        "right_before": round(float((original.classes(found.rows) == found.classes).mean()), 4),
+        "right_after": round(float((seen.classes(found.rows) == found.classes).mean()), 4),
+        "moved": float(f"{moved:.3g}"),
+    }
+    words = f"{WORDS}.views.inside"
+    rows = tuple((Text(f"{words}.{name}"), value) for name, value in figures.items())
+    view = TableView(
+        Text(f"{words}.title"),
+        (Text(f"{words}.figure"), Text(f"{words}.value")),
+        rows,
+        Text(f"{words}.note"),
+    )
+    return Inside((view,), figures)
