@@ -136,13 +136,11 @@ class Marginals(Method):
         schedule, unit = self.schedule(request), counted_unit(request)
         accuracy = _accuracy(schedule, max(schedule.single))
         single = Text(f"{WORDS}.numbers.count.label")
-        errors = [
-            Expected(single, "group", size, accuracy.median, accuracy.limit, unit) for size in request.sizes
-        ]
+        errors = [Expected(single, "invented", None, accuracy.median, accuracy.limit, unit)]
         if schedule.pairs:
             pair = _accuracy(schedule, schedule.pair)
             label = Text(f"{WORDS}.numbers.count.pair")
-            errors.append(Expected(label, "whole", None, pair.median, pair.limit, unit))
+            errors.append(Expected(label, "invented", None, pair.median, pair.limit, unit))
         verdict = "only_single" if schedule.only_single else "little" if _is_thin(schedule) else "pairs"
         told = {"rows": round(schedule.rows_per_deviation, 1), "pairs": schedule.pairs}
         return Forecast(tuple(errors), notes=(*cap_notes(request), Text(f"{WORDS}.notes.{verdict}", told)))

@@ -155,7 +155,7 @@ class Additive(Method):
         for size in request.sizes:
             spread = np.sqrt(needed / schedule.bend) / max(size, 1)
             median, limit = 0.6745 * spread * unit, 1.96 * spread * unit
-            errors.append(Expected(Text(f"{WORDS}.numbers.effect.label"), "coefficient", size, median, limit))
+            errors.append(Expected(Text(f"{WORDS}.numbers.effect.label"), "cell", size, median, limit))
         note = Text(f"{WORDS}.notes.needed", {"rows": round(needed), "rounds": schedule.rounds})
         return Forecast(tuple(errors), notes=(*cap_notes(request), note))
 

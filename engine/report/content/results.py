@@ -21,6 +21,8 @@ def results(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Return what was released. Key numbers stand on the first page and are not repeated."""
     intro = {"bounded": "intro", "local": "intro_local", "unbounded": "intro_plain"}
     named = intro[side(evidence.promise)] if evidence.views or not evidence.promise.loss else "intro_nothing"
+    if any(one["of"] == "invented" for one in evidence.expected):
+        named = "intro_invented"
     parts: list[Part] = [say(f"results.{named}")]
     for view in evidence.views:
         parts += shown(view)
