@@ -23,7 +23,8 @@ from engine.views import NumberView, TableView, Text
 
 PICKED = """roles kinds_of_column origins units neighbours bounds noise mechanisms composition numbers kinds
 explained footer words months decisions.kinds criteria groups.motive groups.control"""
-RARE = """cover.untitled cover.total_value cover.total_delta cover.left_delta cover.exact_range cover.review
+RARE = """cover.exact_invented cover.exact_cell cover.exact_range_cell results.intro_invented
+cover.untitled cover.total_value cover.total_delta cover.left_delta cover.exact_range cover.review
 words.same words.beside
 cover.setting cover.contact cover.request_number
 columns.more_values columns.code_list columns.range columns.range_step columns.described
