@@ -180,7 +180,7 @@ def gaussian_level(epsilon: float, delta: float) -> float:
     Examples
     --------
     >>> round(gaussian_level(1.0, 1e-6), 4)
-    0.2366
+    0.2367
     """
     low, high = 0.0, 2 * epsilon + 10
     for _ in range(200):
