@@ -126,16 +126,13 @@ class CandidatePlot(QWidget):
             painter.drawLine(start, end)
         said = words.say("app.compare.allowed", limits=self._limits())
         painter.setPen(tokens.colour("accent"))
-        painter.drawText(
-            self._free_corner(painter.fontMetrics().horizontalAdvance(said)),
-            Qt.AlignmentFlag.AlignRight,
-            said,
-        )
+        place = self._free_corner(area, painter.fontMetrics().horizontalAdvance(said) + 2)
+        painter.drawText(place, Qt.AlignmentFlag.AlignRight, said)
 
-    def _free_corner(self, width: float) -> QRectF:
-        """Return a place for words at the top or at the bottom, where no point lies if there is one."""
-        field, points = self._field().adjusted(6, 2, -6, -2), self.points().values()
-        width = min(width + 2, field.width())
+    def _free_corner(self, area: QRectF, width: float) -> QRectF:
+        """Return a place for words in the shaded part where no point lies, if there is one."""
+        wide_enough = area if area.width() > width + 12 else self._field()
+        field, points = wide_enough.adjusted(6, 2, -6, -2), self.points().values()
         places = [
             QRectF(left, top, width, 16)
             for top in (field.top(), field.bottom() - 16)
