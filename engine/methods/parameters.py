@@ -68,6 +68,8 @@ class Parameter:
         The source whose columns are named.
     each
         One value for each of several columns: an object from column to value.
+    inside
+        The value stays with the custodian: it is not in the evidence that leaves.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Parameter:
     fields: tuple[Parameter, ...] = ()
     source: str = "people"
     each: bool = False
+    inside: bool = False
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,8 @@ def _decided(made: Made) -> dict[str, Any]:
     """
     plan, checked = made.plan, made.checked
     request = checked.request
-    values = {name: value for name, value in request.values.items() if value is not None}
+    stay = {parameter.name for parameter in checked.method.asks(request.step) if parameter.inside}
+    values = {name: one for name, one in request.values.items() if one is not None and name not in stay}
     columns = [line for source in checked.sources for line in _columns(plan, checked, source.name)]
     decided: dict[str, Any] = {
         "parameters": to_json(values),

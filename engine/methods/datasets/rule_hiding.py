@@ -1,0 +1,235 @@
+"""Rows in which declared association rules can no longer be found: some cells are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.methods.conditions import All, Comparison, parse
+from engine.methods.datasets.association_rules import MOST_SETS, Found, Items, Rule
+from engine.methods.datasets.hidden_rules import Hidden, Thresholds, hidden
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    Context,
+    DictionaryEntry,
+    Family,
+    Inside,
+    Method,
+    Reference,
+    Release,
+    Request,
+    Rows,
+    Spends,
+    TableArtefact,
+)
+from engine.methods.shared.promise import unbounded
+from engine.methods.shared.rows import shuffled, written_cells
+from engine.privacy.promise import Promise
+from engine.table.coding import text_of
+from engine.table.schema import Kind
+from engine.table.table import Table
+from engine.views import TableView, Text
+
+ID = "datasets.rule_hiding"
+WORDS = f"methods.{ID}"
+MOST_SHOWN = 100
+_SHARE: dict[str, Any] = {"minimum": Fraction(1, 1000), "maximum": 1}
+
+
+class RuleHiding(Method):
+    """Association rules that the custodian names are found no more with the declared support and confidence.
+
+    Notes
+    -----
+    V. Verykios et al. (2004). A rule is hidden for who looks with the declared support and confidence, by
+    leaving out cells of rows that support it, where this costs other rules least. Who looks with lower
+    thresholds may find it; rows are those of people, and nothing hides a person.
+    """
+
+    id = ID
+    family = Family.DATASET
+    promises = ("rules_hidden",)
+    spends = Spends.NOTHING
+    rows = Rows.REAL
+    published = Reference(
+        "Verykios, Elmagarmid, Bertino, Saygin, Dasseni: Association rule hiding (2004)",
+        "section 4",
+        "doi:10.1109/TKDE.2004.1269668",
+    )
+    parameters = (
+        Parameter(
+            "columns",
+            ParameterKind.COLUMNS,
+            minimum=2,
+            maximum=50,
+            column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER),
+        ),
+        Parameter("support", ParameterKind.NUMBER, **_SHARE),
+        Parameter("confidence", ParameterKind.NUMBER, **_SHARE),
+        Parameter(
+            "rules",
+            ParameterKind.RECORDS,
+            minimum=1,
+            maximum=100,
+            inside=True,
+            fields=(Parameter("when", ParameterKind.WHERE), Parameter("then", ParameterKind.WHERE)),
+        ),
+        Parameter("longest", ParameterKind.INTEGER, default=3, minimum=2, maximum=5),
+        Parameter("margin", ParameterKind.NUMBER, default=0, minimum=0, maximum=Fraction(9, 10)),
+    )
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        longest = request.values["longest"]
+        for place, (when, then) in enumerate(_named(request), 1):
+            if when is None or then is None:
+                return [Problem(f"{ID}.no_values", {"place": place}, "rules")]
+            columns = [column for column, _ in (*when, *then)]
+            absent = [column for column in columns if column not in request.values["columns"]]
+            if absent:
+                return [Problem(f"{ID}.not_leaving", {"place": place, "column": absent[0]}, "rules")]
+            if len(set(columns)) < len(columns):
+                return [Problem(f"{ID}.column_twice", {"place": place}, "rules")]
+            if len(columns) > longest:
+                return [Problem(f"{ID}.too_long", {"place": place, "longest": longest}, "rules")]
+        return []
+
+    def cost(self, request: Request) -> Promise:
+        return unbounded(request, "rules_hidden")
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        rows, names = next(iter(tables.values())).rows(), list(request.values["columns"])
+        codes, texts = _coded([written_cells(rows[name], request.schema.column(name)) for name in names])
+        sensitive = [Rule(*one) for one in _placed(request, names, texts)]
+        context.progress.step(0.2, "datasets.rules")
+        assert context.chance is not None  # nothing bounds the loss
+        limits = Thresholds(
+            float(request.values["support"]),
+            float(request.values["confidence"]),
+            request.values["longest"],
+            float(request.values["margin"]),
+        )
+        found = hidden(codes, sensitive, limits, chance=context.chance)
+        if found is None:
+            raise InputRefused(f"{ID}.too_many", most=MOST_SETS)
+        cells = {
+            name: np.array([*texts[place], ""], dtype=object)[found.codes[:, place]]
+            for place, name in enumerate(names)
+        }
+        frame = shuffled(pd.DataFrame(cells, dtype="str"), context.chance)
+        entries = tuple(
+            DictionaryEntry(name, Text(f"{WORDS}.done"), str(request.schema.column(name).kind))
+            for name in names
+        )
+        inside = _inside(found, codes, _Named(names, texts))
+        return Release((TableArtefact("table", (frame,), entries),), self.cost(request), inside=inside)
+
+
+class _Named:
+    """Rules as people read them."""
+
+    def __init__(self, names: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
+        self.names, self.texts = names, texts
+
+    def items(self, items: Items) -> str:
+        """Return values with their columns."""
+        return ", ".join(
+            f"{self.names[column]} = {self.texts[column][value]}" for column, value in sorted(items)
+        )
+
+    def rule(self, rule: Rule) -> str:
+        """Return a rule in one line."""
+        return f"{self.items(rule.when)} → {self.items(rule.then)}"
+
+
+Named = list[tuple[str, str]]
+
+
+def _named(request: Request) -> Iterator[tuple[Named | None, Named | None]]:
+    """Give the values of each rule, as column and text; None where a side says something else."""
+    for record in request.values["rules"]:
+        yield _values(record["when"]), _values(record["then"])
+
+
+def _values(written: str) -> Named | None:
+    try:
+        condition = parse(written)
+    except InputRefused:
+        return None
+    parts = condition.parts if isinstance(condition, All) else (condition,)
+    found = []
+    for part in parts:
+        if not isinstance(part, Comparison) or part.operator != "in" or len(part.values) != 1:
+            return None
+        found.append((part.column, text_of(part.values[0])))
+    return found or None
+
+
+def _coded(cells: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[list[str]]]:
+    """Return the places of the values of each column, −1 for an empty one, and the values."""
+    codes, texts = [], []
+    for column in cells:
+        found, values = pd.factorize(np.array(["", *column], dtype=object))
+        codes.append(found[1:] - 1)
+        texts.append([str(value) for value in values[1:]])
+    return np.column_stack(codes).astype(np.int64), texts
+
+
+def _placed(request: Request, names: Sequence[str], texts: list[list[str]]) -> Iterator[tuple[Items, Items]]:
+    """Give each rule by places; a value that no row has gets a place of its own, which no row has."""
+    places = [{text: place for place, text in enumerate(column)} for column in texts]
+    for rule in _named(request):
+        sides = []
+        for side in rule:
+            items = []
+            for column, text in side or ():
+                at = names.index(column)
+                if text not in places[at]:
+                    places[at][text] = len(texts[at])
+                    texts[at].append(text)
+                items.append((at, places[at][text]))
+            sides.append(frozenset(items))
+        yield sides[0], sides[1]
+
+
+def _inside(found: Hidden, codes: np.ndarray, named: _Named) -> Inside:
+    left_out = int((found.codes != codes).sum())
+    figures = {
+        "rules_before": len(found.before),
+        "rules_after": len(found.after),
+        "failures": len(found.failures),
+        "absent": len(found.absent),
+        "lost": len(found.lost),
+        "ghosts": len(found.ghosts),
+        "cells_left_out": left_out,
+        "share_left_out": round(left_out / codes.size, 6) if codes.size else 0.0,
+    }
+    words = f"{WORDS}.views"
+    rows = tuple((Text(f"{words}.effects.{name}"), value) for name, value in figures.items())
+    headings = (Text(f"{words}.effects.figure"), Text(f"{words}.effects.value"))
+    effects = TableView(Text(f"{words}.effects.title"), headings, rows, Text(f"{words}.effects.note"))
+    return Inside((effects, *_lists(found, named)), figures)
+
+
+def _lists(found: Hidden, named: _Named) -> Iterator[TableView]:
+    """List the rules that were found, by their confidence, and those that were lost or came up."""
+    words = f"{WORDS}.views.rules"
+    headings = tuple(Text(f"{words}.{name}") for name in ("rule", "rows", "confidence"))
+    parts: dict[str, dict[Rule, Found]] = {
+        "before": found.before,
+        "lost": {rule: found.before[rule] for rule in found.lost},
+        "ghosts": {rule: found.after[rule] for rule in found.ghosts},
+    }
+    for name, listed in parts.items():
+        ordered = sorted(
+            listed.items(), key=lambda one: (-one[1].confidence, -one[1].both, named.rule(one[0]))
+        )
+        rows = tuple(
+            (named.rule(rule), one.both, round(one.confidence, 3)) for rule, one in ordered[:MOST_SHOWN]
+        )
+        if rows:
+            yield TableView(Text(f"{words}.{name}"), headings, rows)
