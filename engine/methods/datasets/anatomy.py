@@ -117,7 +117,7 @@ def _inside(found: np.ndarray, right: float, blind: float) -> Inside:
         "left_out": 0,
         "smallest_group": int(sizes.min()),
         "groups": len(sizes),
-        "guessed_blindly": round(blind, 4),
-        "guessed_right": round(right, 4),
     }
-    return Inside((figures_view(figures),), figures)
+    attack = {"blind": round(blind, 4), "right": round(right, 4)}
+    views = (figures_view(figures), figures_view(attack, "definetti"))
+    return Inside(views, {**figures, **{f"guessed_{name}": value for name, value in attack.items()}})

@@ -55,6 +55,7 @@ ID = "datasets.k_anonymity"
 MOST_COMBINATIONS = 1_000_000
 MOST_SECONDS = 600.0
 COLUMNS, GROUPS = "whole_columns", "groups"
+ATTACKS = ("given_away", "refinement")  # figures with a view of their own
 
 
 class KAnonymity(Method):
@@ -202,11 +203,13 @@ def _made(
         "combinations_possible": found.possible,
         "combinations_tried": found.tried,
     }
+    views = [finer_view(lattice, found, grouping)]
     if asked:
         figures["given_away"] = given_away(lattice, found.steps)
+        views.append(figures_view({"given_away": figures["given_away"]}, "minimality"))
     group = lattice.groups(found.steps)
     steps = np.repeat(np.array(found.steps)[:, None], int(group.max()) + 1, axis=1)
-    return Made(group, steps, figures, (finer_view(lattice, found, grouping),))
+    return Made(group, steps, figures, tuple(views))
 
 
 def _of_groups(
@@ -223,11 +226,9 @@ def _of_groups(
     if found is None:
         return None
     attack = refinement(grouping, found.group, found.steps, sensitive_cells(grouping))
-    figures = {
-        "loss": round(found.loss, 6),
-        **{f"refinement_{name}": round(value, 4) for name, value in asdict(attack).items()},
-    }
-    return Made(found.group, found.steps, figures)
+    told = {name: round(value, 4) for name, value in asdict(attack).items()}
+    figures = {"loss": round(found.loss, 6), **{f"refinement_{name}": value for name, value in told.items()}}
+    return Made(found.group, found.steps, figures, (figures_view(told, "refinement"),))
 
 
 def _inside(made: Made, grouping: Grouping) -> Inside:
@@ -240,6 +241,7 @@ def _inside(made: Made, grouping: Grouping) -> Inside:
         "groups": len(sizes),
         **made.figures,
     }
+    shown = {name: value for name, value in figures.items() if not name.startswith(ATTACKS)}
     lost = [
         ladder.losses[made.steps[place][made.group], grouping.codes[:, place]]
         for place, ladder in enumerate(grouping.ladders)
@@ -250,4 +252,4 @@ def _inside(made: Made, grouping: Grouping) -> Inside:
         left_out_view(grouping, made.group),
         grouping.unknown_view(),
     )
-    return Inside((figures_view(figures), *(one for one in further if one is not None)), figures)
+    return Inside((figures_view(shown), *(one for one in further if one is not None)), figures)

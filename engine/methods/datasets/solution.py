@@ -18,12 +18,10 @@ FEW_VALUES = 12  # a column with more is looked at on the last step before all
 MOST_LINES = 15
 
 
-def figures_view(figures: Mapping[str, float]) -> TableView:
-    """Show what was found, figure by figure."""
-    rows: list[tuple[Cell, ...]] = [
-        (Text(f"{WORDS}.inside.{name}"), value) for name, value in figures.items()
-    ]
-    return _table("inside", ("figure", "value"), rows)
+def figures_view(figures: Mapping[str, float], name: str = "inside") -> TableView:
+    """Show figures one below the other: what was made, or what an attack finds."""
+    rows: list[tuple[Cell, ...]] = [(Text(f"{WORDS}.{name}.{one}"), value) for one, value in figures.items()]
+    return _table(name, ("figure", "value"), rows)
 
 
 def losses_view(grouping: Grouping, lost: Floats) -> TableView:
@@ -47,17 +45,16 @@ def finer_view(lattice: Lattice, found: Found, grouping: Grouping) -> TableView:
     """Say for each column why it was not left one step finer: whom that leaves out, or what it loses."""
     rows: list[tuple[Cell, ...]] = []
     for place, (column, step) in enumerate(zip(grouping.identifying, found.steps, strict=True)):
-        last = len(grouping.ladders[place].groups) - 1
         if not step:
-            rows.append((column.name, step, last, None, None, Text(f"{WORDS}.finer.finest")))
+            rows.append((column.name, step, None, None, Text(f"{WORDS}.finer.finest")))
             continue
         looked = lattice.look((*found.steps[:place], step - 1, *found.steps[place + 1 :]))
         why = (
             "loses_more" if looked.holds else "leaves_out" if _too_many(lattice, looked.left_out) else "fails"
         )
         loss = round(looked.loss, 6) if looked.holds else None
-        rows.append((column.name, step, last, looked.left_out, loss, Text(f"{WORDS}.finer.{why}")))
-    return _table("finer", ("column", "step", "last", "left_out", "loss", "why"), rows)
+        rows.append((column.name, step, looked.left_out, loss, Text(f"{WORDS}.finer.{why}")))
+    return _table("finer", ("column", "step", "left_out", "loss", "why"), rows)
 
 
 def _too_many(lattice: Lattice, left_out: int) -> bool:

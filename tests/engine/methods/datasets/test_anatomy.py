@@ -81,7 +81,7 @@ def test_the_attack_guesses_what_goes_together_and_nothing_else(tmp_path):
     """Half of the ages tell the illness: far more than 1 in 4 is guessed. Else about 1 in 4."""
     alone = made(people(2000), tmp_path, l=4).inside.figures
     related = made(people(2000, related=0.5), tmp_path, l=4).inside.figures
-    assert alone["guessed_blindly"] == pytest.approx(0.25, abs=0.01)
+    assert alone["guessed_blind"] == pytest.approx(0.25, abs=0.01)
     assert alone["guessed_right"] == pytest.approx(0.25, abs=5 * np.sqrt(0.25 * 0.75 / 2000) + 0.01)
     assert related["guessed_right"] > 0.5
 
