@@ -180,11 +180,16 @@ def recursive_ratios(counts: SensitiveCounts, at_least: int) -> Floats:
 
     Recursive (c, l)-diversity holds where c is above it.
     """
+    first, tail = recursive_parts(counts, at_least)
+    return np.divide(first, tail, out=np.full(len(first), np.inf), where=tail > 0)
+
+
+def recursive_parts(counts: SensitiveCounts, at_least: int) -> tuple[Numbers, Floats]:
+    """Return r₁ and r_l + … + r_m of every group, see `recursive_ratios`."""
     falling = counts.count[np.lexsort((-counts.count, counts.group))]
     place = np.arange(len(falling)) - counts.start[counts.group]
     tail = _sums(counts, np.where(place >= at_least - 1, falling, 0.0))
-    found = np.full(len(counts.start), np.inf)
-    return np.divide(falling[counts.start], tail, out=found, where=tail > 0)
+    return falling[counts.start], tail
 
 
 def largest_gains(counts: SensitiveCounts) -> Floats:

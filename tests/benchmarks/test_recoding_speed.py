@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine.methods.datasets.conditions import close, distinct, entropy
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.losses import Loss
 from engine.methods.datasets.mdav import Space, mdav
 from engine.methods.datasets.mondrian import mondrian
 from engine.methods.datasets.recoding import Ladder, Members
-from tests.engine.methods.datasets.adult import NINE, complete_rows, placed
+from tests.engine.methods.datasets.adult import NINE, complete_rows, condition, placed
 
 pytestmark = pytest.mark.benchmark
 LIMITS = [
@@ -45,6 +46,27 @@ def test_the_exact_search(bare, loss, share, limit):
     took = seconds(lambda: search(Lattice(codes, members, ladders, k=5, most_left_out=allowed, loss=loss)))
     print(f"{loss}, at most {share:.0%} left out: {took / bare:.1f} × a group-by (limit {limit})")
     assert took <= limit * bare
+
+
+EIGHT = tuple(column for column in NINE if column != "occupation")
+DEMANDS = {
+    "distinct": lambda column: distinct(3),
+    "entropy": lambda column: entropy(3),
+    "close": lambda column: close(column, 0.2),
+}
+
+
+@pytest.mark.parametrize("share", [0, 0.05])
+@pytest.mark.parametrize("name", DEMANDS)
+def test_the_exact_search_with_a_condition(bare, name, share):
+    codes, members, ladders, _ = placed(EIGHT)
+    asked = [condition("occupation", DEMANDS[name], columns=EIGHT)]
+    allowed = int(share * members.people)
+    took = seconds(
+        lambda: search(Lattice(codes, members, ladders, k=5, most_left_out=allowed, conditions=asked))
+    )
+    print(f"{name}, at most {share:.0%} left out: {took / bare:.1f} × a group-by (limit 35)")
+    assert took <= 35 * bare
 
 
 @pytest.mark.parametrize("k", [5, 50])

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from engine.methods.datasets.losses import Floats
 from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.rollup import Cells, starts
 from engine.risk.encoding import EncodedColumn
@@ -21,7 +22,7 @@ from engine.risk.sensitive import (
     entropies,
     equal_distances,
     largest_gains,
-    recursive_ratios,
+    recursive_parts,
 )
 
 Holds = npt.NDArray[np.bool_]
@@ -34,15 +35,22 @@ class Demand:
 
     Parameters
     ----------
-    test
-        Says of every group whether it holds.
+    excess
+        Says of every group by how much it fails: at most 0 where it holds.
+    most
+        The largest excess that any group can have.
     monotone
         Whether merging two groups, one of which holds, gives one that holds. If not, merging two groups that
         both hold still does, for all that are made here.
     """
 
-    test: Callable[[SensitiveCounts], Holds]
+    excess: Callable[[SensitiveCounts], Floats]
+    most: float
     monotone: bool = False
+
+    def holds(self, counts: SensitiveCounts) -> Holds:
+        """Say of every group whether it holds, with room for rounding."""
+        return self.excess(counts) <= _ROUNDING
 
 
 @dataclass(frozen=True)
@@ -84,12 +92,31 @@ class Condition:
 
     def holds(self, cells: Cells) -> Holds:
         """Say of every group whether it holds, the cells' further digit being the rank of the value."""
-        group, value, count = cells.group, cells.further, cells.count
-        counts = SensitiveCounts(group, value, count, starts(group), cells.sizes(), self.overall, self.column)
-        found = np.ones(cells.groups, dtype=bool)
+        counts, found = self._counts(cells), np.ones(cells.groups, dtype=bool)
         for demand in self.demands:
-            found &= demand.test(counts)
+            found &= demand.holds(counts)
         return found
+
+    def rules_out_finer(self, cells: Cells, left_out: int) -> bool:
+        """Say whether no finer groups can hold of which at most so many rows are left out.
+
+        Notes
+        -----
+        The positive part of an excess is a convex function of the shares of a group. So its sum over all rows
+        only falls where groups are merged, and where finer groups hold, only the rows that they leave out add
+        to it, each at most `Demand.most`.
+        """
+        counts = self._counts(cells)
+        return any(
+            float((np.maximum(demand.excess(counts), 0.0) * counts.total).sum())
+            > left_out * demand.most * (1 + _ROUNDING) + _ROUNDING * len(self.overall)
+            for demand in self.demands
+            if not demand.monotone
+        )
+
+    def _counts(self, cells: Cells) -> SensitiveCounts:
+        group, value, count = cells.group, cells.further, cells.count
+        return SensitiveCounts(group, value, count, starts(group), cells.sizes(), self.overall, self.column)
 
 
 def cells_of(group: Codes, condition: Condition) -> Cells:
@@ -107,17 +134,22 @@ def cells_of(group: Codes, condition: Condition) -> Cells:
 
 def distinct(least: int) -> Demand:
     """Demand at least so many different values (distinct l-diversity)."""
-    return Demand(lambda counts: distinct_values(counts) >= least, monotone=True)
+    return Demand(lambda counts: least - distinct_values(counts).astype(np.float64), least - 1, monotone=True)
 
 
 def entropy(least: float) -> Demand:
     """Demand an entropy of at least log(l) (Machanavajjhala et al. 2007, definition 4.1)."""
-    return Demand(lambda counts: entropies(counts) >= np.log(least) - _ROUNDING)
+    return Demand(lambda counts: np.log(least) - entropies(counts), float(np.log(least)))
 
 
 def recursive(c: float, least: int) -> Demand:
     """Demand r₁ < c (r_l + … + r_m), r in falling order (Machanavajjhala et al. 2007, definition 4.2)."""
-    return Demand(lambda counts: recursive_ratios(counts, least) < c - _ROUNDING)
+
+    def excess(counts: SensitiveCounts) -> Floats:
+        first, tail = recursive_parts(counts, least)
+        return (first - c * tail) / counts.total + 2 * _ROUNDING  # equal is not less
+
+    return Demand(excess, 1.0)
 
 
 def close(column: EncodedColumn, most: float, *, equal: bool = False) -> Demand:
@@ -127,9 +159,11 @@ def close(column: EncodedColumn, most: float, *, equal: bool = False) -> Demand:
     far apart.
     """
     measure = equal_distances if equal else distances_of(column)[1]
-    return Demand(lambda counts: measure(counts) <= most + _ROUNDING)
+    return Demand(lambda counts: measure(counts) - most, 1.0 - most)
 
 
-def alike(most: float) -> Demand:
+def alike(column: EncodedColumn, most: float) -> Demand:
     """Demand that no value is more than 1 + β times as frequent as with everybody (Cao and Karras 2012)."""
-    return Demand(lambda counts: largest_gains(counts) <= most + _ROUNDING)
+    rarest = np.bincount(column.codes, minlength=1).min()
+    largest = len(column.codes) / max(1, int(rarest)) - 1
+    return Demand(lambda counts: largest_gains(counts) - most, max(0.0, largest - most))

@@ -168,6 +168,11 @@ class Lattice:
         holds = bool(kept.any()) and left_out <= self.most_left_out and not risky
         small = left_out if kept is large else self.left_out(steps, large, sizes)
         closes = not holds and (self.inferred or small > self.most_left_out or not large.any())
+        if not holds and not closes and self.members.each_once:
+            closes = any(
+                condition.rules_out_finer(spread.cells(steps), self.most_left_out)
+                for condition, spread in zip(self.conditions, self.spreads, strict=True)
+            )
         rows = sizes if self.rows is self.people else self.rows.sizes(steps)
         return Looked(kept, left_out, holds, closes, *self._losses(steps, kept if holds else None, rows))
 

@@ -79,7 +79,7 @@ _ASKED: Mapping[str, Callable[[EncodedColumn, Request], Demand]] = {
     "t": lambda column, request: close(
         column, float(request.values["t"]), equal=request.values["distance"] == "equal"
     ),
-    "beta": lambda column, request: alike(float(request.values["beta"])),
+    "beta": lambda column, request: alike(column, float(request.values["beta"])),
 }
 
 

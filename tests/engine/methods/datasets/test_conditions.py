@@ -75,7 +75,7 @@ CASES = {
     "recursive of three": (PLAIN, lambda column: recursive(4, 3), lambda own, everybody: ratio(own, 3) < 4),
     "alike": (
         PLAIN,
-        lambda column: alike(0.9),
+        lambda column: alike(column, 0.9),
         lambda own, everybody: all(q / everybody[one] - 1 <= 0.9 + 1e-9 for one, q in shares(own).items()),
     ),
     "equal": (
