@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,8 @@ MOST_LEVELS = 2_000
 MOST_ROUNDS = 50
 MOST_BROKEN = 0.05
 """Share of original rows above which a rule does not describe the table."""
+MOST_NOT_MENDED = 0.1
+"""Share of drawn rows that break a rule for good above which the others would no longer stand for them."""
 
 
 class Imputation(Method):
@@ -159,6 +162,7 @@ class Imputation(Method):
             problems.append(Problem(f"{ID}.order", {"columns": ", ".join(sorted(drawn))}, "order"))
         if values["training"] == EVERY_ROW and _read_by_masks(request) & drawn:
             problems.append(Problem(f"{ID}.every_row", {}, "training"))
+        problems += _totals_problems(values["sums"] or ())
         for rule in values["in_order"] or ():
             first, second = (request.schema.column(rule[end]) for end in ("first", "second"))
             if not comparable(first, second) or first == second:
@@ -260,6 +264,9 @@ def _prepared(table: Table, request: Request) -> Work:
     given = tuple(name for name in variables if name not in drawn)
     order = values["order"] or few_levels_first({name: variables[name] for name in drawn})
     training = {name: _training(rows, values["training"]) for name, rows in replaced.items()}
+    for name, learnt in training.items():
+        if learnt.sum() < values["smallest_leaf"]:  # a value would be drawn from itself and few others
+            raise InputRefused(f"{ID}.mask_few", column=name, rows=values["smallest_leaf"])
     is_full = values["synthesis"] == FULL
     return Work(cells, variables, tuple(order), given, replaced, training, rules, is_full)
 
@@ -276,9 +283,9 @@ def _copy(work: Work, chain: Chain, chance: np.random.Generator) -> tuple[pd.Dat
         anew = _draw(work, chain, broken, chance)
         made.iloc[broken] = anew.to_numpy()
         broken = broken[work.rules.broken(anew)]
+    if len(broken) > MOST_NOT_MENDED * work.rows:
+        raise InputRefused(f"{ID}.not_mended")
     kept = np.setdiff1d(np.arange(work.rows), broken)
-    if not len(kept):
-        raise InputRefused(f"{ID}.contradicted")
     if work.is_full and len(broken):  # invented rows are nobody's: another one may stand twice
         kept = np.concatenate([kept, chance.choice(kept, size=len(broken))])
     frame = made.iloc[kept].reset_index(drop=True)
@@ -356,6 +363,14 @@ def _where(table: Table, request: Request, name: str) -> npt.NDArray[np.bool_]:
     if rows.all() or not rows.any():
         raise InputRefused(f"{ID}.mask", column=name)
     return rows
+
+
+def _totals_problems(sums: Sequence[Mapping[str, Any]]) -> list[Problem]:
+    """Find columns that would be computed from themselves, twice, or from a total not computed yet."""
+    totals = [rule["total"] for rule in sums]
+    parts = {part for rule in sums for part in rule["parts"]}
+    found = [name for name in dict.fromkeys(totals) if name in parts or totals.count(name) > 1]
+    return [Problem(f"{ID}.total_of_totals", {"column": name}, "sums") for name in found]
 
 
 def _training(replaced: npt.NDArray[np.bool_], training: str | None) -> npt.NDArray[np.bool_]:

@@ -26,7 +26,8 @@ class Link:
     is_missing
         Decides first whether an amount is missing; None where none is.
     value
-        The leaves of the rows in which it is known; None where it never is.
+        The leaves of the rows in which it is known; None where it is in fewer than one leaf needs, so that
+        it is drawn as missing.
     """
 
     name: str
@@ -133,8 +134,8 @@ def _link(
         return Link(name, variable, tuple(before), None, found)
     absent = np.isnan(variable.values)
     known = rows[~absent[rows]]
-    value = leaves(variable, predictors, known, smallest=smallest) if known.size else None
-    if known.size in (0, len(rows)):
+    value = leaves(variable, predictors, known, smallest=smallest) if known.size >= smallest else None
+    if value is None or known.size == len(rows):
         return Link(name, variable, tuple(before), None, value)
     pattern = Levels(absent.astype(np.int64), ("known", "missing"))
     missing = leaves(pattern, predictors, rows, smallest=smallest)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from engine.methods.datasets.synthesis.variables import Amounts, Codes, Floats, Levels, Variable, on_step
+from engine.methods.datasets.synthesis.variables import Amounts, Codes, Floats, Levels, Variable
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor
@@ -17,6 +17,8 @@ Predictors = npt.NDArray[np.float32]
 
 FEW_LEVELS = 3
 """Up to so many levels have a coordinate each; more are seen along their two principal axes."""
+LARGEST = 3e38
+"""The trees read single precision, in which no larger number is finite."""
 SHRINKAGE = 2.0
 """Rows that every level's mean is drawn to the overall mean by, so that rare levels do not decide."""
 
@@ -141,10 +143,21 @@ def drawn(target: Variable, found: Leaves, donors: Codes, leaf: Codes, chance: n
         return own
     first = found.start[leaf]
     last = first + found.count[leaf] - 1
-    next_one = np.clip(donors + np.where(chance.random(len(donors)) < 0.5, -1, 1), first, last)
+    next_one = np.clip(_neighbours(target, found, donors, chance.random(len(donors)) < 0.5), first, last)
     towards = values_of(target)[found.rows[next_one]]
-    moved = on_step(own + chance.random(len(donors)) * (towards - own), target.step)
-    return np.where(target.is_atom[found.rows[donors]], own, moved)
+    share = chance.random(len(donors))
+    moved = target.placed((1 - share) * own + share * towards)
+    return np.where(target.is_atom[found.rows[donors]], np.clip(own, target.low, target.high), moved)
+
+
+def _neighbours(target: Amounts, found: Leaves, donors: Codes, below: npt.NDArray[np.bool_]) -> Codes:
+    """Return the row before or after each donor; a rare value passes by rows that have the same one."""
+    values = values_of(target)[found.rows]
+    begins = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    run = np.searchsorted(begins, donors, side="right") - 1
+    passing = np.where(below, begins[run], np.append(begins[1:], len(values))[run] - 1)
+    start = np.where(target.is_rare[found.rows[donors]], passing, donors)
+    return np.asarray(start + np.where(below, -1, 1))
 
 
 def values_of(variable: Variable) -> Floats:
@@ -154,7 +167,7 @@ def values_of(variable: Variable) -> Floats:
 
 def _matrix(encoders: tuple[Encoder, ...], values: list[Floats]) -> Predictors:
     columns = [part for encoder, own in zip(encoders, values, strict=True) for part in encoder.seen(own)]
-    return np.column_stack(columns).astype(np.float32)
+    return np.clip(np.column_stack(columns), -LARGEST, LARGEST).astype(np.float32)
 
 
 def _coordinates(target: Variable, predictors: list[Variable], rows: Codes) -> Floats:

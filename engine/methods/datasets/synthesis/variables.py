@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine.methods.shared.column_cells import is_listed
 from engine.methods.shared.rows import written_cells
 from engine.table import coding
 from engine.table.declared import people_of
@@ -61,26 +64,53 @@ class Amounts:
     ----------
     values
         Shape (n,), NaN where it is missing.
-    step
-        Drawn values are whole multiples of it.
+    step, start
+        Drawn values are whole steps away from the start.
+    low, high
+        Drawn values are kept within them.
     is_date
         Whether they are days.
+    people
+        A number for each row's person; None where every row is a person of its own.
+    least_people
+        A value that fewer people have is no atom: it moves, so that it is not shown by itself.
     """
 
     values: Floats
-    step: Decimal
+    step: Fraction
+    start: Fraction = Fraction(0)
+    low: float = -np.inf
+    high: float = np.inf
     is_date: bool = False
+    people: Codes | None = None
+    least_people: int = 1
 
     @property
     def size(self) -> int:
         """How many different values there are."""
         return len(np.unique(self.values[~np.isnan(self.values)]))
 
-    @property
+    @cached_property
     def is_atom(self) -> npt.NDArray[np.bool_]:
         """For each row whether many others have the very same value."""
         _, place, counts = np.unique(self.values, return_inverse=True, return_counts=True)
-        return np.asarray(counts[place] > ATOM * len(self.values))
+        return np.asarray(counts[place] > ATOM * len(self.values)) & ~self.is_rare
+
+    @cached_property
+    def is_rare(self) -> npt.NDArray[np.bool_]:
+        """For each row whether fewer people than the least number have its value."""
+        _, place, counts = np.unique(self.values, return_inverse=True, return_counts=True)
+        if self.people is not None:
+            width = int(self.people.max(initial=0)) + 1
+            counts = np.bincount(np.unique(place * width + self.people) // width, minlength=len(counts))
+        return np.asarray(counts[place] < self.least_people)
+
+    def placed(self, values: Floats) -> Floats:
+        """Return amounts on the nearest step within the bounds; one too large for steps stays as it is."""
+        step, start = float(self.step), float(self.start)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = np.round((values - start) / step) * step + start
+        return np.clip(np.where(np.isfinite(found), found, values), self.low, self.high)
 
 
 Variable = Levels | Amounts
@@ -94,11 +124,11 @@ def variable(values: pd.Series, column: Column, *, people: Codes, least_people: 
     values
         Shape (n,).
     column
-        Its declaration: its kind decides what it becomes.
+        Its declaration: its kind decides what it becomes; declared values are names, numbers too.
     people
         A number for each row's person.
     least_people
-        Levels that fewer people have are pooled, so that no draw shows them.
+        Levels that fewer people have are pooled, so that no draw shows them; such amounts move.
 
     Examples
     --------
@@ -107,14 +137,20 @@ def variable(values: pd.Series, column: Column, *, people: Codes, least_people: 
     >>> found.codes.tolist(), found.texts, found.rare
     ([0, 1, 0, 1], ('f', 'rare value'), 1)
     """
+    if column.kind not in AMOUNTS or (column.is_declared and is_listed(column)):
+        return _levels(written_cells(values, column), column, people, least_people)
+    low, high = _bounds(column)
     if column.kind is Kind.DATE:
         days = coding.dates(values, column)
         read = np.where(np.isnat(days), np.nan, days.astype("int64").astype(np.float64))
-        return Amounts(read, Decimal(1), is_date=True)
-    if column.kind in AMOUNTS:
+        step, start = Fraction(1), Fraction(0)
+    else:
         read = coding.numbers(values, column)
-        return Amounts(read, _step(values, read, column))
-    return _levels(written_cells(values, column), column, people, least_people)
+        step, start = _steps(read, column)
+        if np.isfinite(high):  # the last step below it
+            high = float(start + (Fraction(high) - start) // step * step)
+    is_date = column.kind is Kind.DATE
+    return Amounts(read, step, start, low, max(low, high), is_date, people, least_people)
 
 
 def numbered_people(table: Table, key: Column | None) -> Codes:
@@ -132,7 +168,7 @@ def written(variable: Variable, drawn: Floats, chance: np.random.Generator) -> l
 
     Examples
     --------
-    >>> amounts = Amounts(np.array([1.0]), Decimal("0.5"))
+    >>> amounts = Amounts(np.array([1.0]), Fraction(1, 2))
     >>> written(amounts, np.array([2.0, np.nan, 2.5]), np.random.default_rng(0))
     ['2', '', '2.5']
     """
@@ -149,17 +185,13 @@ def written(variable: Variable, drawn: Floats, chance: np.random.Generator) -> l
     return [str(cell) for cell in cells]
 
 
-def on_step(values: Floats, step: Decimal) -> Floats:
-    """Return amounts as the nearest whole multiples of a step."""
-    exact = float(step)
-    return np.asarray(np.round(values / exact) * exact)
-
-
 def _text(value: float, amounts: Amounts) -> str:
     if amounts.is_date:
         return str(np.datetime64(round(value), "D"))
-    places = -int(amounts.step.as_tuple().exponent)
-    return coding.text_of(float(f"{value:.{max(places, 0)}f}"))
+    for places in range(MOST_DECIMALS + 1):
+        if all((grid * 10**places).denominator == 1 for grid in (amounts.step, amounts.start)):
+            return coding.text_of(float(f"{value:.{places}f}"))
+    return coding.text_of(value)
 
 
 def _levels(texts: list[str], column: Column, people: Codes, least_people: int) -> Levels:
@@ -183,22 +215,35 @@ def _listed(column: Column) -> tuple[str, ...]:
     return coding.levels(column)
 
 
-def _step(values: pd.Series, read: Floats, column: Column) -> Decimal:
-    """Return the declared step, 1 for whole numbers, else the last decimal place that occurs."""
-    if column.domain is not None and column.domain.step is not None:
-        step = column.domain.step
-        if step.denominator in (10**places for places in range(MOST_DECIMALS + 1)):
-            return Decimal(step.numerator) / Decimal(step.denominator)
+def _bounds(column: Column) -> tuple[float, float]:
+    """Return the declared bounds, days since 1970 for dates; infinite where none is declared."""
+    if column.domain is None or not column.is_declared:
+        return -np.inf, np.inf
+    found = []
+    for bound, none in ((column.domain.minimum, -np.inf), (column.domain.maximum, np.inf)):
+        if bound is None:
+            found.append(none)
+        elif column.kind is Kind.DATE:
+            found.append(float(np.datetime64(str(bound), "D").astype(np.int64)))
+        else:
+            found.append(float(bound))
+    return found[0], found[1]
+
+
+def _steps(read: Floats, column: Column) -> tuple[Fraction, Fraction]:
+    """Return step and start: as declared, 1 for whole numbers, else the last decimal place that occurs."""
+    domain = column.domain
+    if domain is not None and domain.step is not None:
+        return domain.step, domain.minimum if isinstance(domain.minimum, Fraction) else Fraction(0)
     if column.kind is Kind.INTEGER:
-        return Decimal(1)
+        return Fraction(1), Fraction(0)
     distinct = np.unique(read[~np.isnan(read)])
-    return min((_last_place(value) for value in distinct.tolist()), default=Decimal(1))
+    return min((_last_place(value) for value in distinct.tolist()), default=Fraction(1)), Fraction(0)
 
 
-def _last_place(value: float) -> Decimal:
+def _last_place(value: float) -> Fraction:
     try:
         exponent = Decimal(repr(value)).normalize().as_tuple().exponent
     except InvalidOperation:
-        return Decimal(1)
-    places = min(max(-int(exponent), 0), MOST_DECIMALS)
-    return Decimal(1).scaleb(-places)
+        return Fraction(1)
+    return Fraction(1, 10 ** min(max(-int(exponent), 0), MOST_DECIMALS))

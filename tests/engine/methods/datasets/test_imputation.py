@@ -1,5 +1,6 @@
 """Invented rows: rules hold, masks do not bias, nothing of the rows or their order leaves by accident."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from engine.errors import InputRefused
 from engine.methods.catalogue import method
 from engine.methods.protocol import Context
 from engine.privacy.noise import Noise
-from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 
 ID = "datasets.imputation"
@@ -189,3 +190,109 @@ def test_one_value_and_all_missing_are_drawn():
     rows = Table(pd.DataFrame({"sex": ["f"] * 90, "age": [np.nan] * 90}))
     frame = made({"columns": ["age", "sex"], "copies": 1}, rows).artefacts[0].frame
     assert set(frame["sex"]) == {"f"} and set(frame["age"]) == {""}
+
+
+def declared(name, kind, **domain):
+    return Column(name, Role.OTHER, kind, domain=Domain(**domain), domain_origin=Origin.DECLARED)
+
+
+def invented(frame, *columns, **given):
+    """Return the first copy of a table of a few columns."""
+    names = [column.name for column in columns]
+    request = method(ID).request({"people": Schema(columns)}, {"columns": names, "copies": 1, **given})
+    assert not method(ID).problems(request), method(ID).problems(request)
+    context = Context(Noise(), np.random.default_rng(3), Path())
+    return method(ID).run({"people": Table(frame)}, request, context).artefacts[0].frame
+
+
+GROUP = Column("group", Role.OTHER, Kind.CATEGORY)
+
+
+@pytest.mark.parametrize(
+    "sums",
+    [
+        [{"total": "bill", "parts": ["bill"]}],
+        [{"total": "bill", "parts": ["room"]}, {"total": "room", "parts": ["bill"]}],
+        [{"total": "bill", "parts": ["room"]}, {"total": "bill", "parts": ["drugs"]}],
+        [{"total": "age", "parts": ["bill"]}, {"total": "bill", "parts": ["room"]}],
+    ],
+)
+def test_a_total_is_never_computed_from_the_original_column_of_another_total(sums):
+    found = method(ID).problems(request_for({"columns": ALL, "sums": sums}))
+    assert {problem.code for problem in found} == {f"{ID}.total_of_totals"}
+
+
+def test_a_number_that_few_people_have_does_not_leave_as_it_is():
+    incomes = np.random.default_rng(1).integers(0, 10**8, 300)
+    frame = pd.DataFrame({"income": incomes, "group": np.resize(["a", "b"], 300)})
+    made_rows = invented(frame, Column("income", Role.OTHER, Kind.INTEGER), GROUP)
+    assert pd.to_numeric(made_rows["income"]).isin(incomes).mean() < 0.05
+
+
+def test_rows_of_one_person_make_no_value_common():
+    pid = np.repeat(np.arange(300), 10)
+    income = np.random.default_rng(1).integers(0, 10**8, 300)[pid]
+    frame = pd.DataFrame({"pid": pid, "income": income, "group": np.resize(["a", "b"], 3000)})
+    columns = (Column("pid", Role.PERSON_KEY), Column("income", Role.OTHER, Kind.INTEGER), GROUP)
+    request = method(ID).request(
+        {"people": Schema(columns, rows_per_person=10)}, {"columns": ["income", "group"], "copies": 1}
+    )
+    context = Context(Noise(), np.random.default_rng(3), Path())
+    made_rows = method(ID).run({"people": Table(frame)}, request, context).artefacts[0].frame
+    held = pd.to_numeric(made_rows["income"]).isin(income).mean()
+    assert held < 0.2  # the ends of a leaf stay in half of the draws
+
+
+def test_a_number_known_in_fewer_rows_than_a_leaf_is_left_empty():
+    known = np.where(np.arange(1000) == 7, 123456.0, np.nan)
+    frame = pd.DataFrame({"income": known, "group": np.resize(["a", "b"], 1000)})
+    assert set(invented(frame, Column("income", Role.OTHER, Kind.NUMBER), GROUP)["income"]) == {""}
+
+
+def test_a_mask_of_fewer_rows_than_a_leaf_is_refused():
+    frame = pd.DataFrame({"income": np.arange(1000.0), "group": np.resize(["a", "b"], 1000)})
+    mask = {"income": {"column": "income", "is": "at_least", "value": 999}}
+    with pytest.raises(InputRefused) as caught:
+        invented(frame, Column("income", Role.OTHER, Kind.NUMBER), GROUP, synthesis="partial", masks=mask)
+    assert caught.value.code == f"{ID}.mask_few"
+
+
+@pytest.mark.parametrize("step, low", [(Fraction(2), 1), (Fraction(1, 4), 0), (Fraction(4), 0)])
+def test_drawn_numbers_are_on_the_declared_steps_within_the_bounds(step, low):
+    count = 2000
+    high = low + step * count - step / 2
+    values = [float(low + step * place) for place in range(count)]
+    values[5] = 1e9  # outside
+    frame = pd.DataFrame({"x": values, "group": np.resize(["a", "b"], count)})
+    made_rows = invented(
+        frame, declared("x", Kind.NUMBER, minimum=Fraction(low), maximum=high, step=step), GROUP
+    )
+    found = pd.to_numeric(made_rows["x"])
+    assert found.between(low, float(high)).all()
+    assert (((found - low) / float(step)) % 1 == 0).all()
+
+
+def test_numbers_with_declared_values_are_drawn_from_these_alone():
+    frame = pd.DataFrame({"x": np.resize([1, 2, 9], 2000), "group": np.resize(["a", "b"], 2000)})
+    made_rows = invented(frame, declared("x", Kind.INTEGER, values=("1", "2", "9")), GROUP)
+    assert set(made_rows["x"]) == {"1", "2", "9"}
+
+
+def test_numbers_too_large_for_single_precision_are_numbers():
+    chance = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": np.exp(chance.normal(size=500) * 150), "y": chance.normal(size=500) * 1e307})
+    numbers = [Column(name, Role.OTHER, Kind.NUMBER) for name in ("x", "y")]
+    made_rows = invented(frame, *numbers)
+    assert np.isfinite(made_rows[["x", "y"]].astype(float)).all(axis=None)
+
+
+def test_rows_that_no_draw_can_mend_are_not_left_out_in_numbers():
+    chance = np.random.default_rng(1)
+    group = np.where(chance.random(1000) < 0.12, "b", "a")
+    frame = pd.DataFrame({"x": np.where(group == "b", 5.0, chance.integers(10, 20, 1000)), "group": group})
+    only_b = {"column": "group", "is": "in", "values": ["b"]}
+    never = [{"one": only_b, "other": {"column": "x", "is": "at_least", "value": 8}}]
+    partial = {"synthesis": "partial", "masks": {"x": only_b}, "training": "outside"}
+    with pytest.raises(InputRefused) as caught:
+        invented(frame, Column("x", Role.OTHER, Kind.NUMBER), GROUP, never=never, **partial)
+    assert caught.value.code == f"{ID}.not_mended"

@@ -1,6 +1,6 @@
 """Column by column: donors come from their leaf, numbers keep their shape, missing stays as frequent."""
 
-from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ def levels(codes, size=None):
 
 
 def amounts(values, step="1"):
-    return Amounts(np.asarray(values, dtype=float), Decimal(step))
+    return Amounts(np.asarray(values, dtype=float), Fraction(step))
 
 
 def test_no_leaf_is_smaller_than_declared_and_every_row_is_in_one():

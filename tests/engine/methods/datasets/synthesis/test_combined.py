@@ -1,6 +1,6 @@
 """Combining rules: by hand, and their coverage where the truth is known."""
 
-from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def _covered(runs, *, mask, seed):
         n = 400
         group = chance.integers(0, 4, n)
         y = np.array([-1.0, -0.5, 0.5, 1.0])[group] + chance.normal(size=n)
-        variables = {"group": Levels(group, ("a", "b", "c", "d")), "y": Amounts(y, Decimal("0.001"))}
+        variables = {"group": Levels(group, ("a", "b", "c", "d")), "y": Amounts(y, Fraction(1, 1000))}
         inside = y > 0.8 if mask else np.ones(n, dtype=bool)
         if mask:
             chain = fit(variables, ("y",), smallest=10, given=("group",), inside={"y": inside})
