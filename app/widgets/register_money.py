@@ -13,7 +13,7 @@ from app.theme import text_font
 from app.widgets.exact_field import ExactField
 from engine.pricing.price import Price
 
-WIDTH = 148
+WIDTH = 144
 
 
 class RegisterMoney(QWidget):
@@ -25,7 +25,7 @@ class RegisterMoney(QWidget):
         super().__init__(parent)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(10)
+        self._grid.setHorizontalSpacing(6)
         self._grid.setVerticalSpacing(4)
         self.money = self._field("money", 0)
         self.currency = QComboBox()
