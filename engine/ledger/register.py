@@ -210,6 +210,17 @@ class Register:
         text = hexadecimal(digest, "digest")
         return hmac.new(self._key(), f"input\0{text}\0{entry}".encode(), hashlib.sha256).hexdigest()
 
+    def register_key(self, holding: str) -> bytes:
+        """Return a secret of 32 bytes of one register, the same for all of its releases; it stays inside.
+
+        Parameters
+        ----------
+        holding
+            Id or name.
+        """
+        known = self.holding(holding).id
+        return hmac.new(self._key(), f"register\0{known}".encode(), hashlib.sha256).digest()
+
     def decide(
         self, decision: str, reason: str, *, holding: str | None = None, entry: str | None = None
     ) -> None:

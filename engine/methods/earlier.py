@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,10 +34,21 @@ class EarlierRelease:
 
 @dataclass(frozen=True)
 class Earlier:
-    """The earlier releases that were found, and how many were not where anybody looked."""
+    """What a method knows of the register besides its rows.
+
+    Parameters
+    ----------
+    releases
+        The earlier releases that were found.
+    not_found
+        How many were not where anybody looked.
+    secret
+        The same for all releases of the register; it stays inside.
+    """
 
     releases: tuple[EarlierRelease, ...] = ()
     not_found: int = 0
+    secret: bytes = field(default=b"", repr=False)
 
 
 NOTHING = Earlier()

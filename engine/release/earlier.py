@@ -38,13 +38,14 @@ def earlier(ledger: Ledger, holding: Holding, method: Method, *, places: Iterabl
     if not method.compares:
         return NOTHING
     wanted = [entry for entry in ledger.entries(holding.id) if _is_of(entry, method)]
+    secret = ledger.register_key(holding.id)
     if not wanted:
-        return NOTHING
+        return Earlier(secret=secret)
     lying = dict(_bundles(places))
     found = [_read(lying[entry.release_sums], entry) for entry in wanted if entry.release_sums in lying]
     tables = tuple(one for one in found if one is not None and one.method == method.id)
     others = sum(one is not None and one.method != method.id for one in found)
-    return Earlier(tables, len(wanted) - len(tables) - others)
+    return Earlier(tables, len(wanted) - len(tables) - others, secret)
 
 
 def _is_of(entry: Entry, method: Method) -> bool:

@@ -55,6 +55,7 @@ ALL = "(all)"
 NAMED = 5  # cells that a refusal names
 MOST_CELLS = 20_000
 HIDDEN, CONTROLLED_ROUNDING, RANDOM_ROUNDING = "hidden", "controlled_rounding", "random_rounding"
+CELL_KEYS = "cell_keys"
 WHOLE, PAIRS = "whole", "pairs"
 THRESHOLD, DOMINANCE, P_PERCENT = "threshold", "dominance", "p_percent"
 
@@ -79,7 +80,7 @@ class ProtectedTable(Method):
 
     id = ID
     family = Family.STATISTICS
-    promises = ("rounded", "small_cells", "small_sums")
+    promises = ("cell_keys", "rounded", "small_cells", "small_sums")
     spends = Spends.NOTHING
     compares = True
     libraries = ("highspy", "scipy")
@@ -102,7 +103,7 @@ class ProtectedTable(Method):
             "form",
             ParameterKind.CHOICE,
             default=HIDDEN,
-            choices=(HIDDEN, CONTROLLED_ROUNDING, RANDOM_ROUNDING),
+            choices=(HIDDEN, CONTROLLED_ROUNDING, RANDOM_ROUNDING, CELL_KEYS),
         ),
         Parameter(
             "of",
@@ -121,6 +122,20 @@ class ProtectedTable(Method):
             minimum=2,
             maximum=100,
             when=("form", (CONTROLLED_ROUNDING, RANDOM_ROUNDING)),
+        ),
+        Parameter(
+            "largest", ParameterKind.INTEGER, default=5, minimum=1, maximum=100, when=("form", (CELL_KEYS,))
+        ),
+        Parameter(
+            "variance",
+            ParameterKind.NUMBER,
+            default=4,
+            minimum=Fraction(1, 10),
+            maximum=2_500,
+            when=("form", (CELL_KEYS,)),
+        ),
+        Parameter(
+            "none_to", ParameterKind.INTEGER, default=2, minimum=0, maximum=99, when=("form", (CELL_KEYS,))
         ),
         Parameter("threshold", ParameterKind.INTEGER, minimum=2, maximum=10_000, when=("form", (HIDDEN,))),
         Parameter(
@@ -164,7 +179,20 @@ class ProtectedTable(Method):
             return [Problem(f"{ID}.too_many_cells", {"cells": size, "most": MOST_CELLS}, "columns")]
         if request.values["tables"] == PAIRS and len(columns) < 3:
             return [Problem(f"{ID}.no_pairs", {}, "tables")]
-        return self.sum_problems(request)
+        return self.sum_problems(request) + self.key_problems(request)
+
+    def key_problems(self, request: Request) -> list[Problem]:
+        """Say what cell keys need and do not have."""
+        values = request.values
+        if values["form"] != CELL_KEYS:
+            return []
+        if request.schema.person_key is None:
+            return [Problem(f"{ID}.no_person_key", {}, "form")]
+        if values["none_to"] >= values["largest"]:
+            return [Problem(f"{ID}.none_to", {"largest": values["largest"]}, "none_to")]
+        if values["variance"] > values["largest"] ** 2:
+            return [Problem(f"{ID}.variance", {"most": values["largest"] ** 2}, "variance")]
+        return []
 
     def sum_problems(self, request: Request) -> list[Problem]:
         """Say what a sum needs and does not have."""
@@ -228,6 +256,8 @@ class ProtectedTable(Method):
         kind = "small_cells" if values["of"] is None else "small_sums"
         if values["form"] != HIDDEN:
             kind, terms = "rounded", {"base": values["base"]}
+        if values["form"] == CELL_KEYS:
+            kind, terms = "cell_keys", {"largest": values["largest"]}
         if values["of"] is not None:
             told = {
                 THRESHOLD: "",
@@ -254,7 +284,7 @@ class ProtectedTable(Method):
         found = self._contributions(tables[MAIN], request)
         printed = self.printed(request)
         if request.values["form"] != HIDDEN:
-            return self._rounded(found.values, printed, request, context)
+            return self._changed(found.values, printed, tables[MAIN], request, context)
         task, scale = self._task(found, printed, request)
         search = context.progress.part(0.1, 0.9)
         try:
@@ -274,14 +304,20 @@ class ProtectedTable(Method):
         inside = shown.inside(ID, done, self._totals(request), found.people[printed], earlier=context.earlier)
         return self._release(done.frame, request, inside)
 
-    def _rounded(self, values: Integers, printed: Mask, request: Request, context: Context) -> Release:
-        """Return the table with every cell rounded."""
+    def _changed(
+        self, values: Integers, printed: Mask, table: Table, request: Request, context: Context
+    ) -> Release:
+        """Return the table with every cell rounded, or changed by its key."""
         from engine.methods.shared.suppression import shown
-        from engine.methods.shared.suppression.rounding import controlled_rounding, random_rounding
+        from engine.methods.shared.suppression.rounding import Rounded, controlled_rounding, random_rounding
 
         assert context.chance is not None  # nothing bounds the loss
         base, chance = request.values["base"], context.chance
-        if request.values["form"] == RANDOM_ROUNDING:
+        if request.values["form"] == CELL_KEYS:
+            made = Rounded(
+                self._by_keys(values, table, request, context.earlier.secret or chance.bytes(32)), 0
+            )
+        elif request.values["form"] == RANDOM_ROUNDING:
             made = random_rounding(values, base=base, chance=chance)
         else:
             seconds = float(request.values["seconds"])
@@ -293,15 +329,39 @@ class ProtectedTable(Method):
         change = (made.values - values)[printed]
         return self._release(frame, request, shown.rounded(ID, change, made.beyond, context.earlier))
 
+    def _by_keys(self, values: Integers, table: Table, request: Request, secret: bytes) -> Integers:
+        """Return the counts with the changes that the keys of their people make."""
+        from engine.methods.shared.suppression.cell_keys import cell_keys, changed, person_keys
+
+        key = request.schema.person_key
+        assert key is not None  # asked for
+        frame, cells = table.rows(), self.cells(request)
+        person, names = pd.factorize(frame[key.name], use_na_sentinel=False)
+        keys = person_keys([str(name) for name in names], secret=secret)[person]
+        return changed(
+            values,
+            cell_keys(self.additive(request), cells.codes(frame), keys),
+            largest=request.values["largest"],
+            variance=float(request.values["variance"]),
+            none_to=request.values["none_to"],
+        )
+
     def _refuse_differences(self, frame: pd.DataFrame, request: Request, context: Context) -> None:
         """Refuse a table that gives away small cells beside one that was released of the register before."""
         from engine.methods.shared.suppression.differencing import Told, again, exposed, hidden_numbers
 
         form = request.values["form"]
+        if form == CELL_KEYS:
+            return  # the same cell has the same change, so that nothing can be averaged
         new = Told(frame, self._totals(request), *self._told(request.values))
         for one in context.earlier.releases:
-            is_hidden = one.parameters.get("form", HIDDEN) == HIDDEN
-            if one.parameters.get("of") != request.values["of"] or is_hidden != (form == HIDDEN):
+            before = one.parameters.get("form", HIDDEN)
+            is_hidden = before == HIDDEN
+            if (
+                one.parameters.get("of") != request.values["of"]
+                or is_hidden != (form == HIDDEN)
+                or before == CELL_KEYS
+            ):
                 continue
             frame = next(iter(one.frames.values()))
             value = str(frame.columns[-1])
@@ -376,8 +436,11 @@ class ProtectedTable(Method):
         cells, words, quantity = self.cells(request), self._totals(request), self.quantity(request)
         grid = self.grid(request)
         unit = counted_unit(request) if grid is None else grid.column.unit
-        shows = quantity if request.values["form"] == HIDDEN else "rounded"
-        meaning = Text(f"methods.{ID}.numbers.{shows}.what", {"base": request.values["base"]})
+        shows = {HIDDEN: quantity, CELL_KEYS: "changed"}.get(request.values["form"], "rounded")
+        meaning = Text(
+            f"methods.{ID}.numbers.{shows}.what",
+            {"base": request.values["base"], "largest": request.values["largest"]},
+        )
         kind = "integer" if grid is None or grid.step.denominator == 1 else "number"
         dictionary = (
             *(replace(axis.entry, values=(*axis.entry.values, words[axis.name])) for axis in cells.axes),

@@ -13,6 +13,14 @@ class SmallCells(PromiseKind):
     terms = ("threshold",)
 
 
+class CellKeys(PromiseKind):
+    """Every count is changed by a key of the people in it. Marley and Leaver 2011."""
+
+    id = "cell_keys"
+    bounded = False
+    terms = ("largest",)
+
+
 class Rounded(PromiseKind):
     """Every printed number is a multiple of the base near the true one. Cox 1987."""
 

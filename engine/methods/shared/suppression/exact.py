@@ -114,6 +114,16 @@ class _Search:
         until = self.start + self.seconds / 3
         self.best = self.patterns.sufficient(self.task.must, self.task.weights, until=until)
 
+    def _take(self, hidden: Mask) -> bool:
+        """Keep a pattern where it is cheaper and sufficient as it is; say whether it is sufficient."""
+        if self.task.cost(hidden) >= self.task.cost(self.best):
+            return False
+        unmet = self.patterns.unmet(hidden, self.patterns.everything())
+        self.patterns.wanted += [one for one in unmet if one not in self.patterns.wanted]
+        if not unmet:
+            self.best = hidden
+        return not unmet
+
     def _better(self, start: Mask, costs: Floats) -> None:
         """Complete a pattern and keep it where it is cheaper."""
         other = self.patterns.sufficient(start, costs, until=self.until)
@@ -133,9 +143,10 @@ class _Search:
             bound = solver.objective(master.solver)
             idle = 0 if bound > self.bound + 0.001 * max(1.0, self.task.cost(self.best)) else idle + 1
             self.bound = max(self.bound, bound)
-        if not self._closed() and not self._late():
-            self._better(self.task.must, self.task.weights * np.maximum(1 - shares, 0.01))
-            self._better(shares > 1 - 1e-6, self.task.weights * np.maximum(1 - shares, 0.01))
+        self._take(shares > 0.5)  # all shares are often whole in two dimensions
+        for start in (shares > 1 - 1e-6, self.task.must):
+            if not self._closed() and not self._late():
+                self._better(start, self.task.weights * np.maximum(1 - shares, 0.01))
 
     def settle(self) -> None:
         """Require whole cells; where the pattern is not sufficient, cut it off and complete it."""

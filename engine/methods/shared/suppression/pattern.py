@@ -53,17 +53,18 @@ class Patterns:
     def unmet(self, hidden: Mask, among: list[Requirement]) -> list[Requirement]:
         """Return the requirements that a pattern does not meet, each looked at once."""
         self.attacker.look_at(hidden)
-        shown: dict[int, Mask] = {}
+        shown: dict[int, list[Mask]] = {}  # by cell, changes that move it as far as contributors must not see
         found = []
         for one in among:
-            if one.known and one.cell in shown and not shown[one.cell][list(one.known)].any():
-                continue  # a table in which the known cell does not change has moved this one already
+            known = list(one.known)
+            if known and any(not moved[known].any() for moved in shown.get(one.cell, ())):
+                continue  # what they know does not change there
             self.tick()
             reach = self.attacker.reach(one)
             if not reach.met:
                 found.append(one)
-            elif not one.known and one.level >= self.task.against_alone[one.cell]:
-                shown[one.cell] = reach.moved
+            elif one.level >= self.task.against_alone[one.cell]:
+                shown.setdefault(one.cell, []).append(reach.moved)
         return found
 
     def sufficient(self, start: Mask, costs: Floats, *, until: float) -> Mask:

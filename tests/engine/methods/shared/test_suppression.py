@@ -1,5 +1,6 @@
 """Hidden cells: no small one can be worked out, seen from the published table alone."""
 
+import time
 from itertools import combinations, product
 
 import numpy as np
@@ -258,3 +259,32 @@ def test_stop_stops_the_search():
 
     with pytest.raises(Stop):
         suppress(task_of(random_counts((9, 9), np.random.default_rng(1)), Rules(5)), seconds=60, tell=tell)
+
+
+# --- how long it takes --------------------------------------------------------------------------------
+
+
+def large_task(shape, seed):
+    return task_of(random_counts(shape, np.random.default_rng(seed), mean=30), Rules(5))
+
+
+@pytest.mark.benchmark
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_eleven_hundred_cells_in_two_dimensions_are_proven_in_five_seconds(seed):
+    task = large_task((50, 20), seed)
+    start = time.process_time()
+    found = suppress(task, seconds=60)
+    print(f"{task.size} cells, {len(task.primary)} small: {time.process_time() - start:.1f} s")
+    assert found.gap == 0 and time.process_time() - start < 5
+
+
+@pytest.mark.benchmark
+def test_seven_hundred_cells_in_three_dimensions_have_an_audited_pattern_in_five_seconds():
+    shape = (10, 10, 5)
+    task = large_task(shape, 1)
+    start = time.process_time()
+    found = suppress(task, seconds=3, exact=False)
+    table = published(task, shape, found.hidden, 1)
+    assert not too_narrow(task, table, table.intervals())
+    print(f"{task.size} cells, {len(task.primary)} small: {time.process_time() - start:.1f} s")
+    assert time.process_time() - start < 5

@@ -169,6 +169,7 @@ def test_a_table_without_a_pattern_is_one_sentence_and_a_remedy():
         ({"columns": ["person"]}, "parameters.no_such_column"),
         ({"rule": "dominance"}, f"{ID}.no_sum"),
         ({"of": "stay", "columns": ["stay"]}, f"{ID}.column_twice"),
+        ({"form": "cell_keys"}, f"{ID}.no_person_key"),
         ({"of": "stay", "zeros": "hidden"}, f"{ID}.sums_of_nobody"),
         ({"of": "temperature"}, f"{ID}.no_amounts"),
     ],
@@ -318,3 +319,18 @@ def test_another_population_may_be_rounded_too(tmp_path):
     given = {"form": "controlled_rounding", "base": 5, "threshold": None}
     more = {cell: size + 40 for cell, size in COUNTS.items()}
     assert both(tmp_path, stays(COUNTS), stays(more), given, given).folder.name == "two"
+
+
+def test_cell_keys_change_the_same_cell_alike_in_every_table(tmp_path):
+    given = {"form": "cell_keys", "threshold": None}
+    made = both(tmp_path, stays(COUNTS), stays(COUNTS), given, given | {"columns": ["gender", "age"]})
+    tables = {}
+    for name, other in (("one", "readmitted"), ("two", "gender")):
+        frame = pd.read_csv(tmp_path / name / "release" / "counts.csv")
+        rows = frame[frame[other] == "(all)"]
+        tables[name] = dict(zip(rows["age"], rows["count"], strict=True))
+    ages, again = tables.values()
+    assert ages == again and len(ages) == 11
+    exact = sum(size for (age, _, _), size in COUNTS.items() if age == "[40-50)")
+    assert abs(ages["[40-50)"] - exact) <= 5 and ages["[0-10)"] == 0
+    assert made.internal_views
