@@ -14,8 +14,9 @@ import pandas as pd
 from engine.errors import InputRefused
 from engine.risk.combinations import Codes, Numbers, dense
 from engine.table.coding import text_of, texts_of
-from engine.table.declared import people_of
+from engine.table.declared import people_of, stored_as_declared
 from engine.table.hierarchies import MISSING, Hierarchy
+from engine.table.reading.options import ReadOptions
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 
@@ -190,7 +191,7 @@ def encode(
     for name in columns:
         if name not in table:
             raise InputRefused("table.no_such_column", file=table.source, column=name)
-        encoded[name] = encode_column(frame[name], schema.column(name))
+        encoded[name] = encode_column(frame[name], schema.column(name), options=table.options)
     key = schema.person_key
     if key is not None and people is None and not beside and key.name not in table:
         raise InputRefused("table.no_such_column", file=table.source, column=key.name)
@@ -198,12 +199,18 @@ def encode(
     return EncodedTable(table.n_rows, encoded, person, None if beside else _weights(table, schema))
 
 
-def encode_column(values: pd.Series, column: Column) -> EncodedColumn:
-    """Return one column as codes; see `encode`."""
+def encode_column(
+    values: pd.Series,
+    column: Column,
+    *,
+    options: ReadOptions = ReadOptions(),  # noqa: B008
+) -> EncodedColumn:
+    """Return one column as codes; see `encode`. ``options`` say how a file writes its numbers and dates."""
     found, uniques = pd.factorize(values)
     codes = found.astype(np.int32)
     listed: list[object] = uniques.tolist() if hasattr(uniques, "tolist") else list(uniques)
     listed, new = _in_one_form(listed, column)
+    listed = _by_kind(listed, column, options)
     if new is not None:
         codes = new[codes]  # −1 is the last place, which stands for a missing cell
     absent = codes < 0
@@ -231,6 +238,26 @@ def _in_one_form(values: list[object], column: Column) -> tuple[list[object], np
     place = {text: code for code, text in enumerate(kept)}
     new = np.array([*(place.get(text, -1) for text in texts), -1], dtype=np.int32)
     return list(kept.values()), new
+
+
+def _by_kind(values: list[object], column: Column, options: ReadOptions) -> list[object]:
+    """Return texts of a column that is declared as numbers or dates as these, if all are and none coincide.
+
+    A missing code such as “?” makes the reader leave a whole column as text; its values keep their order.
+    """
+    if not values or column.kind not in (Kind.INTEGER, Kind.NUMBER, Kind.DATE):
+        return values
+    if not all(isinstance(value, str) for value in values):
+        return values
+    if column.kind is Kind.DATE and any(":" in str(value) for value in values):
+        return values  # a date keeps no time of the day, which may tell people apart
+    stored = stored_as_declared(pd.Series(values, dtype="str"), column, options)
+    if stored.isna().any() or stored.nunique() < len(values):
+        return values
+    read: list[object] = stored.tolist()
+    tree = column.hierarchy is not None and column.hierarchy.tree is not None
+    # a tree names the values as they are written
+    return values if tree and texts_of(read) != texts_of(values) else read
 
 
 def _people(table: Table, schema: Schema) -> Codes | None:

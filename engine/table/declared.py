@@ -67,7 +67,7 @@ def as_declared(table: Table, schema: Schema) -> Table:
             is_same = isinstance(values.dtype, pd.StringDtype) and encoded[name] is table.encoded(name)
             columns[name] = values if is_same else series_of(encoded[name].cells())
         else:
-            columns[name] = _stored(values, column, table.options)
+            columns[name] = stored_as_declared(values, column, table.options)
     stored = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False)
     return table.with_rows(stored, encoded=encoded)
 
@@ -124,7 +124,8 @@ def people_of(table: Table, key: Column) -> Encoded:
     return keys.mapped(known) if len(nobody) else keys
 
 
-def _stored(values: pd.Series, column: Column, options: ReadOptions) -> pd.Series:
+def stored_as_declared(values: pd.Series, column: Column, options: ReadOptions) -> pd.Series:
+    """Return one column stored by its declared kind, see `as_declared`; a person key is text as it stands."""
     is_text = values.dtype.kind not in "biufMm"
     if column.kind in (Kind.INTEGER, Kind.NUMBER):
         return pd.Series(_numbers(values, options), copy=False)

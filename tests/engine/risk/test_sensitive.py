@@ -159,3 +159,21 @@ def test_presence_by_hand():
     found = presence(np.array([1, 3, 2]), np.array([4, 3, 8]), all_met=True)
     assert (found.least, found.most) == (0.25, 1.0)
     assert presence(np.array([1]), np.array([4]), all_met=False).least == 0.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "written"),
+    [
+        (Kind.INTEGER, ["9", "10", "?"]),
+        (Kind.NUMBER, ["9.50", "10.0", "?"]),
+        (Kind.DATE, ["2020-02-01", "2021-01-01", "?"]),
+    ],
+)
+def test_a_missing_code_in_words_leaves_numbers_and_dates_in_their_order(kind, written):
+    low, high, gone = written
+    rows = pd.DataFrame({"g": [1, 1, 2, 2], "s": [low, high, gone, high]}, dtype="str")
+    schema = Schema((Column("g", Role.IDENTIFYING), Column("s", Role.SENSITIVE, kind, missing=("?",))))
+    table = encode(Table(rows), schema)
+    found = closeness(sensitive_counts(group_rows(table), table.columns["s"]))
+    # lowest, highest, missing last: cumulated (1, 3, 4)/4 against (1, 2, 2)/2 and (0, 1, 2)/2
+    assert (found.distance, found.t) == ("ordered", 0.25)
