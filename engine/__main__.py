@@ -68,8 +68,7 @@ def _place(error: BaseException) -> dict[str, str]:
 
 
 def _say(error: EngineError, language: str) -> None:
-    what, do = texts.explain(error, language=language)
-    sys.stderr.write(_plainly(f"{what} {do}\n"))
+    sys.stderr.write(_plainly(texts.explain_in_one(error, language=language).replace("\n", " ") + "\n"))
 
 
 def _print(answer: dict[str, Any], *, as_json: bool, lines: Any, language: str) -> None:

@@ -13,6 +13,7 @@ call, `speak` for the whole process.
 from __future__ import annotations
 
 import math
+import re
 import string
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -115,9 +116,12 @@ def text(text_id: str, *, language: str = FALLBACK, **values: Any) -> str:
     KeyError
         The id or one of the placeholders does not exist: a mistake of the developer, found by the tests.
     """
+    return _Filler().vformat(_pattern(text_id, language), (), values)
+
+
+def _pattern(text_id: str, language: str) -> str:
     sentences = catalogue(language)
-    pattern = sentences[text_id] if text_id in sentences else catalogue(FALLBACK)[text_id]
-    return _Filler().vformat(pattern, (), values)
+    return sentences[text_id] if text_id in sentences else catalogue(FALLBACK)[text_id]
 
 
 def placeholders(pattern: str) -> frozenset[str]:
@@ -141,13 +145,37 @@ def explain(error: EngineError, *, language: str = FALLBACK) -> tuple[str, str]:
     return sentences(error.code, error.values, language=language)
 
 
+def explain_in_one(error: EngineError, *, language: str = FALLBACK) -> str:
+    """Return what happened and what to do as one sentence, for a line of a terminal.
+
+    Examples
+    --------
+    >>> from engine.errors import InputRefused
+    >>> explain_in_one(InputRefused("schema.not_json", file="Dr. No.json"))[:52]
+    'Dr. No.json is not a schema in JSON; check that the '
+    """
+    base = _base(error.code)
+    whole = " ".join(_pattern(f"{base}.{part}", language) for part in ("what", "do"))
+    joined = re.sub(r"[.?!] (?=[A-Z“{])(.)(?=(.))", _joint, whole)
+    return _Filler().vformat(joined, (), error.values)
+
+
+def _joint(found: re.Match[str]) -> str:
+    begins = found[1].lower() if found[2].islower() else found[1]  # “JSON” stays as it is
+    return f"; {begins}"
+
+
 def sentences(code: str, values: Mapping[str, Any], *, language: str = FALLBACK) -> tuple[str, str]:
     """Return the pair (what, do) of an error or problem code."""
-    base = f"errors.{code}"
-    if not has(f"{base}.what", language=FALLBACK):
-        area, _, name = code.rpartition(".")
-        base = f"methods.{area}.problems.{name}"
+    base = _base(code)
     return text(f"{base}.what", language=language, **values), text(f"{base}.do", language=language, **values)
+
+
+def _base(code: str) -> str:
+    if has(f"errors.{code}.what", language=FALLBACK):
+        return f"errors.{code}"
+    area, _, name = code.rpartition(".")
+    return f"methods.{area}.problems.{name}"
 
 
 def number(value: float | int | Fraction, *, digits: int = 6) -> str:

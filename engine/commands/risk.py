@@ -6,12 +6,16 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import texts
 from engine.commands.command import Answer, Commands
 from engine.commands.values import number_option, read_schema
 from engine.errors import InputRefused
+
+if TYPE_CHECKING:
+    from engine.table.schema import Schema
+    from engine.table.table import Table
 
 
 def add_commands(add: Commands) -> None:
@@ -33,16 +37,26 @@ def risk_command(options: argparse.Namespace) -> Answer:
     from engine.risk.groups import Missing
     from engine.risk.reidentification import THRESHOLDS
     from engine.table.reading.readers import read_table
+    from engine.table.schema import Role
 
     if options.population and options.population_size:
         raise InputRefused("risk.population_twice")
     schema = read_schema(Path(options.schema))
     if not schema.with_role(*IDENTIFYING):
         raise InputRefused("risk.nothing_identifying")
+    if len(schema.with_role(Role.PERSON_KEY)) > 1:
+        raise InputRefused("plan.two_keys")
+    if len(schema.with_role(Role.WEIGHT)) > 1:
+        raise InputRefused("schema.weights_twice")
     table = read_table(Path(options.file), schema=schema)
+    _refuse_twofold(table, schema)
+    for column in schema.columns:
+        if column.name not in table and column.role is not Role.DROPPED:
+            raise InputRefused("table.no_such_column", file=table.source, column=column.name)
     encoded, people = encode(table, schema), None
     if options.population:
         other = read_table(Path(options.population), schema=schema)
+        _refuse_twofold(other, schema)
         people = encode(other, schema, columns=encoded.identifying, beside=True)
     size = options.population_size
     found = disclosure(
@@ -59,6 +73,13 @@ def risk_command(options: argparse.Namespace) -> Answer:
             f"risk.findings.{finding['code']}", language=options.language, **finding["values"]
         )
     return answer, 0
+
+
+def _refuse_twofold(table: Table, schema: Schema) -> None:
+    """Refuse a name that several columns of the file have, where the schema knows but one of them."""
+    for found in table.findings:
+        if found.code == "table.name_twice" and found.column in schema and found.more["new"] not in schema:
+            raise InputRefused("risk.which_column", file=found.file, column=found.column)
 
 
 def _whole(written: str, option: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -77,7 +77,9 @@ def read_table(
     options
         What is known about the file; the rest is found out.
     schema
-        Columns declared ``text``, ``category`` or ``ordinal`` are kept as they are written.
+        Columns declared ``text``, ``category`` or ``ordinal`` are kept as they are written. A first row that
+        looks like values holds the names all the same where it has names of the schema (“2020”), unless
+        ``options`` say whether there are names.
     progress
         Told where the work is; its Stop raises `engine.errors.Cancelled`.
 
@@ -106,16 +108,12 @@ def read_table(
     given = options or ReadOptions()
     with explained(place):
         before = place.stat()
-        kind = given.format or format_of(place)
-        given = replace(given, format=kind)
-        if kind == "text":
-            table = read_text(place, options=given, as_written=_as_written(schema), progress=progress)
-        elif kind == "excel":
-            table = read_excel(place, options=given, as_written=_as_written(schema), progress=progress)
-        elif kind == "parquet":
-            table = read_parquet(place, options=given, progress=progress)
-        else:
-            table = read_statistics_package(place, options=given, progress=progress)
+        given = replace(given, format=given.format or format_of(place))
+        table = _read(place, given, schema, progress)
+        if schema is not None and given.header is None and table.options.header is False:
+            table = _with_names_of(
+                schema, table, lambda: _read(place, replace(given, header=True), schema, progress)
+            )
         after = place.stat()
     if (before.st_size, before.st_mtime_ns, before.st_ino) != (
         after.st_size,
@@ -125,6 +123,25 @@ def read_table(
         raise InputRefused("table.changed_while_read", file=place.name)
     progress.step(1.0, "table.read")
     return table
+
+
+def _read(place: Path, given: ReadOptions, schema: Schema | None, progress: Progress) -> Table:
+    if given.format == "text":
+        return read_text(place, options=given, as_written=_as_written(schema), progress=progress)
+    if given.format == "excel":
+        return read_excel(place, options=given, as_written=_as_written(schema), progress=progress)
+    if given.format == "parquet":
+        return read_parquet(place, options=given, progress=progress)
+    return read_statistics_package(place, options=given, progress=progress)
+
+
+def _with_names_of(schema: Schema, table: Table, with_names: Callable[[], Table]) -> Table:
+    """Return the table as it reads with names in its first row, where more of them are the schema's."""
+    wanted = {column.name for column in schema.columns}
+    if wanted <= set(table.names) or table.n_rows < 2:
+        return table
+    named = with_names()
+    return named if len(wanted & set(named.names)) > len(wanted & set(table.names)) else table
 
 
 def detect(path: str | os.PathLike[str], *, options: ReadOptions | None = None) -> Detection:

@@ -1,6 +1,7 @@
 """The command ``risk``: its answer, its sentences and its refusals."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,7 @@ def refused(capsys, *arguments):
     assert main(["risk", *arguments]) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err.count("\n") == 1
+    assert not re.search(r"[.?!] [A-Z“]", said.err), "one sentence"
     return said.err
 
 
@@ -88,7 +90,7 @@ def test_weights_that_are_none_are_refused(capsys, tmp_path, weight):
     assert "“w” is marked as weight" in said
 
 
-@pytest.mark.parametrize("role", ["identifying", "sensitive", "person_key", "weight"])
+@pytest.mark.parametrize("role", ["identifying", "sensitive", "person_key", "weight", "other"])
 def test_a_column_that_is_not_there_is_refused_whatever_its_role(capsys, table, tmp_path, role):
     columns = [*COLUMNS, {"name": "shoe", "role": role}]
     (tmp_path / "other.json").write_text(json.dumps({"version": 1, "columns": columns}))
@@ -126,3 +128,29 @@ def test_what_is_refused(capsys, table, tmp_path):
     twice = ("--population", table[0], "--population-size", "9")
     refused(capsys, table[0], "--schema", table[1], *twice)
     refused(capsys, "nothing.csv", "--schema", table[1])
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "2020,sex\n1,m\n1,f\n3,f\n",
+        "2020;1,5;sex\n1;2;m\n1;2;f\n3;2;m\n",
+        " 2020 ,2020-01-01,sex\n1,1,m\n1,2,f\n3,1,f\n",
+    ],
+)
+def test_a_first_row_with_names_of_the_schema_is_no_row(capsys, tmp_path, written):
+    (tmp_path / "rows.csv").write_text(written)
+    schema = with_columns(tmp_path, [{"name": "2020", "role": "identifying", "kind": "integer"}])
+    found = answered(capsys, str(tmp_path / "rows.csv"), "--schema", schema)
+    assert (found["rows"], found["groups"], found["alone"]) == (3, 2, 1)
+
+
+def test_names_that_fit_more_than_one_column_are_refused(capsys, tmp_path):
+    (tmp_path / "rows.csv").write_text("age,age,w\n1,2,1\n3,4,1\n")
+    file, age = str(tmp_path / "rows.csv"), {"name": "age", "role": "identifying", "kind": "integer"}
+    assert "several columns" in refused(capsys, file, "--schema", with_columns(tmp_path, [age]))
+    both = with_columns(tmp_path, [age, {**age, "name": "age (2)"}])
+    assert answered(capsys, file, "--schema", both)["groups"] == 2
+    for role in ("weight", "person_key"):
+        twice = [age, *({"name": name, "role": role, "kind": "number"} for name in ("w", "v"))]
+        refused(capsys, file, "--schema", with_columns(tmp_path, twice))
