@@ -138,7 +138,7 @@ class Additive(Method):
             is_replace_one(request),
             request.values["about_rows"],
             is_listed(request.schema.column(request.values["target"])),
-        )
+        ).borne_out()
 
     def cost(self, request: Request) -> Promise:
         kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"

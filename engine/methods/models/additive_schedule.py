@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil, sqrt
 
-from engine.privacy.events import Event, Sequential
+from engine.errors import InputRefused
+from engine.privacy.accounting import total
+from engine.privacy.events import Event, Neighbours, Sequential
 from engine.privacy.gaussian import continuous_delta
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Integers, root_above
 from engine.privacy.noise import Noise
+from engine.privacy.promise import Loss, Promise, Unit
 
 RESIDUAL_STEPS = 1 << 15
 COUNTS, COUNTS_PURE = 0.05, 0.2
 """Shares of the budget that the numbers of rows by cell get."""
+MARGINS = (1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1)
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ class Schedule:
         Roughly how many rows there are; public.
     is_classes
         Whether one of two classes is predicted, else a number between −1 and 1.
+    margin
+        How far below the level of continuous noise that of whole numbers stays; see `borne_out`.
 
     Notes
     -----
@@ -50,6 +56,14 @@ class Schedule:
     replace_one: bool
     about_rows: int
     is_classes: bool
+    margin: float = MARGINS[0]
+
+    def borne_out(self) -> Schedule:
+        """Return the schedule with the smallest margin that the accountant accepts, or the largest margin.
+
+        Little noise on whole numbers is a little less private than continuous noise of the same scale.
+        """
+        return _borne_out(self)
 
     @property
     def is_gaussian(self) -> bool:
@@ -61,7 +75,7 @@ class Schedule:
         """μ of Gaussian noise, a hair below what was given; ε of Laplace noise."""
         if not self.is_gaussian:
             return float(self.epsilon)
-        return gaussian_level(float(self.epsilon), float(self.delta)) * (1 - 1e-4)
+        return gaussian_level(float(self.epsilon), float(self.delta)) * (1 - self.margin)
 
     @property
     def signal(self) -> float:
@@ -172,6 +186,26 @@ class Schedule:
     @property
     def _count_squared(self) -> int:
         return len(self.sizes) * self.rows_per_person**2 * (2 if self.replace_one else 1)
+
+
+@lru_cache(maxsize=64)
+def _borne_out(schedule: Schedule) -> Schedule:
+    tried = (replace(schedule, margin=margin) for margin in MARGINS)
+    found = schedule
+    for found in tried:
+        if not schedule.is_gaussian or _is_borne_out(found):
+            break
+    return found
+
+
+def _is_borne_out(schedule: Schedule) -> bool:
+    relation = Neighbours.REPLACE_ONE if schedule.replace_one else Neighbours.ADD_REMOVE
+    loss = Loss(schedule.epsilon, schedule.delta, relation, schedule.events)
+    try:
+        total([Promise("approximate_dp", loss, Unit.ROW, 1)], delta=schedule.delta)
+    except InputRefused:
+        return False
+    return True
 
 
 def gaussian_level(epsilon: float, delta: float) -> float:

@@ -15,8 +15,9 @@ from engine.methods.models.additive_model import predict, scores
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
 from engine.methods.models.additive_steps import fit, residuals
 from engine.methods.protocol import Budget, Context
-from engine.privacy.accounting import certified_delta
+from engine.privacy.accounting import certified_delta, total
 from engine.privacy.events import Neighbours
+from engine.privacy.promise import Loss, Promise, Unit
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.noise_source import seeded_noise
@@ -49,6 +50,17 @@ def test_the_parts_cost_no_more_than_the_whole(delta, classes, replace_one):
         assert float(delta) / 2 < spent <= float(delta)
     else:
         assert Fraction(99, 100) * plan.epsilon < sum(leaf.epsilon() for leaf in leaves) <= plan.epsilon
+
+
+@pytest.mark.parametrize("delta", [Fraction(1, 1000), SMALL])
+@pytest.mark.parametrize(("epsilon", "cap", "replace_one"), [(2, 1, True), (5, 1, True), (5, 3, False)])
+def test_large_levels_are_borne_out_by_the_accountant_too(epsilon, cap, replace_one, delta):
+    """Where little noise on whole numbers costs more than continuous noise: as `check` asks before a run."""
+    plan = schedule(delta, epsilon=Fraction(epsilon), cap=cap, replace_one=replace_one).borne_out()
+    relation = Neighbours.REPLACE_ONE if replace_one else Neighbours.ADD_REMOVE
+    promise = Promise("approximate_dp", Loss(plan.epsilon, delta, relation, plan.events), Unit.ROW, 1)
+    assert total([promise], delta=delta).epsilon <= plan.epsilon
+    assert plan.level > 0.95 * schedule(delta, epsilon=Fraction(epsilon)).level
 
 
 @pytest.mark.parametrize("lied", ["sum_scale", "count_scale", "rounds"])
