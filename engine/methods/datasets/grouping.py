@@ -22,7 +22,7 @@ from engine.methods.datasets.conditions import (
     entropy,
     recursive,
 )
-from engine.methods.datasets.recoding import Codes, Ladder, Members
+from engine.methods.datasets.recoding import Codes, Ladder, Members, combined
 from engine.methods.datasets.rollup import Cells
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import DictionaryEntry, Request
@@ -280,8 +280,7 @@ def read(table: Table, request: Request, *, in_order: bool = False) -> Grouping:
             ladders.append(Ladder.in_order(order, weight=weight))
             ranged.append(column.name)
         codes.append(ladders[-1].place(values)[found])
-    distinct_codes, number = np.unique(np.column_stack(codes).astype(np.int64), axis=0, return_inverse=True)
-    number = number.reshape(-1)
+    distinct_codes, number = combined(np.column_stack(codes).astype(np.int64), ladders)
     return Grouping(
         rows,
         tuple(columns),

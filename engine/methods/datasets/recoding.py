@@ -150,6 +150,28 @@ def shifts(ladders: Sequence[Ladder], first: int = 0) -> list[int]:
     return np.cumsum([first, *(ladder.bits for ladder in ladders)]).tolist()
 
 
+def combined(codes: Codes, ladders: Sequence[Ladder]) -> tuple[Codes, Codes]:
+    """Return the distinct combinations of the rows' places, in their order, and the number of each row's own.
+
+    Examples
+    --------
+    >>> from engine.table.hierarchies import Hierarchy
+    >>> sex = Ladder.of(["f", "m"], Hierarchy())
+    >>> found, number = combined(np.array([[1, 0], [0, 1], [1, 0]]), [sex, sex])
+    >>> found.tolist(), number.tolist()
+    ([[0, 1], [1, 0]], [1, 0, 1])
+    """
+    *places, end = shifts(ladders[::-1])
+    if end > _WIDEST.bit_length():
+        found, number = np.unique(codes, axis=0, return_inverse=True)
+        return found, number.reshape(-1)
+    key = np.zeros(len(codes), dtype=np.int64)
+    for place, shift in zip(range(codes.shape[1]), reversed(places), strict=True):
+        key |= codes[:, place] << shift
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    return codes[first], number.reshape(-1)
+
+
 def group_numbers(codes: Codes, ladders: Sequence[Ladder], steps: Sequence[int]) -> Codes:
     """Number the groups that distinct combinations fall into.
 

@@ -7,7 +7,7 @@ from math import log2
 import numpy as np
 import pytest
 
-from engine.methods.datasets import rollup
+from engine.methods.datasets import recoding, rollup
 from engine.methods.datasets.ascending import ascending
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.losses import Loss
@@ -175,3 +175,13 @@ def test_a_search_that_runs_out_of_time_says_what_is_proven():
     found = search(Lattice(distinct, members, ladders, k=2), seconds=0)
     best = ByHand(table, person).best(Loss.CERTAINTY, 2, 0)
     assert found.least <= best <= found.loss
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_distinct_combinations_in_one_number_and_column_by_column(seed, monkeypatch):
+    table, person = drawn(seed)
+    codes, _, ladders, number = prepared(table, person)
+    for widest in (recoding._WIDEST, 0):
+        monkeypatch.setattr(recoding, "_WIDEST", widest)
+        found, own = recoding.combined(codes[number], ladders)
+        assert found.tolist() == codes.tolist() and own.tolist() == number.tolist()
