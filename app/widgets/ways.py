@@ -42,7 +42,22 @@ class Way:
 
 MADE_AT_ONCE = 3
 MOST_KEPT = 150
-WIDE_PILL = 30  # letters beyond which a promise is written in two lines
+WIDE_PILL, WIDE_TITLE = 30, 36  # letters beyond which a promise or a name is written in two lines
+
+
+def in_two(text: str, most: int) -> str:
+    """Return a text in two lines of about one length where it has more letters than fit into one.
+
+    Examples
+    --------
+    >>> in_two("Similar rows read alike (micro-aggregation)", 36).split("\\n")
+    ['Similar rows read alike', '(micro-aggregation)']
+    """
+    blanks = [place for place, letter in enumerate(text) if letter == " "]
+    if len(text) <= most or not blanks:
+        return text
+    middle = min(blanks, key=lambda place: abs(place - len(text) / 2))
+    return f"{text[:middle]}\n{text[middle + 1 :]}"
 
 
 def _column() -> QVBoxLayout:
@@ -70,7 +85,7 @@ class WayRow(QFrame):
 
     def _names(self) -> QVBoxLayout:
         way, column = self.way, _column()
-        self.button = QRadioButton(way.title)
+        self.button = QRadioButton(in_two(way.title, WIDE_TITLE))
         self.button.setFont(text_font(14, 600))
         self.button.setObjectName(f"method-{way.id}")
         self.button.setProperty("method", way.id)
@@ -89,10 +104,9 @@ class WayRow(QFrame):
     def _promises(self) -> QVBoxLayout:
         way, column = self.way, _column()
         column.setContentsMargins(0, 5, 0, 0)
-        pill = QLabel(way.promise)
+        pill = QLabel(in_two(way.promise, WIDE_PILL))
         pill.setFont(text_font(12, 600))
         pill.setProperty("pill", "bounded" if way.bounded else "stated")
-        pill.setWordWrap(len(way.promise) > WIDE_PILL)
         column.addWidget(pill, 0, Qt.AlignmentFlag.AlignLeft)
         column.addSpacing(4)
         if way.against:
