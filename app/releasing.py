@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import strict_json
-from engine.errors import Cancelled, EngineError
+from engine.errors import Cancelled, EngineError, InputRefused
 from engine.ledger import Ledger, default_path
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
@@ -67,6 +67,7 @@ def release(
     ledger_path: Path | None = None,
     language: str = "en",
     passphrase: str = "",
+    earlier_key: Path | None = None,
     progress: Progress = SILENT,
 ) -> Outcome:
     """Make a release; whatever happens, say what the ledger has kept of it.
@@ -79,13 +80,23 @@ def release(
     ledger.watch = watch
     moved, base = beside_its_table(plan)
     try:
-        secret = {"passphrase": passphrase} if passphrase else {}
+        secret: dict[str, Any] = {"passphrase": passphrase} if passphrase else {}
+        if earlier_key is not None:
+            secret["earlier_key"] = key_file(earlier_key)
         made = run(moved, out=out, ledger=ledger, base=base, language=language, progress=progress, **secret)
     except Cancelled:
         return Outcome(state=_state(ledger, watch), stopped=True)
     except EngineError as error:
         return Outcome(state=_state(ledger, watch), error=error)
     return Outcome(made, _state(ledger, watch), facts=facts(made.folder))
+
+
+def key_file(path: Path) -> bytes:
+    """Return the content of the key file of an earlier release."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputRefused("keys.damaged", file=path.name) from error
 
 
 def beside_its_table(plan: Plan) -> tuple[Plan, Path]:
@@ -226,6 +237,38 @@ def resolve(entry: str, reason: str, *, ledger_path: Path | None = None) -> dict
     """Say what became of an abandoned entry and return the listing."""
     Ledger(ledger_path).resolve(entry, reason)
     return listing(ledger_path)
+
+
+def keeps_key(method_id: str) -> bool:
+    """Say whether releases of a method hold pseudonyms that a key explains."""
+    from engine.methods.catalogue import alone
+
+    found = alone(method_id)
+    return found is not None and found.keeps_key
+
+
+def behind(
+    folder: Path,
+    *,
+    table: Path,
+    pseudonym: str,
+    reason: str,
+    passphrase: str = "",
+    ledger_path: Path | None = None,
+    progress: Progress = SILENT,
+) -> str:
+    """Return the number of the person behind a pseudonym; that it was asked stays in the ledger."""
+    from engine.release.pseudonyms import reidentified
+
+    return reidentified(
+        folder,
+        table=table,
+        pseudonym=pseudonym,
+        reason=reason,
+        ledger=Ledger(ledger_path),
+        passphrase=passphrase or None,
+        progress=progress,
+    )
 
 
 def change_budget(

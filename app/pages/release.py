@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import flow, words
 from app.looking import points
@@ -23,6 +31,7 @@ from app.widgets.view_stack import ViewStack
 from app.widgets.views import explain
 from app.widgets.views.table import TableBody
 from engine import texts
+from engine.methods.keeping import KeyKeeper
 from engine.privacy.promise import Neighbours
 from engine.views import TableView, Text, View
 
@@ -75,7 +84,24 @@ class ReleasePage(Page):
             self.topic(field, "secret")
             self.passphrases.append(field)
             self.secret.body.addWidget(field)
+        self.earlier_key: Path | None = None
+        self.choose_key = QPushButton(words.say("app.release.secret.earlier"))
+        self.choose_key.setObjectName("earlier-key")
+        self.choose_key.clicked.connect(lambda checked=False: self._ask_key())
+        self.topic(self.choose_key, "secret")
+        self.secret.body.addWidget(self.choose_key, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(self.secret)
+
+    def _ask_key(self) -> None:
+        """Ask for the key of an earlier release, with which this one is to be joined."""
+        dialog = QFileDialog(self, words.say("app.release.secret.earlier"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(self._take_key)
+        dialog.open()
+
+    def _take_key(self, file: str) -> None:
+        self.earlier_key = Path(file)
+        self.choose_key.setText(words.say("app.release.secret.earlier_chosen"))
 
     def _build_running(self) -> None:
         self.running = Card()
@@ -149,6 +175,12 @@ class ReleasePage(Page):
         return bool(getattr(self.study.method, "keeps_key", False))
 
     @property
+    def _uses_earlier_key(self) -> bool:
+        """Whether the plan goes on with the key of an earlier release."""
+        method = self.study.method
+        return isinstance(method, KeyKeeper) and method.uses_earlier_key(self.study.plan.request)
+
+    @property
     def _is_local(self) -> bool:
         """Whether people changed their answers themselves, so that no table was there to be in."""
         outcome = self.study.result("bundle")
@@ -167,6 +199,8 @@ class ReleasePage(Page):
         self._forget_secret()
 
     def _forget_secret(self) -> None:
+        self.earlier_key = None
+        self.choose_key.setText(words.say("app.release.secret.earlier"))
         for field in self.passphrases:
             field.clear()
 
@@ -182,6 +216,7 @@ class ReleasePage(Page):
         waits = not running and outcome is None
         self.waiting.setVisible(waits and ended is None)
         self.secret.setVisible(waits and self._keeps_key)
+        self.choose_key.setVisible(self._uses_earlier_key)
         if outcome is None:
             self.title.setText(self.say("title_running" if running else "title"))
             self.subtitle.say(self.say("subtitle"))
@@ -216,6 +251,7 @@ class ReleasePage(Page):
             self.notify(words.say("app.release.secret.differs"), words.say("app.release.secret.differs_do"))
             self.passphrases[1].setFocus()
             return
+        earlier_key = self.earlier_key if self._uses_earlier_key else None
         self._forget_secret()
         self.clear_notice()
         self._outcome = None
@@ -233,6 +269,7 @@ class ReleasePage(Page):
             ledger_path=self.study.ledger_path,
             language=words.language(),
             passphrase=passphrase,
+            earlier_key=earlier_key,
             done=self._ended,
             failed=self._failed,
             cancelled=lambda: self._ended(Outcome(stopped=True)),

@@ -12,12 +12,23 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, 
 from app import words
 from app.money import level, written_day
 from app.pages.base import Page
-from app.releasing import change_budget, check_bundle, listing, plan_of, reopen, resolve, withdraw
+from app.releasing import (
+    behind,
+    change_budget,
+    check_bundle,
+    keeps_key,
+    listing,
+    plan_of,
+    reopen,
+    resolve,
+    withdraw,
+)
 from app.visiting import resume
 from app.widgets.bar_list import Bar, BarList
 from app.widgets.cards import Card
 from app.widgets.panel import Explanation, Part, three_parts
 from app.widgets.prose import Heading, Prose
+from app.widgets.pseudonym_card import PseudonymCard
 from app.widgets.register_card import RegisterCard
 from app.widgets.releases_table import ReleasesTable
 from app.widgets.verify_card import VerifyCard
@@ -118,6 +129,10 @@ class ReleasesPage(Page):
         self.chosen.body.addWidget(self.report, 0, Qt.AlignmentFlag.AlignLeft)
         self.chosen.hide()
         self.body.addWidget(self.chosen)
+        self.behind = PseudonymCard(lambda: self._where(self._ask_table))
+        self.topic(self.behind.button, "behind")
+        self.behind.hide()
+        self.body.addWidget(self.behind)
 
     # --- showing -----------------------------------------------------------------------------------
 
@@ -171,6 +186,8 @@ class ReleasesPage(Page):
         self.report.setVisible(entry["state"] == "complete")
         self.resolve.setVisible(entry["abandoned"])
         self.visit.setVisible(entry["state"] == "complete" and bool(entry["state_hash"]))
+        self.behind.forget()
+        self.behind.setVisible(entry["state"] == "complete" and keeps_key(entry["method"]))
         self._enable()
         self._name_buttons()
 
@@ -301,6 +318,25 @@ class ReleasesPage(Page):
         self.study.resume(opened)
         self.frame.settings.remember_desk(opened.entry, str(opened.folder))
         self.frame.go("visit")
+
+    def _ask_table(self, folder: str) -> None:
+        """Ask for the table in which the person behind a pseudonym is looked for."""
+        dialog = QFileDialog(self, words.say("app.releases.behind.which"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda table: self._look_behind(folder, table))
+        dialog.open()
+
+    def _look_behind(self, folder: str, table: str) -> None:
+        self.work(
+            behind,
+            Path(folder),
+            table=Path(table),
+            ledger_path=self.study.ledger_path,
+            **self.behind.asked(),
+            done=self.behind.show_person,
+            doing=words.say("app.releases.writing"),
+            stoppable=False,
+        )
 
     def _verify(self, folder: str) -> None:
         self.work(

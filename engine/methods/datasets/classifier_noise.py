@@ -42,7 +42,7 @@ from engine.views import TableView, Text
 ID = "datasets.classifier_noise"
 WORDS = f"methods.{ID}"
 NORMAL, BOUNDED, SAME = "normal", "bounded", "same_classifier"
-RECORD = "classifier-noise.json"
+RECORD = "classifier.json"
 _DRAWN = ("form", (NORMAL, BOUNDED))
 _DIGITS = 6  # of the range of a column, that a value with independent noise is written with
 
