@@ -239,14 +239,6 @@ def resolve(entry: str, reason: str, *, ledger_path: Path | None = None) -> dict
     return listing(ledger_path)
 
 
-def keeps_key(method_id: str) -> bool:
-    """Say whether releases of a method hold pseudonyms that a key explains."""
-    from engine.methods.catalogue import alone
-
-    found = alone(method_id)
-    return found is not None and found.keeps_key
-
-
 def behind(
     folder: Path,
     *,

@@ -16,7 +16,6 @@ from app.releasing import (
     behind,
     change_budget,
     check_bundle,
-    keeps_key,
     listing,
     plan_of,
     reopen,
@@ -32,6 +31,7 @@ from app.widgets.pseudonym_card import PseudonymCard
 from app.widgets.register_card import RegisterCard
 from app.widgets.releases_table import ReleasesTable
 from app.widgets.verify_card import VerifyCard
+from engine.privacy.promises.pseudonymous import Pseudonymous
 
 COLUMNS = ("title", "recipient", "agreement", "until", "spent", "state")
 NARROW = {"until": 164, "spent": 96, "state": 124}  # pixels at most; longer texts are wrapped
@@ -187,7 +187,7 @@ class ReleasesPage(Page):
         self.resolve.setVisible(entry["abandoned"])
         self.visit.setVisible(entry["state"] == "complete" and bool(entry["state_hash"]))
         self.behind.forget()
-        self.behind.setVisible(entry["state"] == "complete" and keeps_key(entry["method"]))
+        self.behind.setVisible(entry["state"] == "complete" and _has_pseudonyms(entry))
         self._enable()
         self._name_buttons()
 
@@ -354,6 +354,10 @@ class ReleasesPage(Page):
         self.study.open_plan(plan)
         self.frame.go("load")
         self.notify(words.say("app.releases.again_opened"), tone="accent")
+
+
+def _has_pseudonyms(entry: dict[str, Any]) -> bool:
+    return bool(entry["guarantee"].get("kind") == Pseudonymous.id)
 
 
 def _bar(holding: dict[str, Any]) -> Bar:

@@ -113,7 +113,8 @@ class CorrelatedNoise(MaskingStep):
         covariance = np.atleast_2d(np.cov(whole, rowvar=False)) * share
         root = _root(covariance)
         draws = len(working) if not working.several_rows else int(working.people.max()) + 1
-        drawn = working.chance.standard_normal((draws, len(names))) @ root
+        # Few columns: what a library would spread over all processors costs more than it saves
+        drawn = np.einsum("ij,jk->ik", working.chance.standard_normal((draws, len(names))), root)
         if working.several_rows:
             drawn = drawn[working.people]
         for place, name in enumerate(names):
