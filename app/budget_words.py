@@ -37,12 +37,8 @@ class Said:
         return self.worked.choice if self.worked is not None else None
 
     def verdict(self) -> Any:
-        """Return how many cells can say something at this level, or None where nothing is counted."""
-        if self.choice is None:
-            return None
-        from engine.release.verdict import verdict
-
-        return verdict(self.plan, self.choice.forecast)
+        """Return how much the release can say at this level, or None where nobody can tell."""
+        return self.worked.verdict if self.worked is not None else None
 
     def _amount(self, value: float | Fraction) -> str:
         return money(value, self.plan.price.currency)

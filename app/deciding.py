@@ -22,12 +22,14 @@ class Worked:
     choice: Any
     curve: Any
     seconds: float
+    verdict: Any = None
 
 
 def work_out(plan: Plan, *, uncertain: bool = False, readings: bool = True) -> Worked:
     """Return every view of the plan's level; without readings, quickly."""
     from engine.pricing.views import curve
     from engine.release.choice import choice
+    from engine.release.verdict import verdict
 
     began = time.perf_counter()
     found = choice(plan, readings=readings)
@@ -39,7 +41,8 @@ def work_out(plan: Plan, *, uncertain: bool = False, readings: bool = True) -> W
         allowed=found.allowed,
         uncertain=uncertain,
     )
-    return Worked(plan, found, drawn, time.perf_counter() - began)
+    about = verdict(plan, found.forecast)
+    return Worked(plan, found, drawn, time.perf_counter() - began, about)
 
 
 @dataclass(frozen=True)

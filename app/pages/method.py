@@ -20,21 +20,22 @@ from PySide6.QtWidgets import (
 
 from app import flow, marking, words
 from app.choosing import QUESTIONS, Offer, matches, offers, ordered, ruled_out_by, title
+from app.declaring_here import DeclareHere
 from app.flow import BUDGET
+from app.judging import MethodVerdict
 from app.method_words import explanation, way
 from app.pages.base import Page
 from app.releasing import example
 from app.widgets.cards import Card
 from app.widgets.declare_card import DeclareCard
 from app.widgets.example_card import ExampleCard
-from app.widgets.panel import Explanation, Part
+from app.widgets.panel import Explanation, Part, three
 from app.widgets.parameter_form import ParameterForm
 from app.widgets.prose import Heading, Prose
 from app.widgets.questions import Questions
+from app.widgets.verdict_card import VerdictCard
 from app.widgets.ways import WayRow, Ways
-from engine.methods.parameters import ParameterKind
-from engine.methods.protocol import MAIN, Spends
-from engine.table.schema import Domain
+from engine.methods.protocol import Spends
 
 SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way stand beside each other
 QUESTIONS_BESIDE = 886  # and from which the questions stand beside the ways
@@ -168,13 +169,11 @@ class MethodPage(Page):
         self.card.body.setSpacing(18)
         self.form = ParameterForm()
         self.form.changed.connect(lambda name, value: self.study.decide_parameters(**{name: value}))
-        self.form.declare_wanted.connect(self._declare_here)
         self.card.body.addWidget(self.form)
         self.declare = DeclareCard()
-        self.declare.declared.connect(self._declared)
+        self.declaring = DeclareHere(self.form, self.declare, self.study, self._asks_to_declare)
         self.topic(self.declare.cancel, "declare")
         self.card.body.addWidget(self.declare)
-        self._declares_for = ""
         self.general = Prose(tone="wrong")
         self.general.setObjectName("problem-general")
         self.card.body.addWidget(self.general)
@@ -195,6 +194,10 @@ class MethodPage(Page):
         column.addWidget(self.sizes_wrong)
         self.card.body.addWidget(self.sizes_part)
         self.body.addWidget(self.card)
+        card = VerdictCard()
+        self.topic(card, "verdict")
+        self.verdict = MethodVerdict(card, self.study, self.runner)
+        self.body.addWidget(card)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -249,6 +252,10 @@ class MethodPage(Page):
             part.setVisible(named and not example)
         if picks:
             self._show_ways()
+        if named and method is not None and not example:
+            self.verdict.show()
+        else:
+            self.verdict.card.hide()
         if named and method is not None:
             self._show_method(method)
 
@@ -442,35 +449,9 @@ class MethodPage(Page):
         if right:
             self.study.decide(declared_sizes=tuple(int(part) for part in parts))
 
-    def _declare_here(self, parameter: str, name: str) -> None:
-        """Ask for the values of a column that a parameter would take, were they declared."""
-        from engine.table.code_lists import code_lists
-
-        self._declares_for = parameter
-        source = next(one.source for one in self.form.parameters() if one.name == parameter)
-        column = self.study.plan.schemas[source].column(name)
-        suggestions = self.study.result("suggestions") or ()
-        found = next((one for one in suggestions if source == MAIN and one.column == name), None)
-        self.declare.open_editor(column, marking.seen(column, found), code_lists())
+    def _asks_to_declare(self) -> None:
         self.ensureWidgetVisible(self.declare, 0, 24)
         self.refresh_explanation("declare")
-
-    def _declared(self, name: str, domain: Domain, from_rows: bool) -> None:
-        """Take the declaration, and the column for the parameter that missed it, as one edit."""
-        plan, parameter = self.study.plan, self._declares_for
-        asked = next(one for one in self.form.parameters() if one.name == parameter)
-        schema = plan.schemas[asked.source]
-        schema = schema.with_column(marking.declared(schema.column(name), domain))
-        several = asked.kind is ParameterKind.COLUMNS
-        value = [*(plan.parameters.get(parameter) or ()), name] if several else name
-        reason = words.say("app.columns.vouched")
-        decisions = marking.vouched(plan.decisions, name, reason) if from_rows else plan.decisions
-        self.declare.close_editor()
-        self.study.decide(
-            schemas={**plan.schemas, asked.source: schema},
-            parameters={**plan.parameters, parameter: value},
-            decisions=decisions,
-        )
 
     def field_at(self, place: str) -> QWidget | None:
         kind, _, name = place.partition(":")
@@ -479,6 +460,8 @@ class MethodPage(Page):
     # --- the right-hand side -----------------------------------------------------------------------
 
     def explain(self, topic: str) -> Explanation:
+        if topic == "verdict":
+            return three("app.preview.help.verdict", words.say("app.preview.verdict.heading"))
         kind, _, name = topic.partition(".")
         if kind == "parameter" and name in self.form.lines:
             return Explanation(self.form.labels()[name], (Part(body=self.form.help(name)),))

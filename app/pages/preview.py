@@ -311,9 +311,12 @@ class PreviewPage(Page):
         fingerprint = self.study.plan.fingerprint
         if self.next_words() and self._is_useless and self._warned != fingerprint:
             self._warned = fingerprint  # asked once: the second press releases
-            said = {"below": self.ahead.verdict.below, "cells": self.ahead.verdict.cells}
+            found = self.ahead.verdict
+            counts = not hasattr(found, "said")
+            said = {"below": found.below, "cells": found.cells} if counts else {}
             self.notify(
-                words.say("app.preview.verdict.asked", **said), words.say("app.preview.verdict.asked_do")
+                words.say(f"app.preview.verdict.asked{'' if counts else '_noise'}", **said),
+                words.say("app.preview.verdict.asked_do"),
             )
             return
         if self.next_words():

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.conditions import SEVERAL, WITHOUT_VALUE, Clause
 from app.theme import mono_font
+from app.widgets.parameter_columns import Unfit, fill_columns, is_declarable
 from app.widgets.parameter_fields import PLACEHOLDER
 from app.widgets.wrapping import Wrapping
 from engine.table.schema import Column
@@ -85,6 +86,7 @@ class ClauseRow(QWidget):
     """``changed`` tells the line as it is now."""
 
     changed = Signal(object)
+    declare_wanted = Signal(str)  # a column that could be asked about, were its values declared
 
     def __init__(
         self,
@@ -93,6 +95,7 @@ class ClauseRow(QWidget):
         clause: Clause,
         spoken: str,
         *,
+        others: Sequence[Unfit] = (),
         before: QWidget | None = None,
         after: QWidget | None = None,
     ) -> None:
@@ -105,11 +108,11 @@ class ClauseRow(QWidget):
             self.line.addWidget(before)
         self.column = self._combo("column", NARROW)
         self.column.setFont(mono_font())
-        for name in self._columns:
-            self.column.addItem(name, name)
+        fill_columns(self.column, list(self._columns), list(others))
+        self._others = list(others)
         self.column.setCurrentIndex(self.column.findData(clause.column))
         self.column.setPlaceholderText(words.say("app.method.choose_column"))
-        self.column.activated.connect(lambda place: self._choose(column=self.column.currentData()))
+        self.column.activated.connect(lambda place: self._choose_column())
         self.operator = self._combo("operator", NARROW)
         self.operator.activated.connect(lambda place: self._choose(operator=self.operator.currentData()))
         self.line.addWidget(self.column)
@@ -131,6 +134,14 @@ class ClauseRow(QWidget):
 
         column = self._columns.get(self.clause.column)
         return () if column is None else listed(column)
+
+    def _choose_column(self) -> None:
+        name = str(self.column.currentData())
+        if is_declarable(name, self._others):
+            self.column.setCurrentIndex(self.column.findData(self.clause.column))
+            self.declare_wanted.emit(name)
+        else:
+            self._choose(column=name)
 
     def _choose(self, **changes: str) -> None:
         """Take another column or operator; values stay where they still make sense."""

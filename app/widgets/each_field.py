@@ -86,6 +86,9 @@ class EachField(AddedColumns):
     def added(self) -> list[str]:
         return list(self.values)
 
+    def with_column(self, name: str) -> dict[str, Any]:
+        return {**self.values, name: self.parameter.default}
+
     def add(self, name: str) -> None:
         self.values[name] = self.parameter.default
         self.show_rows()
@@ -113,6 +116,9 @@ class EachField(AddedColumns):
             field.set_column(self.schema.column(name))
         field.show_value(self.values[name])
         field.changed.connect(lambda value: self._set(name, value))
+        field.declare_wanted.connect(
+            lambda column, value: self.declare_wanted.emit(column, {**self.values, name: value})
+        )
         self.fields[name] = field
         label, remove = self.column_label(name), self.link("remove", name, lambda: self._drop(name))
         box = QVBoxLayout(part)

@@ -72,14 +72,14 @@ class ColumnField(Field):
     def set_schema(self, schema: Schema) -> None:
         chosen = self.value()
         fits, self._others = fitting(self.parameter, schema)
-        fill_columns(self.combo, fits, self._others, declarable=True)
+        fill_columns(self.combo, fits, self._others)
         self.show_value(chosen)
 
     def _chosen(self, place: int) -> None:
         name = str(self.combo.itemData(place))
-        if _is_declarable(name, self._others):
+        if is_declarable(name, self._others):
             self.combo.setCurrentIndex(PLACEHOLDER)
-            self.declare_wanted.emit(name)
+            self.declare_wanted.emit(name, name)
         else:
             self.say()
 
@@ -90,14 +90,20 @@ class ColumnField(Field):
         return self.combo.currentData()
 
 
-def _is_declarable(name: str, others: list[Unfit]) -> bool:
+def is_declarable(name: str, others: list[Unfit]) -> bool:
+    """Say whether a column would fit, were its values declared."""
     return any(one.name == name and one.declarable for one in others)
 
 
-def fill_columns(combo: QComboBox, fits: list[str], others: list[Unfit], *, declarable: bool = False) -> None:
+def declarable(others: list[Unfit]) -> list[Unfit]:
+    """Return the columns that would fit, were their values declared."""
+    return [one for one in others if one.declarable]
+
+
+def fill_columns(combo: QComboBox, fits: list[str], others: list[Unfit]) -> None:
     """Put columns into a list: those that fit, then the others with the reason why they do not.
 
-    Those that only lack a declaration can be chosen where that leads to declaring them.
+    Those that only lack a declaration can be chosen, which leads to declaring them.
     """
     combo.clear()
     for name in fits:
@@ -108,7 +114,7 @@ def fill_columns(combo: QComboBox, fits: list[str], others: list[Unfit], *, decl
         combo.setItemData(place, words.tip(reason), Qt.ItemDataRole.ToolTipRole)
         combo.setItemData(place, f"{name}. {reason}", Qt.ItemDataRole.AccessibleTextRole)
         item = combo.model().item(place)  # type: ignore[attr-defined]
-        item.setEnabled(declarable and mended)
+        item.setEnabled(mended)
     combo.setCurrentIndex(PLACEHOLDER)
 
 
@@ -136,6 +142,10 @@ class AddedColumns(Field):
         """Add a column."""
         raise NotImplementedError
 
+    def with_column(self, name: str) -> Any:
+        """Return the value that there would be with a column added."""
+        raise NotImplementedError
+
     def make_row(self, place: int, name: str) -> QWidget:
         """Return the line of a column."""
         raise NotImplementedError
@@ -148,13 +158,13 @@ class AddedColumns(Field):
         added = self.added()
         left = [name for name in self._fits if name not in added]
         others = [one for one in self._others if one.name not in added]
-        fill_columns(self.combo, left, others, declarable=True)
+        fill_columns(self.combo, left, others)
 
     def _chosen(self, place: int) -> None:
         name = self.combo.itemData(place)
-        if name and _is_declarable(name, self._others):
+        if name and is_declarable(name, self._others):
             self.combo.setCurrentIndex(PLACEHOLDER)
-            self.declare_wanted.emit(name)
+            self.declare_wanted.emit(name, self.with_column(name))
         elif name and name not in self.added():
             self.add(name)
 
@@ -202,8 +212,11 @@ class ColumnsField(AddedColumns):
     def added(self) -> list[str]:
         return self.chosen
 
+    def with_column(self, name: str) -> list[str]:
+        return [*self.chosen, name]
+
     def add(self, name: str) -> None:
-        self._change([*self.chosen, name])
+        self._change(self.with_column(name))
 
     def _change(self, chosen: list[str]) -> None:
         self.chosen = chosen

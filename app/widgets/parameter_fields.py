@@ -35,7 +35,7 @@ class Field(QWidget):
     """What all fields share."""
 
     changed = Signal(object)
-    declare_wanted = Signal(str)  # a column that would fit, were its values declared
+    declare_wanted = Signal(str, object)  # a column that fits once it is declared, and the value with it
 
     def __init__(self, parameter: Parameter, base: str, name: str) -> None:
         super().__init__()

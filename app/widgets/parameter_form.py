@@ -38,7 +38,7 @@ class ParameterForm(QWidget):
     """All parameters of one method; the ones with a default stand below, folded away."""
 
     changed = Signal(str, object)
-    declare_wanted = Signal(str, str)  # a parameter, and the column whose values it would need declared
+    declare_wanted = Signal(str, str, object)  # parameter, column to declare, the parameter's value with it
     focused = Signal(str)  # name of the parameter whose help is wanted
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -137,7 +137,7 @@ class ParameterForm(QWidget):
         problem.hide()
         column.addWidget(problem)
         field.declare_wanted.connect(
-            lambda column, name=parameter.name: self.declare_wanted.emit(name, column)
+            lambda column, value, name=parameter.name: self.declare_wanted.emit(name, column, value)
         )
         field.changed.connect(lambda value, name=parameter.name: self.changed.emit(name, value))
         self._column.addWidget(part)

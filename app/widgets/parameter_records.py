@@ -168,6 +168,11 @@ class RecordsField(Field):
             field.set_schema(self.schema)
             field.show_value(value_of(self.parameter.fields, self.records[place], column.name))
             field.changed.connect(lambda value, name=column.name, place=place: self._set(place, name, value))
+            field.declare_wanted.connect(
+                lambda missed, value, name=column.name, place=place: self.declare_wanted.emit(
+                    missed, self._with(place, name, value)
+                )
+            )
             if several and column.kind in _SHORT:
                 short.addWidget(_labelled(label, field))
                 continue
@@ -212,6 +217,11 @@ class RecordsField(Field):
             self._show(place)
             self._back_to(place, name)
         self.say()
+
+    def _with(self, place: int, name: str, value: Any) -> list[dict[str, Any]]:
+        """Return the records with another value in one of them."""
+        changed = {**self.records[place], name: value}
+        return [*self.records[:place], changed, *self.records[place + 1 :]]
 
     def _back_to(self, place: int, name: str) -> None:
         """Let the keyboard go on in a field that was made anew."""

@@ -87,6 +87,10 @@ class Prose(Wrapped):
             self.style().unpolish(self)
             self.style().polish(self)
 
+    def said(self) -> str:
+        """Return the text with its marks."""
+        return self._said
+
     def plain(self) -> str:
         """Return the text without marks."""
         return self._plain

@@ -24,10 +24,10 @@ class RegisterMoney(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setContentsMargins(0, 0, 0, 6)
         self._grid.setHorizontalSpacing(6)
         self._grid.setVerticalSpacing(4)
-        self.money = self._field("money", 0)
+        self.money = self._field("money", 0, span=2)
         self.currency = QComboBox()
         self.currency.setObjectName("holding_currency")
         self.currency.setAccessibleName(words.say("app.budget.currency"))
@@ -48,17 +48,16 @@ class RegisterMoney(QWidget):
             lambda place: self.decided.emit({"currency": self.currency.itemData(place)})
         )
 
-    def _field(self, name: str, column: int, *, whole: bool = False) -> ExactField:
+    def _field(self, name: str, column: int, *, whole: bool = False, span: int = 1) -> ExactField:
         label = QLabel(words.say(f"app.purpose.field.holding_{name}.label"))
         label.setFont(text_font(12))
         label.setProperty("tone", "quiet")
-        label.setWordWrap(True)
         smallest = 1 if whole else Fraction(1, 100)
         field = ExactField(label.text(), smallest=smallest, whole=whole, width=WIDTH)
         field.setObjectName(f"holding_{name}")
         field.setPlaceholderText(words.say(f"app.purpose.field.holding_{name}.example"))
         label.setBuddy(field)
-        self._grid.addWidget(label, 0, column)
+        self._grid.addWidget(label, 0, column, 1, span)
         self._grid.addWidget(field, 1, column)
         return field
 

@@ -21,7 +21,7 @@ from app.conditions import (
 )
 from app.widgets.cards import row
 from app.widgets.clause_row import ClauseRow
-from app.widgets.parameter_columns import fitting
+from app.widgets.parameter_columns import Unfit, declarable, fitting
 from app.widgets.parameter_fields import Field, empty
 from engine.table.schema import Column, Schema
 
@@ -32,6 +32,7 @@ class SentenceField(Field):
     def build(self) -> None:
         self.clauses: tuple[Clause, ...] = ()
         self.columns: tuple[Column, ...] = ()
+        self._others: list[Unfit] = []
         self.everybody = QLabel(words.say("app.conditions.everybody"))
         self.everybody.setProperty("tone", "quiet")
         self.rows = QVBoxLayout()
@@ -62,10 +63,10 @@ class SentenceField(Field):
         return button
 
     def set_schema(self, schema: Schema) -> None:
-        fits = set(fitting(self.parameter, schema)[0])
+        fits, others = fitting(self.parameter, schema)
         columns = tuple(column for column in schema.columns if column.name in fits)
-        if columns != self.columns:
-            self.columns = columns
+        if (columns, others) != (self.columns, self._others):
+            self.columns, self._others = columns, others
             self._show()
 
     def show_value(self, value: Any) -> None:
@@ -127,7 +128,16 @@ class SentenceField(Field):
         remove.clicked.connect(
             lambda checked=False: self._change((*self.clauses[:place], *self.clauses[place + 1 :]))
         )
-        made = ClauseRow(self.columns, operators, self.clauses[place], spoken, before=joined, after=remove)
+        made = ClauseRow(
+            self.columns,
+            operators,
+            self.clauses[place],
+            spoken,
+            others=declarable(self._others),
+            before=joined,
+            after=remove,
+        )
+        made.declare_wanted.connect(lambda column: self.declare_wanted.emit(column, self.value()))
         made.changed.connect(lambda clause: self._put(place, clause))
         return made
 
@@ -154,6 +164,7 @@ class ConditionField(Field):
 
     def build(self) -> None:
         self.columns: tuple[Column, ...] = ()
+        self._others: list[Unfit] = []
         self.clause = Clause()
         self._schema = Schema()
         self.place = QVBoxLayout()
@@ -161,7 +172,7 @@ class ConditionField(Field):
         self._show()
 
     def set_schema(self, schema: Schema) -> None:
-        fits = set(fitting(self.parameter, schema)[0])
+        fits, self._others = fitting(self.parameter, schema)
         self._schema = schema
         self.columns = tuple(column for column in schema.columns if column.name in fits)
         self._show()
@@ -176,7 +187,10 @@ class ConditionField(Field):
 
     def _show(self) -> None:
         empty(self.place)
-        made = ClauseRow(self.columns, step_operators, self.clause, self.spoken)
+        made = ClauseRow(
+            self.columns, step_operators, self.clause, self.spoken, others=declarable(self._others)
+        )
+        made.declare_wanted.connect(lambda column: self.declare_wanted.emit(column, self.value()))
         made.changed.connect(self._take)
         self.place.addWidget(made, 0, Qt.AlignmentFlag.AlignTop)
 

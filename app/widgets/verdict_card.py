@@ -78,12 +78,17 @@ class VerdictCard(Card):
         self.body.addLayout(self._remedies)
         self.hide()
 
-    def show_verdict(self, verdict: Any, remedies: Sequence[Any] = (), *, jumps: Sequence[str] = ()) -> None:
-        """Show a verdict, or hide where there is none. ``jumps`` are steps where it can be mended."""
+    def show_verdict(
+        self, verdict: Any, remedies: Sequence[Any] = (), *, jumps: Sequence[str] = (), lead: str = ""
+    ) -> None:
+        """Show a verdict, or hide where there is none.
+
+        ``jumps`` are steps where it can be mended; ``lead`` says before it what it holds for.
+        """
         self.setVisible(verdict is not None)
-        if verdict is None or self._shown == (verdict, remedies):
+        if verdict is None or self._shown == (verdict, remedies, lead):
             return
-        self._shown = (verdict, remedies)
+        self._shown = (verdict, remedies, lead)
         empty(self._remedies)
         bad = verdict.is_useless
         self.setProperty("card", "care" if bad else "true")
@@ -91,6 +96,28 @@ class VerdictCard(Card):
         for one in (self, self.heading):
             one.style().unpolish(one)
             one.style().polish(one)
+        if hasattr(verdict, "said"):
+            self._show_judged(verdict)
+        else:
+            self._show_filling(verdict)
+        if lead:
+            self.sentence.say(f"{lead} {self.sentence.said()}")
+        self.setAccessibleName(f"{self.heading.text()}. {self.sentence.plain()}")
+        if bad:
+            self._show_remedies(remedies, jumps)
+
+    def _show_judged(self, verdict: Any) -> None:
+        """Show what a method without cells says of itself."""
+        name = "mostly_noise" if verdict.is_useless else "heading"
+        self.heading.setText(words.say(f"app.preview.verdict.{name}"))
+        self.sentence.say(words.label(verdict.said))
+        self.says.hide()
+        self.silent.hide()
+        self.bar.show()
+        self.bar.show_share(verdict.share)
+
+    def _show_filling(self, verdict: Any) -> None:
+        bad = verdict.is_useless
         values = {
             "people": verdict.people,
             "cells": verdict.cells,
@@ -107,9 +134,6 @@ class VerdictCard(Card):
         for one in (self.bar, self.says, self.silent):
             one.setVisible(not all_can)
         self.bar.show_share(verdict.share)
-        self.setAccessibleName(f"{self.heading.text()}. {self.sentence.plain()}")
-        if bad:
-            self._show_remedies(remedies, jumps)
 
     def _show_remedies(self, remedies: Sequence[Any], jumps: Sequence[str]) -> None:
         grid = QWidget()
@@ -150,6 +174,8 @@ def _named(remedy: Any) -> str:
 
 
 def _counted(verdict: Any) -> str:
+    if hasattr(verdict, "said"):
+        return words.label(verdict.said)
     return words.say(
         "app.preview.verdict.counted",
         cells=verdict.cells,

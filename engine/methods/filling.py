@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import floor
 
+from engine.views import Text
+
 USELESS = 0.5
 """A release is useless when less than this share of its cells can say anything."""
 
@@ -92,3 +94,37 @@ class Filling:
     def is_useless(self) -> bool:
         """Whether most cells cannot say anything."""
         return self.share < USELESS
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How much a release can say that counts nothing in cells.
+
+    Parameters
+    ----------
+    share
+        Of what it would say without noise, in [0, 1]; what that means is the method's own, and in ``said``.
+    said
+        The sentence with its numbers.
+    """
+
+    share: float
+    said: Text
+
+    @property
+    def is_useless(self) -> bool:
+        """Whether most of it is noise."""
+        return self.share < USELESS
+
+
+def judged_by_margin(limit: float, people: int, text_id: str, **values: float) -> Judged:
+    """Return the judgement of counts that are off by up to a limit: half of all people stand for a group.
+
+    Examples
+    --------
+    >>> found = judged_by_margin(20.0, 100, "methods.services.private_queries.judged")
+    >>> found.share, found.is_useless
+    (0.6, False)
+    """
+    share = max(0.0, 1 - limit / (people / 2))
+    return Judged(share, Text(text_id, {"people": people, "limit": limit, **values}))

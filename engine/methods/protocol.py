@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.methods.cheaper import Cheaper as Cheaper
 from engine.methods.earlier import NOTHING, Earlier
-from engine.methods.filling import Counted
+from engine.methods.filling import Counted, Judged
 from engine.methods.kinds import Family as Family
 from engine.methods.kinds import Rows as Rows
 from engine.methods.kinds import Shape as Shape
@@ -453,6 +453,10 @@ class Method(ABC):
     def forecast(self, request: Request) -> Forecast:
         """State what to expect from formulas and declared sizes; reads no private value."""
         return Forecast()
+
+    def judged(self, request: Request, people: int | None) -> Judged | None:
+        """Say how much a release can say that counts nothing in cells; None where nobody can tell."""
+        return None
 
     def examples(self) -> tuple[Mapping[str, Any], ...]:
         """Return plans over tables that come with the program, as JSON: ``resources/examples/ID*.json``.

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.errors import EngineError
 from engine.methods.catalogue import method as find_method
-from engine.methods.filling import Filling
+from engine.methods.filling import Filling, Judged
 from engine.methods.parameters import ParameterKind
 from engine.methods.protocol import Forecast, Spends
 from engine.release.plan import Plan
@@ -36,11 +36,11 @@ class Remedy:
     kind: str
     value: str | Fraction
     changes: dict[str, Any]
-    verdict: Filling
+    verdict: Filling | Judged
 
 
-def verdict(plan: Plan, forecast: Forecast | None) -> Filling | None:
-    """Say how many cells of a release can say something, at most.
+def verdict(plan: Plan, forecast: Forecast | None) -> Filling | Judged | None:
+    """Say how many cells of a release can say something, at most; of one without cells how much it says.
 
     Parameters
     ----------
@@ -51,12 +51,14 @@ def verdict(plan: Plan, forecast: Forecast | None) -> Filling | None:
 
     Returns
     -------
-    Filling or None
-        None where nothing is counted in cells, or nobody declared how many people there are.
+    Filling, Judged or None
+        None where the method does not judge itself, or nobody declared how many people there are.
     """
-    if forecast is None or forecast.counted is None or plan.people is None:
+    if forecast is None:
         return None
-    return forecast.counted.filled_by(plan.people)
+    if forecast.counted is not None:
+        return None if plan.people is None else forecast.counted.filled_by(plan.people)
+    return find_method(plan.method).judged(plan.request, plan.people)
 
 
 def remedies(plan: Plan) -> tuple[Remedy, ...]:
@@ -86,7 +88,7 @@ def _changes(plan: Plan) -> Iterator[tuple[str, str | Fraction, dict[str, Any]]]
         yield "level", larger.epsilon, {"budget": larger}
 
 
-def _judged(plan: Plan) -> Filling | None:
+def _judged(plan: Plan) -> Filling | Judged | None:
     try:
         method = find_method(plan.method)
         request = plan.request

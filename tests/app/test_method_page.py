@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from app.flow import path
 from app.window import Window
 from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
-from engine.methods.protocol import Family
+from engine.methods.protocol import Budget, Family
 from tests.app.walking import sample_plan, settle, write
 
 
@@ -300,7 +301,7 @@ def test_values_taken_from_the_rows_are_declared_only_when_vouched_for(
     at: Any, window: Window, qtbot: Any, tmp_path: Path
 ) -> None:
     page = at("method", **without_race(tmp_path))
-    page._declare_here("columns", "race")
+    page.declaring.ask("columns", "race", ["gender", "race"])
     editor = page.declare.editor
     qtbot.mouseClick(editor.take, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(editor.button, Qt.MouseButton.LeftButton)
@@ -319,3 +320,26 @@ def test_a_column_that_nothing_mends_cannot_be_chosen_and_says_why(
     place = combo.findData("patient_nbr")
     assert place >= 0 and not combo.model().item(place).isEnabled()
     assert combo.itemText(place) != "patient_nbr"
+
+
+def test_what_would_say_nothing_is_said_before_a_level_is_chosen(
+    at: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    """By all that the register could spend at most; with a remedy that is taken in place."""
+    budget = Budget(Fraction(1, 200))
+    page = at("method", budget=None, holding_budget=budget, parameters={"columns": ["gender", "age"]})
+    page.choosing = False
+    page.enter()
+    settle(qtbot, window)
+    card = page.verdict.card
+    assert card.isVisible() and card.property("card") == "care"
+    assert "ε 0.005" in card.sentence.plain() and "no information" in card.sentence.plain()
+    without = next(
+        one for one in card.findChildren(QAbstractButton) if one.objectName() == "remedy-without-age"
+    )
+    without.click()
+    settle(qtbot, window)
+    assert window.study.plan.parameters["columns"] == ["gender"]
+    window.study.decide(holding_budget=Budget(Fraction(2)))
+    settle(qtbot, window)
+    assert not card.isVisible()

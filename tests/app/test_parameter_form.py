@@ -329,3 +329,37 @@ def test_a_record_asks_only_what_belongs_to_its_choice(qtbot: Any) -> None:
             write(qtbot, edit, "2")
             assert taken[-1] == [{"step": "noise", "standard_deviation": 2}]
     assert taken[-1] == [{"step": "sample"}]
+
+
+NEEDS = {"column_kinds": (Kind.CATEGORY,), "needs_domain": True}
+MISSED = Schema((*SCHEMA.columns, Column("race", kind=Kind.CATEGORY)))
+
+
+def test_a_column_can_be_declared_wherever_it_is_missed(qtbot: Any) -> None:
+    """In one value for each column, in a part of a record, in a condition: the value with it is said."""
+    parameters = (
+        Parameter("each", ParameterKind.NUMBER, each=True, **NEEDS),
+        Parameter(
+            "records",
+            ParameterKind.RECORDS,
+            fields=(Parameter("value", ParameterKind.TEXT), Parameter("by", ParameterKind.COLUMN, **NEEDS)),
+        ),
+        Parameter("where", ParameterKind.WHERE, optional=True, **NEEDS),
+    )
+    form = ParameterForm()
+    qtbot.addWidget(form)
+    wanted: list[Any] = []
+    form.declare_wanted.connect(lambda *said: wanted.append(said))
+    values = {"each": {"sex": 2}, "records": [{"value": "a", "by": "sex"}, {"value": "b"}]}
+    form.show_form("methods.of.a.test", parameters, values, {"people": MISSED}, ())
+    form.show()
+    choose(form.lines["each"].field.combo, "race")
+    assert wanted.pop() == ("each", "race", {"sex": 2, "race": None})
+    records = form.lines["records"].field
+    choose(records.rows.itemAt(1).widget().findChild(QComboBox, "by"), "race")
+    assert wanted.pop() == ("records", "race", [{"value": "a", "by": "sex"}, {"value": "b", "by": "race"}])
+    condition = form.lines["where"].field
+    condition.more["add"].click()
+    choose(condition.findChild(QComboBox, "clause-column"), "race")
+    assert wanted.pop() == ("where", "race", "…")  # the line that is not whole yet stays
+    assert not wanted

@@ -20,6 +20,7 @@ from engine.methods.exchanges.responses import (
     received,
     share,
 )
+from engine.methods.filling import Judged
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -50,6 +51,7 @@ WORDS = f"methods.{ID}"
 COLLECT, REPORTS = "collect", "reports"
 LONGEST = 1000
 NUMBERS = ("reports", "given", "share", "standard_error", "within_95")
+HALF = 0.5  # a share that is off by so much says nothing
 
 
 class Survey(Method):
@@ -131,6 +133,14 @@ class Survey(Method):
         limit = max(one.margin(error, kit.respondents) for error, one in errors)
         expected = Expected(_label("share"), "survey", None, median, limit)
         return Forecast((expected,), views=(_expected_view(kit),))
+
+    def judged(self, request: Request, people: int | None) -> Judged | None:
+        """Judge by the answers that are expected, whoever is in a table."""
+        if request.step:
+            return None
+        limit, respondents = self.forecast(request).errors[0].limit, _kit(request).respondents
+        values = {"respondents": respondents, "limit": 100 * limit}
+        return Judged(max(0.0, 1 - limit / HALF), Text(f"{WORDS}.judged", values))
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         kit = _kit(request)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.filling import Judged
 from engine.methods.models.design import Design, Floats, bounds_of
 from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
@@ -163,6 +165,13 @@ class Linear(Method):
         view = TableView(Text(f"{WORDS}.kept.title"), headings, rows, Text(f"{WORDS}.kept.note"))
         main = errors[len(found) - 1] if found else None
         return Forecast(tuple(errors), main, (view,), tuple(cap_notes(request)))
+
+    def judged(self, request: Request, people: int | None) -> Judged | None:
+        if people is None:
+            return None
+        kept = self._foreseen(request, people)[2]
+        values = {"people": people, "kept": floor(100 * kept)}
+        return Judged(kept, Text(f"{WORDS}.judged", values))
 
     def _foreseen(self, request: Request, rows: int) -> tuple[float, float, float]:
         """Return, for invented rows, the error of predictions, of coefficients, and the share of fit kept.

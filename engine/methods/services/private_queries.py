@@ -13,6 +13,7 @@ import pandas as pd
 from engine.errors import InputRefused
 from engine.methods.budget import SMALLEST, budget_problems, required
 from engine.methods.conditions import parse
+from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -210,6 +211,12 @@ class PrivateQueries(Method):
         errors = tuple(Expected(label, "group", size, one.median, one.limit, unit) for size in request.sizes)
         note = Text(f"methods.{ID}.notes.shared", {"questions": request.values["questions"]})
         return Forecast(errors, notes=(note, *cap_notes(request)))
+
+    def judged(self, request: Request, people: int | None) -> Judged | None:
+        if people is None or request.step:
+            return None
+        limit, questions = self.forecast(request).errors[0].limit, request.values["questions"]
+        return judged_by_margin(limit, people, f"methods.{ID}.judged", questions=questions)
 
     # --- rows ---------------------------------------------------------------------------------------
 

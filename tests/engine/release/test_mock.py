@@ -124,6 +124,44 @@ def test_remedies_are_counted_the_same_way_and_help():
         assert one.verdict.share > judged(thin).share
 
 
+def at_level(method, epsilon, people=4259):
+    plan = example(method)
+    return replace(
+        plan,
+        budget=replace(plan.budget, epsilon=Fraction(epsilon)),
+        price=replace(plan.price, people=people),
+    )
+
+
+@pytest.mark.parametrize("method", ["models.linear", "services.private_queries"])
+def test_a_model_and_a_desk_say_before_they_are_paid_for_whether_they_are_noise(method):
+    good, bad = judged(at_level(method, 2)), judged(at_level(method, "1/1000"))
+    assert bad.is_useless and not good.is_useless and 0 <= bad.share < good.share <= 1
+    assert texts.text(bad.said.id, **bad.said.values)
+    few = judged(at_level(method, 2, people=5))
+    assert few.is_useless and few.share < good.share
+    assert judged(at_level(method, 2, people=None)) is None
+    better = remedies(at_level(method, "1/1000"))
+    assert all(one.verdict.share > bad.share for one in better)
+
+
+def test_what_is_left_of_a_model_is_what_its_forecast_says():
+    plan = at_level("models.linear", 1)
+    sized = replace(plan, declared_sizes=(4259,))
+    view = check(sized).method.forecast(sized.request).views[0]
+    assert abs(100 * judged(plan).share - view.rows[0][1]) <= 1
+
+
+@pytest.mark.parametrize(("respondents", "useless"), [(5, True), (2000, False)])
+def test_a_survey_judges_itself_by_the_answers_that_are_expected(respondents, useless):
+    plan = example("exchanges.survey")
+    plan = replace(plan, parameters={**plan.parameters, "respondents": respondents})
+    found = judged(plan)
+    expected = check(plan).method.forecast(plan.request).errors[0]
+    assert found.is_useless is useless
+    assert found.said.values["limit"] == pytest.approx(100 * expected.limit)
+
+
 def test_an_answer_about_everybody_is_judged_by_everybody():
     plan = example("statistics.means")
     alone = replace(plan, parameters={k: v for k, v in plan.parameters.items() if k != "by"})
