@@ -180,7 +180,8 @@ def test_numbers_within_their_margin_stand_in_brackets(method_id):
     from engine.views import amount
 
     plan = example(method_id)
-    plan = replace(plan, budget=replace(plan.budget, epsilon=Fraction(1, 50)))
+    # So much noise that each number is within its margin with 95 of 100: that none is, never happens.
+    plan = replace(plan, budget=replace(plan.budget, epsilon=Fraction(1, 2000)))
     found = mock(plan)
     table = next(view for view in found.views if view.kind == "table" and "totals" not in str(view.title))
     number = next(one for one in released_numbers(found) if one.name == "count")
