@@ -12,12 +12,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.methods.cheaper import Cheaper as Cheaper
 from engine.methods.earlier import NOTHING, Earlier
+from engine.methods.examples import example_plans
 from engine.methods.filling import Counted, Judged
 from engine.methods.kinds import Family as Family
 from engine.methods.kinds import Rows as Rows
@@ -463,11 +463,7 @@ class Method(ABC):
 
         ``engine.release.examples`` makes plans of them and runs them.
         """
-        from engine import strict_json
-
-        folder = files("resources") / "examples"
-        named = sorted(entry.name for entry in folder.iterdir() if entry.name.startswith(f"{self.id}."))
-        return tuple(strict_json.loads((folder / name).read_bytes()) for name in named)
+        return example_plans(self.id)
 
     @abstractmethod
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
