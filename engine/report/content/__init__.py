@@ -8,7 +8,7 @@ from typing import Any
 from engine.evidence import InternalEvidence, PublicEvidence
 from engine.report.content import annex, made, price, private, promise, results
 from engine.report.content.cover import cover
-from engine.report.content.shared import say
+from engine.report.content.shared import of_rows, say
 from engine.report.document import Callout, Document, Part, Section
 
 
@@ -53,7 +53,7 @@ def _document(evidence: PublicEvidence, kept: InternalEvidence | None) -> Docume
     sections.append(_section("promise", promise.promise(evidence)))
     sections.append(_section("criteria", promise.criteria(evidence)))
     if kept is not None:
-        sections.append(_section("table", private.table_before(kept)))
+        sections.append(_section("table", private.table_before(kept, of=of_rows(evidence))))
         sections.append(_section("price", price.chapter(kept)))
         sections.append(_section("decisions", private.decisions(kept)))
     sections.append(_section("limits", annex.limits(evidence)))

@@ -10,7 +10,7 @@ from engine.evidence import InternalEvidence, PublicEvidence
 from engine.privacy.promise import Unit
 from engine.report.content import promise
 from engine.report.content.cover import guesses
-from engine.report.content.shared import say, side, stated, three, unit_word
+from engine.report.content.shared import capped, say, side, stated, three, unit_word
 from engine.report.document import (
     Bullets,
     Explanation,
@@ -36,7 +36,7 @@ def limits(evidence: PublicEvidence) -> tuple[Part, ...]:
         items.append(say("limits.formal_local"))
     elif bounded:
         items.append(say("limits.formal", unit=unit_word(evidence)))
-        items += [say("limits.chosen"), say("limits.margins")]
+        items += [say("limits.chosen"), say(f"limits.margins{capped(evidence)}")]
     else:
         items.append(say("limits.no_guarantee"))
     counted = guesses(evidence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from engine import texts
@@ -35,10 +35,12 @@ def _law(evidence: PublicEvidence) -> KeyValues:
 
 def _settings(evidence: PublicEvidence) -> KeyValues:
     """Return the parameters of the method as they were set."""
-    rows = [
-        Row(of_method(evidence, f"parameters.{name}.label") or name, _setting(evidence, name, value))
-        for name, value in evidence.decided.get("parameters", {}).items()
-    ]
+    rows = []
+    for name, value in evidence.decided.get("parameters", {}).items():
+        label = of_method(evidence, f"parameters.{name}.label") or name
+        several = isinstance(value, list | tuple) and value and all(isinstance(one, Mapping) for one in value)
+        said = _records(evidence, name, value) if several else (_setting(evidence, name, value),)
+        rows += [Row("" if place else label, one) for place, one in enumerate(said)]
     source = evidence.method.get("published", {})
     cited = " · ".join(str(source[name]) for name in ("document", "place", "identifier") if source.get(name))
     version = say("done.version", version=str(evidence.method["version"]))
@@ -50,13 +52,25 @@ def _settings(evidence: PublicEvidence) -> KeyValues:
 def _setting(evidence: PublicEvidence, name: str, value: Any) -> Cell:
     if isinstance(value, bool):
         return say(f"words.{'yes' if value else 'no'}")
-    if value is None:
+    if value is None or value == "" or (isinstance(value, Mapping | list | tuple) and not value):
         return None
     if isinstance(value, str):
         return of_method(evidence, f"parameters.{name}.choices.{value}") or value
     if isinstance(value, list | tuple):
         return ", ".join(_flat(item) for item in value)
     return _flat(value)
+
+
+def _records(evidence: PublicEvidence, name: str, records: Sequence[Any]) -> Iterator[Cell]:
+    """Give one text a record, each part of it by its label."""
+    for record in records:
+        parts = [
+            say("done.part", label=label or part, value=_flat(value))
+            for part, value in record.items()
+            if value is not None
+            for label in (of_method(evidence, f"parameters.{name}.fields.{part}.label"),)
+        ]
+        yield say("done.record", parts=parts)
 
 
 def _flat(value: Any) -> str:

@@ -14,6 +14,7 @@ from engine.report.document import Heading, KeyValues, Numbers, Part, Row
 from engine.texts import plainly
 from engine.views import Cell, CurveView, Mark, NumberView, Series, TableView, Text
 
+NO_LIMIT = 0.001  # below, a smallest ε says nothing
 READINGS = ("exact", "exact_two_sided", "published")
 
 
@@ -55,6 +56,8 @@ def _window(found: Mapping[str, Any]) -> tuple[Part, ...]:
     ends = {name: exactly(allowed[name]) for name in ("lower", "upper")}
     if allowed["reason"] is not None:
         return (say(f"price.window_{allowed['reason']}", **ends),)
+    if ends["lower"] is not None and ends["lower"] < NO_LIMIT:
+        ends["lower"] = None  # every level that anybody would choose is accurate enough
     said = [name for name in ("lower", "upper") if ends[name] is not None]
     return (say(f"price.window_{'_'.join(said)}", **ends),) if said else ()
 
@@ -100,7 +103,11 @@ def _second_model(private: InternalEvidence) -> tuple[Part, ...]:
     prices = {name: money(private, found[name]) for name in ("price_presence", "price_value")}
     parts: list[Part] = [
         Heading(say("price.second_model")),
-        say(f"price.second_model_{found['neighbours']}", prior=f"{found['prior']:.0%}", **prices),
+        say(
+            f"price.second_model_{found['neighbours']}",
+            prior=f"{100 * found['prior']:.0f} %",
+            **prices,
+        ),
     ]
     end = found.get("conclusion")
     if end is not None:

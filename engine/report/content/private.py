@@ -88,12 +88,12 @@ def measured(private: InternalEvidence) -> tuple[Part, ...]:
 # The table before the release
 
 
-def table_before(private: InternalEvidence) -> tuple[Part, ...]:
+def table_before(private: InternalEvidence, *, of: str) -> tuple[Part, ...]:
     """Return what was read, how many rows were used, and who was alone before the release."""
     others = private.input.get("others", {})
     read = [_read(name, one) for name, one in others.items()]
     first = [_read("", private.input)] if private.input.get("file") else []
-    return (*first, *read, *_findings(private), *_group_sizes(private))
+    return (*first, *read, *_findings(private), *_group_sizes(private, of))
 
 
 def _read(title: str, one: Mapping[str, Any]) -> KeyValues:
@@ -120,14 +120,14 @@ def _finding(finding: Mapping[str, Any], file: str) -> Text | None:
     return Text(text_id, {"file": file, "column": "", **finding, "rows": rows})
 
 
-def _group_sizes(private: InternalEvidence) -> tuple[Part, ...]:
+def _group_sizes(private: InternalEvidence, of: str) -> tuple[Part, ...]:
     sizes = private.group_sizes
     if not sizes or "alone" not in sizes:
         return ()
     values = {"alone": int(sizes["alone"]), "people": int(sizes["people"])}
-    rows: list[Row] = [Row(say("groups.alone"), values["alone"], three("alone", **values))]
+    rows: list[Row] = [Row(say(f"groups.alone{of}"), values["alone"], three(f"alone{of}", **values))]
     for size, count in sizes.get("under", {}).items():
-        rows.append(Row(say("groups.under", size=int(size)), int(count), three("under")))
+        rows.append(Row(say("groups.under", size=int(size)), int(count), three(f"under{of}")))
     purpose = private.plan.get("purpose", {})
     for name, known in (("motive", MOTIVES), ("control", CONTROLS)):
         answer = str(purpose.get(name, "")).strip()
@@ -138,14 +138,15 @@ def _group_sizes(private: InternalEvidence) -> tuple[Part, ...]:
     rows.append(Row(say("groups.threshold"), stated(purpose, "threshold"), note=say("groups.thresholds")))
     parts: list[Part] = [
         Heading(say("groups.title")),
-        say("groups.intro", columns=list(sizes.get("columns", ()))),
+        say(f"groups.intro{of}", columns=list(sizes.get("columns", ()))),
         KeyValues("", tuple(rows)),
     ]
     causes = {str(name): float(count) for name, count in sizes.get("because_of", {}).items()}
     if any(causes.values()):
-        note = say("groups.causes_note")
+        note = say(f"groups.causes_note{of}")
         labels, counts = tuple(causes), tuple(causes.values())
-        parts.append(BarsView(say("groups.causes"), labels, counts, say("groups.people"), note=note))
+        unit = say(f"groups.people{of}")
+        parts.append(BarsView(say(f"groups.causes{of}"), labels, counts, unit, note=note))
     return tuple(parts)
 
 

@@ -8,6 +8,7 @@ from engine.numbers import exactly
 from engine.privacy.events import Event
 from engine.privacy.promise import Loss, Promise, Unit
 from engine.report.content.shared import (
+    capped,
     of_method,
     of_promise,
     say,
@@ -33,7 +34,7 @@ def promise(evidence: PublicEvidence) -> tuple[Part, ...]:
     parts.append(KeyValues("", tuple(_rows(evidence))))
     others = tuple(Text(f"assumptions.{name}") for name in promised.assumptions if name != FIXED)
     if others:
-        bias = (say("guarantee.bias"),) if side(promised) == "bounded" else ()
+        bias = (say(f"guarantee.bias{capped(evidence)}"),) if side(promised) == "bounded" else ()
         parts += [Heading(say("guarantee.assumptions")), Bullets((*others, *bias))]
     return tuple(parts)
 

@@ -58,6 +58,17 @@ def unit_word(evidence: PublicEvidence) -> Label:
     return said or say("words.person" if is_person else "words.row")
 
 
+def of_rows(evidence: PublicEvidence) -> str:
+    """Return the ending of texts about what was counted: rows where nobody said that each is another one."""
+    is_person = evidence.promise.unit is Unit.PERSON or bool(evidence.decided.get("one_row_each"))
+    return "" if is_person else "_row"
+
+
+def capped(evidence: PublicEvidence) -> str:
+    """Return the ending of texts about what is left out: only rows of a person are ever above a cap."""
+    return "" if evidence.promise.unit is Unit.PERSON else "_row"
+
+
 def unit_of(evidence: PublicEvidence) -> Text:
     """Say who is protected, and up to how many rows."""
     promise, word = evidence.promise, unit_word(evidence)

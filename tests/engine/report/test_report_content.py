@@ -38,7 +38,9 @@ price.conclusion_changes price.second_model results.intro_plain results.intro_no
 limits.no_guarantee limits.each_alone
 annex.tested_unbounded done.forecast done.forecast_intro guarantee.posterior_value
 cover.exact_prediction cover.exact_range_prediction cover.groups_value_row
-verify.withdrawn_how verify.withdrawal unchecked.row"""
+verify.withdrawn_how verify.withdrawal unchecked.row
+done.part done.record guarantee.bias_row limits.margins_row groups.alone_row groups.intro_row
+groups.causes_row groups.people_row groups.causes_note_row"""
 # Printed in reports of surveys, see their tests
 LOCAL = """
 cover.exact_survey cover.entered results.intro_local results.inside_plain guarantee.posterior_answer
@@ -306,6 +308,35 @@ def test_rows_are_called_rows(sample):
     assert "a certain person is in the table" not in text
     assert "any one person" not in text
     assert "A person with k rows is protected by k times ε only." in text
+    assert "above the cap" not in text and "by the cap" not in text
+
+
+def test_rows_that_stand_alone_are_not_called_people_inside(sample):
+    promise = replace(sample.public.promise, unit=Unit.ROW, rows_per_person=1)
+    evidence = replace(sample.public, promise=promise, statement=privacy_statement(promise))
+    text = html.render(content.internal(evidence, sample.kept), evidence=b"{}").decode()
+    sizes = sample.kept.group_sizes
+    assert f"{sizes['alone']:,} of {sizes['people']:,} rows differ from all others" in text
+    assert "People who stand alone" not in text and "Rows that stand alone" in text
+    each = replace(evidence, decided={**evidence.decided, "one_row_each": True})
+    assert (
+        "People who stand alone" in html.render(content.internal(each, sample.kept), evidence=b"{}").decode()
+    )
+
+
+def test_what_was_not_chosen_and_what_has_parts_is_written_for_people(sample):
+    """Nothing chosen is a dash; a record has a line of its own with the labels of its parts."""
+    method = {**sample.public.method, "id": "exchanges.survey"}
+    questions = [
+        {"text": "Do you smoke?", "levels": ["yes", "no"], "epsilon": 1, "truth": None},
+        {"text": "How often?", "levels": ["never", "often"], "epsilon": None, "truth": "3/4"},
+    ]
+    decided = {**sample.public.decided, "parameters": {"questions": questions, "intro": "", "title": []}}
+    evidence = replace(sample.public, method=method, decided=decided)
+    text = html.render(content.external(evidence), evidence=b"{}").decode()
+    label = texts.text("methods.exchanges.survey.parameters.questions.fields.text.label")
+    assert f"{label}: Do you smoke?" in text and f"{label}: How often?" in text
+    assert "levels:" not in text and "truth:" not in text
 
 
 def gaussian() -> Promise:
