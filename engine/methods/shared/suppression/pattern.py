@@ -104,10 +104,14 @@ class Patterns:
                 hidden |= moved
             self.attacker.look_at(hidden)
 
-    def _way(self, wanted: Requirement, costs: Floats) -> Mask | None:
-        """Return the cells of the cheapest change that meets a requirement; None where there is none."""
+    def _way(self, wanted: Requirement, costs: Floats, within: Mask | None = None) -> Mask | None:
+        """Return the cells of the cheapest change that meets a requirement; None where there is none.
+
+        ``within`` are the only cells that may change.
+        """
+        may = 1.0 if within is None else within[self._loose].astype(float)
         for sign in (1, -1) if wanted.side == 0 else (wanted.side,):
-            up, down = self.task.up[self._loose].copy(), self.task.down[self._loose].copy()
+            up, down = self.task.up[self._loose] * may, self.task.down[self._loose] * may
             place = int(self._place[wanted.cell])
             low = np.zeros(2 * len(self._loose))
             known = self._place[list(wanted.known)]
@@ -126,24 +130,38 @@ class Patterns:
         return None
 
     def shrink(self, hidden: Mask, *, until: float) -> None:
-        """Print cells again, in place, the dearest first, while all requirements looked for stay met."""
+        """Print cells again, in place, the dearest first, while all requirements looked for stay met.
+
+        What shows that a requirement is met is the change that moves the dear cells least, so that most of
+        them can be printed again without another look.
+        """
         task = self.task
-        self.attacker.look_at(hidden)
-        witnesses = np.array([self.attacker.reach(one).moved for one in self.wanted])
+        shows = [self._shown(one, hidden) for one in self.wanted]
+        if any(moved is None for moved in shows):
+            return
+        witnesses = np.array(shows)
         candidates = np.flatnonzero(hidden & ~task.must)
         for cell in candidates[np.argsort(-task.weights[candidates], kind="stable")].tolist():
             if time.monotonic() > until:
                 return
             self.tick()
             hidden[cell] = False
-            self.attacker.look_at(hidden)
             fresh = {}
             for number in np.flatnonzero(witnesses[:, cell]).tolist():
-                reach = self.attacker.reach(self.wanted[number])
-                if not reach.met:
+                moved = self._shown(self.wanted[number], hidden)
+                if moved is None:
                     hidden[cell] = True
                     break
-                fresh[number] = reach.moved
+                fresh[number] = moved
             else:
                 for number, moved in fresh.items():
                     witnesses[number] = moved
+
+    def _shown(self, wanted: Requirement, hidden: Mask) -> Mask | None:
+        """Return the cells of a cheap change within a pattern that meets a requirement, None without one."""
+        moved = self._way(wanted, self.task.weights, within=hidden)
+        if moved is None and wanted.side == 0:  # both ways together may be wide enough
+            self.attacker.look_at(hidden)
+            reach = self.attacker.reach(wanted)
+            return reach.moved if reach.met else None
+        return moved
