@@ -42,7 +42,7 @@ class Way:
 
 MADE_AT_ONCE = 3
 MOST_KEPT = 150
-WIDE_PILL, WIDE_TITLE = 30, 36  # letters beyond which a promise or a name is written in two lines
+WIDE_PILL, WIDE_TITLE = 24, 30  # letters beyond which a promise or a name is written in two lines
 
 
 def in_two(text: str, most: int) -> str:
@@ -50,7 +50,7 @@ def in_two(text: str, most: int) -> str:
 
     Examples
     --------
-    >>> in_two("Similar rows read alike (micro-aggregation)", 36).split("\\n")
+    >>> in_two("Similar rows read alike (micro-aggregation)", 30).split("\\n")
     ['Similar rows read alike', '(micro-aggregation)']
     """
     blanks = [place for place, letter in enumerate(text) if letter == " "]

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QPushButton
 from app import words
 from app.choosing import QUESTIONS, Offer, matches, offer, ordered, ruled_out_by
 from app.flow import path
+from app.widgets.ways import Way, WayRow
 from app.window import Window
 from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
@@ -343,3 +344,14 @@ def test_what_would_say_nothing_is_said_before_a_level_is_chosen(
     window.study.decide(holding_budget=Budget(Fraction(2)))
     settle(qtbot, window)
     assert not card.isVisible()
+
+
+def test_no_way_is_wider_than_the_smallest_list(qapp: Any) -> None:
+    """A long name beside a long promise made the page wider than a window of 1366 pixels."""
+    for one in methods():
+        for kind in one.promises:
+            title, promise = words.say(f"methods.{one.id}.title"), words.say(f"promises.{kind}.short")
+            way = Way(one.id, title, "", promise, True, "", "you choose ε", "outside the total")
+            row = WayRow(replace(way, has_example=True))
+            assert row.minimumSizeHint().width() <= 580, (title, promise, row.minimumSizeHint().width())
+            row.deleteLater()
