@@ -225,6 +225,24 @@ def concentrated_epsilon(*, rho: float, delta: float) -> float:
     return max(0.0, float(bounds.min()))
 
 
+def concentrated_budget(epsilon: float, delta: float) -> float:
+    """Return the largest ρ that is (ε, δ), by halving.
+
+    Examples
+    --------
+    >>> round(concentrated_budget(1.0, 1e-9), 6)
+    0.014973
+    """
+    low, high = 0.0, epsilon + math.log(1 / delta)
+    for _ in range(200):
+        middle = (low + high) / 2
+        if concentrated_delta(rho=middle, epsilon=epsilon) <= delta:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 @lru_cache(maxsize=512)
 def discrete_scale(*, epsilon: Fraction, delta: Fraction, squared_sensitivity: int) -> Fraction:
     """Return a standard deviation of discrete Gaussian noise that gives (epsilon, delta), rounded up.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
-from math import floor, log10
+from itertools import pairwise
+from math import ceil, floor, log10
 
 import numpy as np
 import numpy.typing as npt
@@ -91,15 +93,28 @@ class Intervals:
 
     def written(self, codes: Codes, uniform: Floats) -> list[str]:
         """Return a value of each row's interval, every one of the column's step equally likely."""
-        step = self.step
-        low = np.array([float(-(-edge // step)) for edge in self.edges] + [0.0])
-        first = low[codes]
-        last = np.maximum(low[np.minimum(codes + 1, len(self.edges) - 1)] - 1, first)
-        last = np.where(codes == self.size - 2, float(self.edges[-1] // step), last)
-        steps = first + np.floor(uniform * (last - first + 1))
-        places, uniques = pd.factorize(np.where(codes == self.size - 1, np.nan, steps))
-        texts = [self._text(Fraction(int(value)) * step) for value in uniques.tolist()]
-        return [str(text) for text in np.array([*texts, ""], dtype=object)[places]]
+        step, start = self.step, self.start
+        reach = [-((start - edge) // step) for edge in self.edges]  # of each edge: its step, or the next one
+        ends = [*(after - 1 for after in reach[1:-1]), (self.edges[-1] - start) // step]
+        found = np.full(len(codes), "", dtype=object)
+        for code, (first, last) in enumerate(zip(reach[:-1], ends, strict=True)):
+            rows = np.flatnonzero(codes == code)
+            count = max(last - first + 1, 1)
+            told_apart = min(count, 2**53)  # so many places a uniform number has
+            places, uniques = pd.factorize(np.floor(uniform[rows] * told_apart))
+            values = [start + (first + int(place) * count // told_apart) * step for place in uniques.tolist()]
+            found[rows] = np.array([self._text(min(value, self.edges[-1])) for value in values], object)[
+                places
+            ]
+        return [str(text) for text in found]
+
+    @property
+    def start(self) -> Fraction:
+        """Where steps are counted from: the declared lower bound, 0 where no step is declared."""
+        domain = self.column.domain
+        if domain is None or domain.step is None:
+            return Fraction(0)
+        return bounds_of(self.column)[0]
 
     @property
     def step(self) -> Fraction:
@@ -109,8 +124,8 @@ class Intervals:
             return domain.step
         if self.column.kind in (Kind.INTEGER, Kind.DATE):
             return Fraction(1)
-        width = min(float(b - a) for a, b in zip(self.edges, self.edges[1:], strict=False))
-        return Fraction(10) ** floor(log10(width / 100))
+        width = min(b - a for a, b in pairwise(self.edges))
+        return Fraction(10) ** floor(log10(width.numerator) - log10(width.denominator) - 2)
 
     def _text(self, value: Fraction) -> str:
         if self.column.kind is Kind.DATE:
@@ -184,8 +199,13 @@ def edge_problems(
     for column in columns:
         if column.name in named and column.name not in own:
             low, high = bounds_of(column)
-            if low >= high:
+            whole = column.kind is Kind.INTEGER and column.domain is not None and column.domain.step is None
+            if low >= high or (whole and ceil(low) > floor(high)):
                 found.append(Problem(f"{method}.no_edges", {"column": column.name}, parameter))
+        elif column.name in named:
+            days = {isinstance(edge, date) for edge in own[column.name]}
+            if days != {column.kind is Kind.DATE}:
+                found.append(Problem(f"{method}.no_edges", {"column": column.name}, OWN_EDGES.name))
     return found
 
 

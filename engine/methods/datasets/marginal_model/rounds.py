@@ -126,15 +126,20 @@ def _total(measured: Sequence[Measured], sizes: Sequence[int]) -> float:
 
 
 def _candidates(measured: Sequence[Measured], schedule: Schedule, ordered: Sequence[int]) -> list[Candidate]:
-    """Return every pair at every resolution, and single columns for where no pair fits."""
+    """Return every pair that a clique has room for, at every resolution, and all single columns."""
     sizes = schedule.sizes
+    pairs = [
+        (one, other)
+        for one, other in combinations(range(len(sizes)), 2)
+        if sizes[one] * sizes[other] <= schedule.most_cells
+    ]
     found: dict[tuple[Attributes, tuple[int, ...]], Candidate] = {}
     for most in (max(sizes, default=0), *schedule.resolutions):
         coarse = [
             groups(one.counts, max(most, 2), ordered=ordered[place])
             for place, one in enumerate(measured[: len(sizes)])
         ]
-        for pair in combinations(range(len(sizes)), 2):
+        for pair in pairs:
             candidate = Candidate(pair, tuple(coarse[one] for one in pair))
             found.setdefault((pair, candidate.shape), candidate)
     return [*found.values(), *(_whole((one,), sizes) for one in range(len(sizes)))]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor, log, sqrt
+from math import ceil, floor, sqrt
 
 from engine.privacy.events import Event, Sequential
-from engine.privacy.gaussian import concentrated_delta
+from engine.privacy.gaussian import concentrated_budget
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, root_above
 
 FEWEST_FOR_PAIRS = 30
@@ -58,7 +58,7 @@ class Schedule:
     def budget(self) -> float:
         """ρ for Gaussian noise, ε for Laplace noise; a hair below what was given."""
         if not self.is_gaussian:
-            return float(self.epsilon)
+            return float(self.epsilon) * (1 - 1e-9)
         return concentrated_budget(float(self.epsilon), float(self.delta)) * (1 - 1e-9)
 
     @cached_property
@@ -157,21 +157,3 @@ class Schedule:
         """Return the scale that costs a part of the budget, rounded up."""
         exact = sqrt(self.squared / (2 * budget)) if self.is_gaussian else self.moved / budget
         return Fraction(ceil(exact * PRECISION), PRECISION)
-
-
-def concentrated_budget(epsilon: float, delta: float) -> float:
-    """Return the largest ρ that is (ε, δ), by halving.
-
-    Examples
-    --------
-    >>> round(concentrated_budget(1.0, 1e-9), 6)
-    0.014973
-    """
-    low, high = 0.0, epsilon + log(1 / delta)
-    for _ in range(200):
-        middle = (low + high) / 2
-        if concentrated_delta(rho=middle, epsilon=epsilon) <= delta:
-            low = middle
-        else:
-            high = middle
-    return low

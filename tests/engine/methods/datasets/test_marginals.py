@@ -176,3 +176,61 @@ def test_names_have_a_cell_for_what_was_not_declared_and_one_for_what_is_missing
     sex = cells_of(COLUMNS[0], bins=16)
     assert isinstance(sex, Named) and sex.codes(pd.Series(["m", "x", None])).tolist() == [1, 2, 3]
     assert sex.written(np.array([1, 2, 3]), np.zeros(3)) == ["m", "other", ""]
+
+
+@pytest.mark.parametrize(
+    "column, edges",
+    [
+        (declared("x", Kind.DATE, minimum="1700-01-01", maximum="2200-01-01"), ["0", "1e308"]),
+        (declared("x", Kind.NUMBER, minimum=Fraction(0), maximum=Fraction(9)), ["2020-01-01", "2020-02-01"]),
+        (declared("x", Kind.INTEGER, minimum=Fraction(1, 10), maximum=Fraction(3, 10)), None),
+    ],
+)
+def test_edges_of_another_kind_and_bounds_without_a_whole_number_are_refused(column, edges):
+    given = {"columns": ["x"], "about_rows": 100, **({"edges": {"x": edges}} if edges else {})}
+    found = method(ID).problems(request_for(given, schema=Schema((column,))))
+    assert [problem.code for problem in found] == [f"{ID}.no_edges"]
+
+
+@pytest.mark.parametrize(
+    "low, high, step, edges",
+    [
+        (Fraction(-(10**308)), Fraction(10**308), None, None),
+        (Fraction(-(10**308)), Fraction(10**308), Fraction(1, 3), None),
+        (Fraction(0), Fraction(10**300), None, [Fraction(0), Fraction(1, 10**300), Fraction(10**300)]),
+        (Fraction(0), Fraction(1, 10**320), None, None),
+        (Fraction(1), Fraction(365), Fraction(7), None),
+        (Fraction(1), Fraction(365), Fraction(7), [Fraction(3), Fraction(4), Fraction(300)]),
+    ],
+)
+def test_written_numbers_are_within_bounds_of_any_size(low, high, step, edges):
+    column = declared("x", Kind.NUMBER, minimum=low, maximum=high, step=step)
+    cells = cells_of(column, bins=5, edges=None if edges is None else tuple(edges))
+    codes = np.repeat(np.arange(cells.size), 50)
+    written = cells.written(codes, np.tile(np.linspace(0, 1 - 2**-53, 50), cells.size))
+    assert set(np.array(written)[codes == cells.size - 1]) == {""}
+    numbers = [float(text) for text in written if text]
+    assert min(numbers) >= float(low) and max(numbers) <= float(high)
+    if step == 7:
+        inside = cells.codes(pd.Series(numbers))  # each is in the cell that it was written for
+        own = codes[codes < cells.size - 1]
+        assert edges or (np.array(numbers) % 7 == 1).all()
+        assert edges or (inside == own).all()
+
+
+def test_pairs_that_no_clique_has_room_for_are_not_counted(monkeypatch):
+    from engine.methods.datasets.marginal_model import rounds
+
+    counted = []
+    count = rounds.Candidate.count
+    monkeypatch.setattr(
+        rounds.Candidate, "count", lambda one, codes: counted.append(np.prod(one.shape)) or count(one, codes)
+    )
+    wide = [declared(name, Kind.CATEGORY, values=tuple(map(str, range(4000)))) for name in "abc"]
+    schema = Schema((*wide, declared("sex", Kind.CATEGORY, values=("f", "m"))))
+    frame = pd.DataFrame({name: ["1", "2"] * 50 for name in "abc"} | {"sex": ["f", "m"] * 50})
+    given = {"columns": [*"abc", "sex"], "rows": 10, "about_rows": 10**6}
+    request = request_for(given, schema=schema)
+    release = method(ID).run({"people": Table(frame)}, request, Context(seeded_noise(5), None, Path()))
+    assert len(release.artefacts[0].frame) == 10
+    assert max(counted) <= 200_000

@@ -251,3 +251,19 @@ def test_whatever_the_rows_hold_an_answer_comes_out():
 def test_what_cannot_work_is_said_from_declarations_alone(given, budget, code):
     request = request_for(given, budget)
     assert code in [problem.code for problem in method(ID).problems(request)]
+
+
+@pytest.mark.parametrize("replace_one", [False, True])
+@pytest.mark.parametrize(
+    "sizes, epsilon, delta, cap",
+    [
+        ((5, 50), Fraction(50), Fraction(1, 10**9), 10),
+        ((4,) * 14, Fraction(1, 3), Fraction(1, 10**15), 1),
+        ((4,) * 3, Fraction(1, 10**6), Fraction(0), 10_000),
+    ],
+)
+def test_extreme_levels_are_borne_out_by_the_accountant_too(sizes, epsilon, delta, cap, replace_one):
+    plan = Schedule(sizes, epsilon, delta, cap, replace_one, 100_000, True).borne_out()
+    relation = Neighbours.REPLACE_ONE if replace_one else Neighbours.ADD_REMOVE
+    loss = Loss(epsilon, delta, relation, plan.events)
+    assert total([Promise("approximate_dp", loss, Unit.ROW, 1)], delta=delta).epsilon <= epsilon
