@@ -68,11 +68,13 @@ def release(
     language: str = "en",
     passphrase: str = "",
     earlier_key: Path | None = None,
+    known: tuple[Path, ...] = (),
     progress: Progress = SILENT,
 ) -> Outcome:
     """Make a release; whatever happens, say what the ledger has kept of it.
 
-    The passphrase locks the key of a method that keeps one; it is handed on and kept nowhere.
+    The passphrase locks the key of a method that keeps one; it is handed on and kept nowhere. ``known`` are
+    folders of earlier releases, for a method whose releases could be subtracted from each other.
     """
     from engine.release.run import run
 
@@ -80,10 +82,11 @@ def release(
     ledger.watch = watch
     moved, base = beside_its_table(plan)
     try:
-        secret: dict[str, Any] = {"passphrase": passphrase} if passphrase else {}
+        more: dict[str, Any] = {"passphrase": passphrase} if passphrase else {}
+        more |= {"known": known} if known else {}
         if earlier_key is not None:
-            secret["earlier_key"] = key_file(earlier_key)
-        made = run(moved, out=out, ledger=ledger, base=base, language=language, progress=progress, **secret)
+            more["earlier_key"] = key_file(earlier_key)
+        made = run(moved, out=out, ledger=ledger, base=base, language=language, progress=progress, **more)
     except Cancelled:
         return Outcome(state=_state(ledger, watch), stopped=True)
     except EngineError as error:

@@ -37,6 +37,7 @@ from engine.views import TableView, Text, View
 
 LOOK_EVERY = 50  # milliseconds
 SLOT = "release"  # the window asks for it before it closes
+MOST_KNOWN = 1_000  # earlier releases that a new one is compared with
 
 
 class ReleasePage(Page):
@@ -270,6 +271,7 @@ class ReleasePage(Page):
             language=words.language(),
             passphrase=passphrase,
             earlier_key=earlier_key,
+            known=self.frame.settings.bundles(MOST_KNOWN),
             done=self._ended,
             failed=self._failed,
             cancelled=lambda: self._ended(Outcome(stopped=True)),
