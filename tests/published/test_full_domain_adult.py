@@ -79,7 +79,7 @@ def test_what_rounding_makes_of_a_group_at_the_limit():
     assert found.loss == pytest.approx(0.2257253, abs=5e-8) and found.left_out == 1174 + 6
 
 
-@pytest.mark.parametrize("name", DIVERSE)
+@pytest.mark.parametrize("name", ["distinct", "entropy", pytest.param("close", marks=pytest.mark.slow)])
 def test_groups_fulfil_a_condition(name):
     codes, members, ladders, number = placed(EIGHT)
     asked = condition("occupation", DIVERSE[name][0], columns=EIGHT)
