@@ -373,6 +373,8 @@ class Question:
             ``services.private_queries.*``: a column or a value that was not declared, an order where there
             is none.
         """
+        for one in comparisons(self.condition):  # also what does not matter beside the others
+            self._axes[one.column].cells(one)
         return _diagram(self.condition, self._axes, {})
 
     @cached_property
