@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 MOST_COMPARED = 2_000
+MOST_INDICATORS = 500
 
 
 @dataclass(frozen=True)
@@ -129,8 +131,11 @@ def coordinates(
 ) -> Floats:
     """Return rows as points: amounts by their class from 0 to 1, names by an indicator each.
 
-    Two names that differ are as far apart as the ends of an amount.
+    Two names that differ are as far apart as the ends of an amount. Many names make a sparse matrix:
+    indicators of ten thousand names for every row would not fit into memory.
     """
+    if sum(size for name, size in sizes.items() if not is_amount[name]) > MOST_INDICATORS:
+        return _sparse_coordinates(table, sizes, is_amount)
     parts = []
     for name, codes in table.items():
         if is_amount[name]:
@@ -138,6 +143,22 @@ def coordinates(
         else:
             parts.append((codes[:, None] == np.arange(sizes[name])) * np.sqrt(0.5))
     return np.hstack(parts).astype(np.float64)
+
+
+def _sparse_coordinates(
+    table: Mapping[str, Codes], sizes: Mapping[str, int], is_amount: Mapping[str, bool]
+) -> Any:
+    from scipy.sparse import csr_matrix  # on first use
+
+    first, places, values = 0, [], []
+    for name, codes in table.items():
+        places.append(np.full(len(codes), first) if is_amount[name] else first + codes)
+        scaled = codes / max(sizes[name] - 1, 1)
+        values.append(scaled if is_amount[name] else np.full(len(codes), np.sqrt(0.5)))
+        first += 1 if is_amount[name] else sizes[name]
+    rows = np.tile(np.arange(len(places[0])), len(places))
+    stored = (np.concatenate(values), (rows, np.concatenate(places)))
+    return csr_matrix(stored, shape=(len(places[0]), first))
 
 
 def _numbered(one: Mapping[str, Codes], other: Mapping[str, Codes]) -> tuple[Codes, Codes]:

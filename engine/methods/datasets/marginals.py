@@ -51,6 +51,8 @@ WORDS = f"methods.{ID}"
 GAUSSIAN, LAPLACE = "gaussian", "laplace"
 MOST_CELLS = 5_000
 MOST_ROWS = 10_000_000
+MOST_TIMES = 10
+"""A table has at most so many times the rows that were stated, unless a number was asked for."""
 
 
 class Marginals(Method):
@@ -170,7 +172,9 @@ class Marginals(Method):
         context: Context,
     ) -> Release:
         """Make the artefact from the model: nothing after this line has seen a row."""
-        n = request.values["rows"] or min(MOST_ROWS, max(1, round(learnt.model.total)))
+        about = request.values["about_rows"]  # much noise could make any number of rows out of none
+        most = min(MOST_ROWS, MOST_TIMES * about)
+        n = request.values["rows"] or min(most, max(1, round(learnt.model.total)))
         drawn = rows_of(learnt.model, n, context.noise)
         drawn = drawn[:, context.noise.shuffled(n)]
         cells = {

@@ -59,3 +59,17 @@ def test_points_of_names_and_amounts_are_equally_far():
 
 def test_no_attack_tells_nothing():
     assert Rate(0, 0).share == 0 and Rate(0, 0).interval == (0.0, 1.0)
+
+
+def test_many_names_are_compared_without_an_indicator_for_each():
+    sizes, is_amount = {"a": 40, "b": 20_000, "c": 5}, {"a": True, "b": False, "c": False}
+    chance = np.random.default_rng(1)
+    one, other = ({n: chance.integers(0, size, ROWS) for n, size in sizes.items()} for _ in range(2))
+    other["b"][:50] = one["b"][:50]
+    few = {"a": 40, "b": 400, "c": 5}
+    made = coordinates(one, sizes, is_amount)
+    assert made.data.nbytes < 10 * ROWS * len(sizes)
+    apart = np.stack([(one["a"] - other["a"][:, None]) / 39, one["b"] != other["b"][:, None]]) ** 2
+    expected = np.sqrt((apart.sum(axis=0) + (one["c"] != other["c"][:, None])).min(axis=1))
+    assert nearest(made, coordinates(other, sizes, is_amount)) == pytest.approx(expected, abs=1e-7)
+    assert isinstance(coordinates({n: c % few[n] for n, c in one.items()}, few, is_amount), np.ndarray)

@@ -234,3 +234,9 @@ def test_pairs_that_no_clique_has_room_for_are_not_counted(monkeypatch):
     release = method(ID).run({"people": Table(frame)}, request, Context(seeded_noise(5), None, Path()))
     assert len(release.artefacts[0].frame) == 10
     assert max(counted) <= 200_000
+
+
+def test_noise_alone_makes_no_millions_of_rows():
+    given = {"columns": ["sex"], "about_rows": 20}
+    release = made(some_rows(20), given, budget=Budget(Fraction(1, 10**6)))
+    assert len(release.artefacts[0].frame) <= 200
