@@ -72,8 +72,14 @@ def aim(found: Any, costs: Floats, *, most: bool) -> None:
 
 
 def solved(found: Any) -> bool:
-    """Solve from where the last one ended; say whether the optimum was found."""
+    """Solve from where the last one ended; say whether the optimum was found.
+
+    Now and then numbers go astray on the way from the last solution; then it is solved from nothing.
+    """
     found.run()
+    if found.getModelStatus() in (highspy.HighsModelStatus.kUnknown, highspy.HighsModelStatus.kSolveError):
+        found.clearSolver()
+        found.run()
     return found.getModelStatus() in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kModelEmpty)
 
 
