@@ -198,6 +198,9 @@ class RiskPage(Page):
         )
         self.under.show_meter(under / people if people else 0.0, beyond=under > 0)
 
+    def first_focus(self) -> QWidget | None:
+        return self.alone
+
     def opened(self) -> None:
         if self.study.table is None:
             return

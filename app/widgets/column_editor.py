@@ -236,6 +236,7 @@ class ColumnEditor(QWidget):
         self._bars = view
         while (item := self._bars_place.takeAt(0)) is not None:
             if item.widget() is not None:
+                item.widget().hide()  # at once: out of the layout it would lie over the fields
                 item.widget().deleteLater()
         if view is not None and view.values:
             self._bars_place.addWidget(MiniBars(view))

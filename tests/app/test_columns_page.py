@@ -15,6 +15,7 @@ from app.column_words import values_words
 from app.flow import ROWS_PER_PERSON, UNIT
 from app.widgets.cap_table import HEAD, LINE, CapTable
 from app.widgets.column_editor import domain_words
+from app.widgets.mini_bars import MiniBars
 from app.window import Window
 from engine.table.schema import Column, Domain, Kind, Origin, Role
 from tests.app.walking import open_table, settle, write, write_people
@@ -40,6 +41,16 @@ def test_a_selection_fills_the_side_once_and_makes_no_widget_anew(page: Any, win
     assert len(asked) == 1 and page._editor is editor
     assert window.panel.widget() is body and window.panel.shown().title == "ward"
     assert page._editor.names == ("ward",)
+
+
+def test_bars_of_one_column_are_gone_at_once_where_there_are_none(
+    page: Any, window: Window, qtbot: Any
+) -> None:
+    page.select("patient_nbr")
+    qtbot.waitUntil(lambda: any(one.isVisible() for one in page._editor.findChildren(MiniBars)), timeout=5000)
+    bars = page._editor.findChildren(MiniBars)
+    page._editor.show_bars(None)
+    assert not any(one.isVisible() for one in bars)
 
 
 def test_what_stands_on_the_right_comes_back_after_another_page(

@@ -493,6 +493,14 @@ def test_risk_shows_what_the_engine_counts(window: Window, qtbot: Any, people: P
     assert left_out == {name: sizes.alone - more for name, more in sizes.because_of.items()}
 
 
+def test_risk_opens_on_its_first_figure_and_goes_on_by_keys(window: Window, qtbot: Any, people: Path) -> None:
+    walk_to(qtbot, window, people, "risk")
+    page = window.page("risk")
+    assert window.focusWidget() is page.alone
+    qtbot.keyClick(page.alone, Qt.Key.Key_Tab)
+    assert window.focusWidget() is page.average
+
+
 def test_trying_columns_counts_again_and_changes_nothing(window: Window, qtbot: Any, people: Path) -> None:
     walk_to(qtbot, window, people, "risk")
     from engine.risk.trying import LEFT_OUT, tried_with
