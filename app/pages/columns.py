@@ -116,7 +116,8 @@ class ColumnsPage(Page):
         narrow = self.width() < NARROW
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._lines.setDirection(down if narrow else across)
-        self.card.lay(narrow=narrow)
+        margins = self._column.contentsMargins()
+        self.card.lay(self.viewport().width() - margins.left() - margins.right())
 
     def _chip(self, name: str) -> QPushButton:
         chip = QPushButton(words.say(f"app.columns.{name}", count=0))

@@ -45,6 +45,7 @@ class UnitCard(Card):
         super().__init__(parent=parent)
         self.setObjectName("unit")
         self.body.setContentsMargins(16, 12, 16, 12)
+        self._room = 16_777_215
         self._build_folded()
         self._build_open()
         self.unfold(True)
@@ -105,6 +106,9 @@ class UnitCard(Card):
         self.word.setObjectName("unit_word")
         self.word.setEditable(True)
         self.word.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.word.setMinimumContentsLength(8)
+        self.word.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.word.setMinimumWidth(96)
         self.word.setAccessibleName(words.say("app.columns.unit.word_name"))
         field = self.word.lineEdit()
         assert field is not None
@@ -121,6 +125,7 @@ class UnitCard(Card):
         self.many = QLineEdit()
         self.many.setObjectName("unit_many")
         self.many.setMaxLength(MOST_LETTERS_OF_A_WORD)
+        self.many.setMinimumWidth(72)
         self.many.setAccessibleName(words.say("app.columns.unit.many_name"))
         self.many.editingFinished.connect(lambda: self.many_chosen.emit(" ".join(self.many.text().split())))
         tell_whole(self.many)
@@ -142,10 +147,14 @@ class UnitCard(Card):
         line.addWidget(self.key, 1)
         return line
 
-    def lay(self, *, narrow: bool) -> None:
-        """Put the table of caps beside the question, or below it where there is little room."""
-        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
-        self._across.setDirection(down if narrow else across)
+    def lay(self, room: int) -> None:
+        """Put the table of caps beside the question, or below it where both do not fit into so many dots."""
+        self._room = room
+        left = max(button.minimumSizeHint().width() for button in self.ways.values())
+        margins = self.body.contentsMargins().left() + self.body.contentsMargins().right()
+        across = left + self._across.spacing() + self.caps.minimumSizeHint().width() + margins <= room
+        down, beside = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._across.setDirection(beside if across else down)
 
     def unfold(self, wanted: bool) -> None:
         """Show the question, or only its answer."""
@@ -172,6 +181,7 @@ class UnitCard(Card):
             button.setChecked(name == way)
         self.group.setExclusive(True)
         self.sentence.say(sentence)
+        self.lay(self._room)  # a longer word takes more room
 
     def show_means(self, sentence: str) -> None:
         """Say what the answer means, with the figures of the table."""

@@ -198,3 +198,20 @@ def assert_files_say(out: Path, ledger: Path) -> None:
             wrong[name] = [text[max(0, one.start() - 60) : one.end() + 60] for one in OTHERS.finditer(text)]
     assert not {name: found for name, found in wrong.items() if found}
     assert verify(out, ledger=Ledger(ledger)).passed
+
+
+def test_a_long_word_leaves_the_columns_page_inside_its_window(
+    make_window: Callable[[], Window], qtbot: Any, tmp_path: Path
+) -> None:
+    """At 1280 dots the figures by cap go below the question; they came to stand outside the window."""
+    window = make_window()
+    window.resize(1280, 720)
+    window.open_file(str(households(tmp_path)))
+    settle(qtbot, window)
+    window.go("columns")
+    settle(qtbot, window)
+    page = window.page("columns")
+    for word in ("person", "beneficiary of a housing allowance (all)"):
+        page.unit.choose_word(word)
+        settle(qtbot, window)
+        assert page.widget().minimumSizeHint().width() <= page.viewport().width(), word
