@@ -31,6 +31,7 @@ from engine.methods.protocol import (
     Spends,
     TableArtefact,
 )
+from engine.methods.shared.promise import unbounded as no_bound
 from engine.methods.shared.rows import entry, shuffled
 from engine.privacy.gaussian import continuous_delta
 from engine.privacy.promise import Promise
@@ -61,7 +62,7 @@ class ClassifierNoise(Method):
 
     id = ID
     family = Family.DATASET
-    promises = ("classifier_noise",)
+    promises = ("for_classifiers",)
     spends = Spends.NOTHING
     rows = Rows.REAL
     libraries = ("scipy",)
@@ -138,13 +139,10 @@ class ClassifierNoise(Method):
         return [Problem(f"{ID}.strange_weight", {"column": strange[0]}, "weights")] if strange else []
 
     def cost(self, request: Request) -> Promise:
-        return Promise(
-            "classifier_noise", None, request.unit, request.rows_per_person, assumptions=("trusted_machine",)
-        )
+        return no_bound(request, "for_classifiers")
 
     def forecast(self, request: Request) -> Forecast:
-        shapes = shapes_of(request)
-        return Forecast(views=() if shapes is None else (_view(request, shapes),), notes=_notes(request))
+        return Forecast(notes=_notes(request))
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         found = _scaled(next(iter(tables.values())), request)

@@ -8,5 +8,5 @@ from engine.privacy.promise import PromiseKind
 class ForClassifiers(PromiseKind):
     """Values were changed at random, classes were not. Farokhi 2021."""
 
-    id = "classifier_noise"
+    id = "for_classifiers"
     bounded = False
