@@ -91,6 +91,14 @@ class Amounts:
         return len(np.unique(self.values[~np.isnan(self.values)]))
 
     @cached_property
+    def decimals(self) -> int | None:
+        """Decimal places that all steps need; None where no few are enough."""
+        for places in range(MOST_DECIMALS + 1):
+            if all((grid * 10**places).denominator == 1 for grid in (self.step, self.start)):
+                return places
+        return None
+
+    @cached_property
     def is_atom(self) -> npt.NDArray[np.bool_]:
         """For each row whether many others have the very same value."""
         _, place, counts = np.unique(self.values, return_inverse=True, return_counts=True)
@@ -188,10 +196,9 @@ def written(variable: Variable, drawn: Floats, chance: np.random.Generator) -> l
 def _text(value: float, amounts: Amounts) -> str:
     if amounts.is_date:
         return str(np.datetime64(round(value), "D"))
-    for places in range(MOST_DECIMALS + 1):
-        if all((grid * 10**places).denominator == 1 for grid in (amounts.step, amounts.start)):
-            return coding.text_of(float(f"{value:.{places}f}"))
-    return coding.text_of(value)
+    if amounts.decimals is None:
+        return coding.text_of(value)
+    return coding.text_of(float(f"{value:.{amounts.decimals}f}"))
 
 
 def _levels(texts: list[str], column: Column, people: Codes, least_people: int) -> Levels:
