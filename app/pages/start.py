@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
@@ -12,7 +13,6 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QLabel, QPush
 from app import draft, flow, words
 from app.money import written_day
 from app.pages.base import Page
-from app.releasing import Outcome, reopen
 from app.widgets.cards import Card, row
 from app.widgets.panel import Explanation, Part
 from app.widgets.prose import Heading, Prose
@@ -141,10 +141,12 @@ class StartPage(Page):
         return self.frame.settings.bundles(MOST_RELEASES)
 
     def _reopen(self, place: int) -> None:
+        from app.releasing import reopen  # on first use: it brings numpy along
+
         folder = self._folders()[place - 1]
         self.work(reopen, folder, done=self._reopened, doing=words.say("app.releases.reading"))
 
-    def _reopened(self, found: tuple[Plan, Outcome]) -> None:
+    def _reopened(self, found: tuple[Plan, Any]) -> None:
         self.study.reopen(*found)
         self.frame.go("report")
 
