@@ -167,7 +167,8 @@ class Composition:
         below = at[:, None] - np.geomspace(1e-3, 50, 200)[None, :]
         losses, over, other, beyond = self._over
         first = np.searchsorted(losses, below, side="right")
-        bounds = (over[first] - np.exp(below) * other[first] + beyond) / -np.expm1(below - at[:, None])
+        grown = np.exp(np.minimum(below, 700.0))  # further it would overflow; a smaller one is still a bound
+        bounds = (over[first] - grown * other[first] + beyond) / -np.expm1(below - at[:, None])
         return np.asarray(np.maximum(0.0, 1 - bounds.min(axis=1)))
 
     @cached_property

@@ -185,3 +185,13 @@ def test_formulas():
     assert found.basic == pytest.approx(0.3)
     by_hand = math.sqrt(2 * math.log(1e4) * (0.01 + 0.04)) + 0.1 * math.expm1(0.1) + 0.2 * math.expm1(0.2)
     assert found.advanced == pytest.approx(by_hand)
+
+
+def test_losses_beyond_what_a_float_can_raise_e_to():
+    """A price is worked out over losses of any size: none may be without a confidence."""
+    parts = [DiscreteGaussian(Fraction(30), Fraction(1)), Exponential(Fraction(1, 10), Fraction(1))]
+    together = composed([*parts, *parts, Exponential(Fraction(1, 7), Fraction(1))])
+    found = together.confidences(np.array([0.5, 5.0, 700.0, 720.0, 1e4]))
+    assert np.isfinite(found).all()
+    assert np.all(np.diff(found) >= 0)
+    assert found[-1] == pytest.approx(1, abs=1e-6)
