@@ -1,5 +1,6 @@
 """Invented rows with a guarantee: declared cells only, whatever the rows hold; refused without a row."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from engine.methods.catalogue import method
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared.column_cells import Intervals, Named, cells_of
 from engine.privacy.promise import Neighbours
+from engine.release.check import check
+from engine.release.examples import plans
+from engine.release.foreseen import foresee
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.noise_source import seeded_noise
@@ -240,3 +244,11 @@ def test_noise_alone_makes_no_millions_of_rows():
     given = {"columns": ["sex"], "about_rows": 20}
     release = made(some_rows(20), given, budget=Budget(Fraction(1, 10**6)))
     assert len(release.artefacts[0].frame) <= 200
+
+
+def test_normal_noise_can_be_priced():
+    """What is confirmed for many discrete Gaussian tables and choices holds at losses of any size."""
+    plan = plans(method(ID))[0]
+    budget = Budget(Fraction(1, 2), Fraction(1, 10**6))
+    plan = replace(plan, parameters=dict(plan.parameters) | {"noise": "gaussian"}, budget=budget)
+    assert foresee(plan, check(plan)).price
