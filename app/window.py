@@ -229,7 +229,7 @@ class Window(QWidget):
         self.notice.still_missing(missing)
         self.footer.show_history(self.study.history.undone_next, self.study.history.made_next)
         if self.study.saved_at is not None:
-            self.footer.saved.setText(words.say("app.window.saved", time=f"{self.study.saved_at:%H:%M}"))
+            self.footer.say_saved(words.say("app.window.saved", time=f"{self.study.saved_at:%H:%M}"))
 
     def _show_money(self, state: flow.State) -> None:
         """Keep in view what was decided about money, once it was, where something is spent."""
@@ -276,7 +276,7 @@ class Window(QWidget):
         try:
             draft.save(self.study.plan, self.study.open_questions, folder=self.data)
         except OSError:
-            self.footer.saved.setText(words.say("app.window.not_saved"))
+            self.footer.say_saved(words.say("app.window.not_saved"))
             return
         self.study.saved_at = datetime.now()
         self.update_frame()

@@ -53,6 +53,11 @@ class Footer(QFrame):
         needed = sum(one.sizeHint().width() + self._row.spacing() for one in (*shown, self.saved))
         self.saved.setVisible(needed + margins.left() + margins.right() <= self.width())
 
+    def say_saved(self, told: str) -> None:
+        """Say what is saved; another time of day is another width."""
+        self.saved.setText(told)
+        self.make_room()
+
     def _link(self, name: str) -> QPushButton:
         button = QPushButton(words.say(f"app.window.{name}"))
         button.setObjectName(name)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
-
-import pandas as pd
+from typing import TYPE_CHECKING, ClassVar
 
 from engine.methods.protocol import Method, Request
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KEY_FILE = "pseudonym-key.json"
 
@@ -35,4 +36,6 @@ class KeyKeeper(Method):
 
 def person_texts(keys: pd.Series) -> list[str]:
     """Return the numbers of the people of a column, each once, as pseudonyms are made of them."""
+    import pandas as pd  # here: screens ask only whether a method keeps a key
+
     return [str(key) for key in pd.factorize(keys)[1]]

@@ -18,6 +18,7 @@ from app import draft, flow, log, words
 from app.application import _excepthook
 from app.settings import Settings
 from app.theme import DARK, LIGHT, style_sheet, theme
+from app.widgets.footer import Footer
 from app.widgets.panel import Explanation, Part, three
 from app.window import PANEL_BELOW, SIDE_BELOW, Window
 from engine.errors import InputRefused
@@ -422,3 +423,18 @@ def test_fields_keep_what_is_being_written_while_the_study_changes(window: Windo
     qtbot.keyClicks(field, "Sta")
     page.enter()
     assert field.text() == "Sta"
+
+
+def test_what_is_saved_gives_way_when_it_grows(qtbot: Any) -> None:
+    footer = Footer()
+    qtbot.addWidget(footer)
+    footer.show()
+    footer.say_saved("Saved")
+    margins = footer.layout().contentsMargins()
+    shown = (footer.back, footer.undo, footer.redo, footer.why, footer.next, footer.saved)
+    needed = sum(one.sizeHint().width() + 16 for one in shown) + margins.left() + margins.right()
+    footer.resize(needed, footer.height())
+    qtbot.wait(1)
+    assert footer.saved.isVisible()
+    footer.say_saved("Saved 05:27 · plan only, no rows")
+    assert not footer.saved.isVisible()
