@@ -12,7 +12,7 @@ from engine.progress import SILENT, Progress
 from engine.risk.encoding import EncodedColumn, EncodedTable, encode
 from engine.risk.groups import Groups, group_rows, matching_sizes
 from engine.risk.uniques import MinimalUniques, largest_size, minimal_uniques
-from engine.table.hierarchies import CALENDAR, Hierarchy
+from engine.table.hierarchies import USUAL, Hierarchy
 from engine.table.schema import Column, Kind, Schema
 from engine.table.table import Table
 
@@ -170,7 +170,7 @@ def hierarchy_to_try(column: Column) -> Hierarchy:
     if column.hierarchy is not None:
         return column.hierarchy
     if column.kind is Kind.DATE:
-        return Hierarchy(calendar=CALENDAR)
+        return Hierarchy(calendar=USUAL)
     return Hierarchy(bands=_BANDS) if column.kind in (Kind.INTEGER, Kind.NUMBER) else Hierarchy()
 
 

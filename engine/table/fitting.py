@@ -16,7 +16,15 @@ from engine.table.schema import Column, Kind, Schema
 
 NUMERIC = (Kind.INTEGER, Kind.NUMBER)
 _ORDERED = ("at_least", "at_most", "between")
-_KINDS = {"bands": NUMERIC, "calendar": (Kind.DATE,), "prefix": (Kind.CATEGORY, Kind.INTEGER, Kind.TEXT)}
+_WORDS = (Kind.CATEGORY, Kind.INTEGER, Kind.TEXT)
+_KINDS = {
+    "bands": NUMERIC,
+    "cuts": NUMERIC,
+    "calendar": (Kind.DATE,),
+    "prefix": _WORDS,
+    "suffix": _WORDS,
+    "codes": (Kind.CATEGORY, Kind.ORDINAL, Kind.TEXT),
+}
 SHOWN = 5  # values that a message names
 
 
@@ -126,6 +134,5 @@ def check_hierarchy(hierarchy: Hierarchy, column: Column) -> None:
 
 
 def unplaced(hierarchy: Hierarchy, column: Column) -> tuple[str, ...]:
-    """Return the declared values that have no place in a tree, none for the other forms."""
-    tree = hierarchy.tree
-    return () if tree is None else tuple(value for value in listed(column) if value not in tree)
+    """Return the declared values that have no place in a hierarchy."""
+    return tuple(value for value in hierarchy.misses(listed(column)) if value not in column.missing)

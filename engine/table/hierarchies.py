@@ -1,11 +1,14 @@
 """Hierarchies: how the values of a column grow coarser, from the value itself to one value for all.
 
-Four forms, each a few words in the schema of a column::
+Seven forms, each a few words in the schema of a column::
 
     {"tree": {"Nurse": ["Health", "Service"], "Cook": ["Food", "Service"]}}
     {"bands": [5, 10, 20], "start": 0}          widths, each a multiple of the one before
+    {"cuts": [[0, 18, 65, 120], [18, 65]]}      where intervals begin, each list a part of the one before
     {"prefix": [4, 3]}                          how many characters stay, the others become *
-    {"calendar": ["month", "quarter", "year"]}  days
+    {"suffix": [2]}                             the same from the end
+    {"calendar": ["week", "month", "year"]}     days
+    {"codes": "icd10"}                          a list of `engine.table.code_systems`
 
 Above all of them stands one value for everybody, ``*``. A value that a form does not know becomes ``*`` on
 the first step, and a missing one stays a value of its own until then.
@@ -15,19 +18,24 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 from engine.errors import InputRefused
 from engine.numbers import exact, written
+from engine.table.code_systems import code_systems
 
 ALL = "*"
 MISSING = ""
-CALENDAR = ("month", "quarter", "half", "year", "decade")
+WEEK = "week"
+USUAL = ("month", "quarter", "half", "year", "decade")
+"""How days grow coarser where nobody said it."""
+CALENDAR = (WEEK, *USUAL)
 MOST_LEVELS = 12
 
 
@@ -46,7 +54,14 @@ class Hierarchy:
     prefix
         Characters that stay, fewer on every step.
     calendar
-        Words of `CALENDAR`, coarser on every step.
+        Words of `CALENDAR`, coarser on every step. Where weeks are among them, a week belongs to the month,
+        quarter and year of its Thursday (ISO 8601), as otherwise weeks would cross months.
+    cuts
+        Where intervals begin, on every step; below the first and from the last on is one interval each.
+    suffix
+        Characters that stay at the end, fewer on every step.
+    codes
+        The list of codes whose groups are the steps.
     """
 
     tree: Mapping[str, tuple[str, ...]] | None = None
@@ -54,12 +69,18 @@ class Hierarchy:
     start: Fraction = Fraction(0)
     prefix: tuple[int, ...] = ()
     calendar: tuple[str, ...] = ()
+    cuts: tuple[tuple[Fraction, ...], ...] = ()
+    suffix: tuple[int, ...] = ()
+    codes: str = ""
 
     @property
     def height(self) -> int:
         """The last step, on which everything is ``*``; step 0 is the value itself."""
+        if self.codes:
+            return 1 + code_systems()[self.codes].steps
         steps = len(next(iter(self.tree.values()), ())) if self.tree is not None else 0
-        return 1 + (steps or len(self.bands) or len(self.prefix) or len(self.calendar))
+        every = (self.bands, self.prefix, self.calendar, self.cuts, self.suffix)
+        return 1 + (steps or max(map(len, every)))
 
     def at(self, values: Iterable[str], step: int) -> list[str]:
         """Return values as they read on a step.
@@ -84,16 +105,39 @@ class Hierarchy:
             return [ALL for _ in values]
         return [MISSING if value == MISSING else self._one(value, step) for value in values]
 
+    def misses(self, values: Iterable[str]) -> tuple[str, ...]:
+        """Return the values that have no place in it, so that their first step is the one for all.
+
+        Examples
+        --------
+        >>> Hierarchy(codes="icd9").misses(["250.83", "V57", "?", ""])
+        ('?',)
+        """
+        if self.height == 1:
+            return ()
+        listed = list(values)
+        reads = zip(listed, self.at(listed, 1), strict=True)
+        placed = self.tree or {}
+        return tuple(value for value, read in reads if read == ALL and value not in (*placed, MISSING, ALL))
+
     def _one(self, value: str, step: int) -> str:
         if self.tree is not None:
             path = self.tree.get(value)
             return ALL if path is None else path[step - 1]
         if self.bands:
             return _band(value, self.bands[step - 1], self.start)
+        if self.cuts:
+            return _between(value, self.cuts[step - 1])
         if self.prefix:
             kept = self.prefix[step - 1]
             return value[:kept] + ALL * max(0, len(value) - kept)
-        return _period(value, self.calendar[step - 1])
+        if self.suffix:
+            kept = self.suffix[step - 1]
+            return ALL * max(0, len(value) - kept) + value[-kept:]
+        if self.codes:
+            path = code_systems()[self.codes].path(value)
+            return ALL if path is None else path[step - 1]
+        return _period(value, self.calendar[step - 1], by_week=self.calendar[0] == WEEK)
 
     def to_json(self) -> dict[str, Any]:
         """Return the hierarchy as it stands in a schema."""
@@ -103,6 +147,12 @@ class Hierarchy:
             return {"bands": [written(width) for width in self.bands], "start": written(self.start)}
         if self.prefix:
             return {"prefix": list(self.prefix)}
+        if self.cuts:
+            return {"cuts": [[written(edge) for edge in edges] for edges in self.cuts]}
+        if self.suffix:
+            return {"suffix": list(self.suffix)}
+        if self.codes:
+            return {"codes": self.codes}
         return {"calendar": list(self.calendar)}
 
     @staticmethod
@@ -135,17 +185,21 @@ class Hierarchy:
 def from_csv(text: str, *, column: str, file: str) -> Hierarchy:
     """Read a tree from delimited text as other tools write it: value; group; coarser group; one line a value.
 
-    A last step that is the same for every value is taken for the one above all.
+    A last step that is the same for every value is taken for the one above all. Lines of a value and what
+    stands right above it, groups among them, are read too.
 
     Raises
     ------
     InputRefused
-        ``schema.hierarchy_lines``: lines of different length, or a value twice with different groups.
+        ``schema.hierarchy_lines``: lines of different length, or a value twice with different groups;
+        ``schema.hierarchy_circle``: a group that stands above itself.
 
     Examples
     --------
     >>> from_csv("1;1-2;*\\n2;1-2;*\\n3;3-4;*\\n", column="age", file="age.csv").at(["2", "3"], 1)
     ['1-2', '3-4']
+    >>> from_csv("Bonn;North\\nNorth;Land\\nUlm;South\\nSouth;Land\\n", column="c", file="c").at(["Ulm"], 1)
+    ['South']
     """
     text = text.removeprefix("\ufeff")
     mark = ";" if text.split("\n", 1)[0].count(";") else "," if "," in text.split("\n", 1)[0] else "\t"
@@ -162,9 +216,78 @@ def from_csv(text: str, *, column: str, file: str) -> Hierarchy:
         tree[row[0]] = path
     if not tree:
         raise InputRefused("schema.hierarchy_lines", column=column, file=file, row=1)
+    if len(rows[0]) == 2:
+        above = {value: path[0] for value, path in tree.items() if path[0] != value}
+        if set(above) & set(above.values()):
+            tree = _climbed(above, column=column, file=file)
     while next(iter(tree.values())) and len({path[-1] for path in tree.values()}) == 1:
         tree = {value: path[:-1] for value, path in tree.items()}
     return Hierarchy.from_json({"tree": tree}, column=column, file=file)
+
+
+def _climbed(above: Mapping[str, str], *, column: str, file: str) -> dict[str, tuple[str, ...]]:
+    """Return the path of every value and group, given what stands right above each."""
+    groups = set(above.values())
+    paths: dict[str, list[str]] = {}
+    for value in (*above, *groups - set(above)):
+        path = [value]
+        while path[-1] in above:
+            if above[path[-1]] in path:
+                raise InputRefused("schema.hierarchy_circle", column=column, file=file, found=path[-1])
+            path.append(above[path[-1]])
+        paths[value] = path if value in groups else path[1:]
+    height = max(map(len, paths.values()))
+    # A short path waits at its first group, so that what is above stands on the same step for all
+    return {value: (*path[:1] * (height - len(path)), *path) for value, path in paths.items()}
+
+
+def to_csv(hierarchy: Hierarchy, values: Iterable[str] = ()) -> str:
+    """Write a hierarchy as delimited text: value; its group on every step; ``*``.
+
+    Parameters
+    ----------
+    hierarchy
+        Of any form.
+    values
+        The values to write beside those that a tree lists.
+
+    Examples
+    --------
+    >>> print(to_csv(Hierarchy(bands=(Fraction(5), Fraction(10))), ["3", "7"]), end="")
+    3;[0, 5);[0, 10);*
+    7;[5, 10);[0, 10);*
+    """
+    listed = list(dict.fromkeys([*(hierarchy.tree or ()), *values]))
+    steps = [hierarchy.at(listed, step) for step in range(hierarchy.height + 1)]
+    text = io.StringIO()
+    csv.writer(text, delimiter=";", lineterminator="\n").writerows(zip(*steps, strict=True))
+    return text.getvalue()
+
+
+def in_order(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
+    """Put neighbours of an order together: so many on the first step, a multiple of it on the next.
+
+    Raises
+    ------
+    ValueError
+        Sizes that are no multiples of the ones before, or below 2; values that stand twice.
+
+    Examples
+    --------
+    >>> in_order(["none", "mild", "severe", "worst"], [2]).at(["mild", "worst"], 1)
+    ['none – mild', 'severe – worst']
+    """
+    if not sizes or sizes[0] < 2 or any(wide <= low or wide % low for low, wide in pairwise(sizes)):
+        raise ValueError("sizes that are no multiples")
+    if len(set(values)) < len(values):
+        raise ValueError("a value twice")
+
+    def group(place: int, size: int) -> str:
+        own = values[place - place % size :][:size]
+        return own[0] if len(own) == 1 else f"{own[0]} – {own[-1]}"
+
+    paths = {value: tuple(group(place, size) for size in sizes) for place, value in enumerate(values)}
+    return Hierarchy(tree=paths)
 
 
 def _tree(tree: Mapping[str, Any]) -> Hierarchy:
@@ -190,11 +313,26 @@ def _bands(tree: Mapping[str, Any]) -> Hierarchy:
     return Hierarchy(bands=widths, start=exact(tree.get("start", 0)))
 
 
-def _prefix(tree: Mapping[str, Any]) -> Hierarchy:
-    kept = tuple(int(count) for count in tree["prefix"])
+def _kept(counts: Iterable[Any]) -> tuple[int, ...]:
+    kept = tuple(int(count) for count in counts)
     if not kept or kept[-1] < 1 or any(left <= right for left, right in pairwise(kept)):
         raise ValueError("not fewer on every step")
-    return Hierarchy(prefix=kept)
+    return kept
+
+
+def _cuts(tree: Mapping[str, Any]) -> Hierarchy:
+    cuts = tuple(tuple(exact(edge) for edge in edges) for edges in tree["cuts"])
+    if not cuts or not all(cuts) or any(list(edges) != sorted(set(edges)) for edges in cuts):
+        raise ValueError("edges that do not rise")
+    if any(not set(coarse) < set(fine) for fine, coarse in pairwise(cuts)):
+        raise ValueError("an edge that no finer step has")
+    return Hierarchy(cuts=cuts)
+
+
+def _codes(tree: Mapping[str, Any]) -> Hierarchy:
+    if tree["codes"] not in code_systems():
+        raise ValueError("no list of codes")
+    return Hierarchy(codes=tree["codes"])
 
 
 def _calendar(tree: Mapping[str, Any]) -> Hierarchy:
@@ -205,7 +343,15 @@ def _calendar(tree: Mapping[str, Any]) -> Hierarchy:
     return Hierarchy(calendar=words)
 
 
-_FORMS = {"tree": _tree, "bands": _bands, "prefix": _prefix, "calendar": _calendar}
+_FORMS = {
+    "tree": _tree,
+    "bands": _bands,
+    "cuts": _cuts,
+    "prefix": lambda tree: Hierarchy(prefix=_kept(tree["prefix"])),
+    "suffix": lambda tree: Hierarchy(suffix=_kept(tree["suffix"])),
+    "calendar": _calendar,
+    "codes": _codes,
+}
 
 
 def _band(value: str, width: Fraction, start: Fraction) -> str:
@@ -213,14 +359,31 @@ def _band(value: str, width: Fraction, start: Fraction) -> str:
         low = (exact(value) - start) // width * width + start
     except (ValueError, ZeroDivisionError):
         return ALL
-    return f"[{written(low)}, {written(low + width)})"
+    return _interval(low, low + width)
 
 
-def _period(value: str, word: str) -> str:
+def _between(value: str, edges: tuple[Fraction, ...]) -> str:
+    try:
+        place = bisect_right(edges, exact(value))
+    except (ValueError, ZeroDivisionError):
+        return ALL
+    if place == 0:
+        return f"< {written(edges[0])}"
+    return f"≥ {written(edges[-1])}" if place == len(edges) else _interval(edges[place - 1], edges[place])
+
+
+def _interval(low: Fraction, high: Fraction) -> str:
+    return f"[{written(low)}, {written(high)})"
+
+
+def _period(value: str, word: str, *, by_week: bool) -> str:
     try:
         day = date.fromisoformat(value[:10])
-    except ValueError:
+        day += timedelta(days=4 - day.isoweekday() if by_week else 0)
+    except (ValueError, OverflowError):
         return ALL
+    if word == WEEK:
+        return f"{day.year:04}-W{day.isocalendar().week:02}"
     if word == "month":
         return f"{day.year:04}-{day.month:02}"
     if word == "quarter":

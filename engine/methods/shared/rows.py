@@ -7,7 +7,7 @@ import pandas as pd
 
 from engine.methods.protocol import DictionaryEntry
 from engine.table.coding import texts_of
-from engine.table.hierarchies import CALENDAR, Hierarchy
+from engine.table.hierarchies import USUAL, Hierarchy
 from engine.table.schema import Column, Kind
 from engine.views import Text
 
@@ -34,4 +34,4 @@ def hierarchy_of(column: Column) -> Hierarchy:
     """Return the declared hierarchy, the calendar for dates, else only the step from the value to all."""
     if column.hierarchy is not None:
         return column.hierarchy
-    return Hierarchy(calendar=CALENDAR) if column.kind is Kind.DATE else Hierarchy()
+    return Hierarchy(calendar=USUAL) if column.kind is Kind.DATE else Hierarchy()
