@@ -37,6 +37,7 @@ USUAL = ("month", "quarter", "half", "year", "decade")
 """How days grow coarser where nobody said it."""
 CALENDAR = (WEEK, *USUAL)
 MOST_LEVELS = 12
+LONGEST_VALUE = 100_000  # characters
 
 
 @dataclass(frozen=True)
@@ -205,13 +206,14 @@ def from_csv(text: str, *, column: str, file: str) -> Hierarchy:
     mark = ";" if text.split("\n", 1)[0].count(";") else "," if "," in text.split("\n", 1)[0] else "\t"
     try:
         lines = [row for row in csv.reader(io.StringIO(text), delimiter=mark) if row]
-    except csv.Error as error:  # a cell longer than any value
+    except csv.Error as error:
         raise InputRefused("schema.hierarchy_lines", column=column, file=file, row=1) from error
     rows = [[cell.strip() for cell in row] for row in lines]
     tree: dict[str, tuple[str, ...]] = {}
     for number, row in enumerate(rows, start=1):
         path = tuple(row[1:])
-        if len(row) != len(rows[0]) or tree.get(row[0], path) != path:
+        odd = len(row) != len(rows[0]) or max(map(len, row)) > LONGEST_VALUE
+        if odd or tree.get(row[0], path) != path:
             raise InputRefused("schema.hierarchy_lines", column=column, file=file, row=number)
         tree[row[0]] = path
     if not tree:

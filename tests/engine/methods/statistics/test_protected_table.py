@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine import texts
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
@@ -160,25 +161,44 @@ def test_a_table_without_a_pattern_is_one_sentence_and_a_remedy():
     assert not {"2", "3"} & set(str(caught.value.values))  # the threshold alone is named
 
 
-@pytest.mark.parametrize(
-    ("given", "code"),
-    [
-        ({"threshold": 1}, "parameters.too_small"),
-        ({"threshold": None}, "parameters.unfilled"),
-        ({"tables": "pairs"}, f"{ID}.no_pairs"),
-        ({"columns": ["person"]}, "parameters.no_such_column"),
-        ({"rule": "dominance"}, f"{ID}.no_sum"),
-        ({"of": "stay", "columns": ["stay"]}, f"{ID}.column_twice"),
-        ({"form": "cell_keys"}, f"{ID}.no_person_key"),
-        ({"of": "stay", "zeros": "hidden"}, f"{ID}.sums_of_nobody"),
-        ({"of": "temperature"}, f"{ID}.no_amounts"),
-    ],
-)
+KEYED = {"form": "cell_keys", "seed": "S"}
+BAD = [
+    ({"threshold": 1}, "parameters.too_small"),
+    ({"threshold": None}, "parameters.unfilled"),
+    ({"tables": "pairs"}, f"{ID}.no_pairs"),
+    ({"columns": ["person"]}, "parameters.no_such_column"),
+    ({"rule": "dominance"}, f"{ID}.no_sum"),
+    ({"of": "stay", "columns": ["stay"]}, f"{ID}.column_twice"),
+    ({"form": "cell_keys"}, f"{ID}.no_person_key"),
+    ({"of": "stay", "zeros": "hidden"}, f"{ID}.sums_of_nobody"),
+    ({"of": "temperature"}, f"{ID}.no_amounts"),
+    ({"columns": ["ward", "wide"]}, f"{ID}.too_many_cells"),
+    ({"form": "cell_keys", "largest": 3, "none_to": 3}, f"{ID}.none_to"),
+    ({"form": "cell_keys", "largest": 3, "none_to": 2, "variance": 99}, f"{ID}.variance"),
+]
+FROM_ROWS = {f"{ID}.impossible", f"{ID}.again", f"{ID}.differs"}  # each has a test of its own in this file
+
+
+@pytest.mark.parametrize(("given", "code"), BAD)
 def test_what_is_refused_from_declarations(given, code):
     found = method(ID)
     cold = Column("temperature", Role.OTHER, Kind.INTEGER, Domain(Fraction(-9), Fraction(9)), Origin.DECLARED)
-    asked = found.request({"people": Schema((*COLUMNS, cold))}, GIVEN | given)
+    wide = Column("wide", Role.OTHER, Kind.INTEGER, Domain(Fraction(1), Fraction(40_000)), Origin.DECLARED)
+    keyed = (PERSON,) if given.get("largest") else ()
+    asked = found.request(
+        {"people": Schema((*COLUMNS, cold, wide, *keyed), 3 if keyed else None)}, GIVEN | given
+    )
     assert found.problems(asked)[0].code == code
+
+
+def test_every_refusal_has_a_test():
+    begin, end = f"methods.{ID}.problems.", ".what"
+    written = {
+        f"{ID}.{name.removeprefix(begin).removesuffix(end)}"
+        for name in texts.catalogue()
+        if name.startswith(begin) and name.endswith(end)
+    }
+    assert written == {code for _, code in BAD if code.startswith(ID)} | FROM_ROWS
 
 
 def test_the_example_is_made_verified_and_true(tmp_path):
