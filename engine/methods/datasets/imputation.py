@@ -12,8 +12,9 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods.datasets.synthesis.chain import Chain, Values, few_levels_first, fit
-from engine.methods.datasets.synthesis.combined import estimates_view
-from engine.methods.datasets.synthesis.partition import values_of
+from engine.methods.datasets.synthesis.combined import Rule, estimates_view
+from engine.methods.datasets.synthesis.models import Learn, Synthesiser, learning
+from engine.methods.datasets.synthesis.partition import Tree
 from engine.methods.datasets.synthesis.rules import Rules, comparable
 from engine.methods.datasets.synthesis.variables import (
     AMOUNTS,
@@ -21,6 +22,7 @@ from engine.methods.datasets.synthesis.variables import (
     Levels,
     Variable,
     numbered_people,
+    values_of,
     variable,
     written,
 )
@@ -52,6 +54,9 @@ INSIDE, EVERY_ROW, OUTSIDE = "inside", "every_row", "outside"
 NUMBERED = "synthetic_row"
 DRAWABLE = (Kind.CATEGORY, Kind.ORDINAL, *AMOUNTS)
 MOST_LEVELS = 2_000
+MOST_CLASSES = 200
+"""Levels of a column for regressions and networks, which have coefficients of their own for each."""
+CLASSIFYING = (Synthesiser.LINEAR, Synthesiser.RANKS, Synthesiser.NETWORK)
 MOST_ROUNDS = 50
 MOST_BROKEN = 0.05
 """Share of original rows above which a rule does not describe the table."""
@@ -99,6 +104,17 @@ class Imputation(Method):
             default=INSIDE,
             choices=(INSIDE, EVERY_ROW, OUTSIDE),
             when=("synthesis", (PARTIAL,)),
+        ),
+        Parameter(
+            "synthesiser", ParameterKind.CHOICE, default=Synthesiser.TREE.value, choices=tuple(Synthesiser)
+        ),
+        Parameter(
+            "trees",
+            ParameterKind.INTEGER,
+            default=10,
+            minimum=2,
+            maximum=500,
+            when=("synthesiser", (Synthesiser.FOREST.value, Synthesiser.KERNEL.value)),
         ),
         Parameter("smallest_leaf", ParameterKind.INTEGER, default=20, minimum=2, maximum=10_000),
         Parameter("copies", ParameterKind.INTEGER, default=5, minimum=1, maximum=50),
@@ -182,6 +198,7 @@ class Imputation(Method):
             work.variables,
             work.order,
             smallest=request.values["smallest_leaf"],
+            learn=_learning(request, context.chance),
             given=work.given,
             inside=work.training,
             progress=context.progress.part(0.0, 0.5),
@@ -189,17 +206,18 @@ class Imputation(Method):
         copies, counts = [], []
         for place in range(request.values["copies"]):
             context.progress.step(0.5 + 0.5 * place / request.values["copies"], "synthesis.draw")
-            frame, count = _copy(work, chain, context.chance)
+            frame, count = _copy(work, chain.redrawn(context.chance), context.chance)
             copies.append(_numbered(shuffled(frame, context.chance)))
             counts.append(count)
         names = request.values["estimates"] or ()
         columns = [request.schema.column(name) for name in names]
-        views = (estimates_view(copies, columns, rows=work.rows, full=work.is_full),) if columns else ()
+        rule = _rule(request)
+        views = (estimates_view(copies, columns, rows=work.rows, rule=rule),) if columns else ()
         return Release(
             (TableArtefact("table", tuple(copies), _dictionary(work, request)),),
             self.cost(request),
             views,
-            (Text(f"{WORDS}.notes.{'full' if work.is_full else 'partial'}"),),
+            (Text(f"{WORDS}.notes.{rule.name.lower()}"),),
             inside=_inside(work, chain, counts),
         )
 
@@ -256,8 +274,9 @@ def _prepared(table: Table, request: Request) -> Work:
         if name not in rules.totals
     }
     for name, one in variables.items():
-        if isinstance(one, Levels) and one.size > MOST_LEVELS:
-            raise InputRefused(f"{ID}.too_many_levels", column=name, most=MOST_LEVELS)
+        most = MOST_CLASSES if name in drawn and values["synthesiser"] in CLASSIFYING else MOST_LEVELS
+        if isinstance(one, Levels) and one.size > most:
+            raise InputRefused(f"{ID}.too_many_levels", column=name, most=most)
     replaced = {name: _where(table, request, name) for name in drawn}
     if rules.broken(cells).mean() > MOST_BROKEN:
         raise InputRefused(f"{ID}.contradicted")
@@ -269,6 +288,12 @@ def _prepared(table: Table, request: Request) -> Work:
             raise InputRefused(f"{ID}.mask_few", column=name, rows=values["smallest_leaf"])
     is_full = values["synthesis"] == FULL
     return Work(cells, variables, tuple(order), given, replaced, training, rules, is_full)
+
+
+def _learning(request: Request, chance: np.random.Generator) -> Learn:
+    values = request.values
+    kind, smallest = Synthesiser(values["synthesiser"]), values["smallest_leaf"]
+    return learning(kind, smallest=smallest, chance=chance, trees=values["trees"])
 
 
 def _copy(work: Work, chain: Chain, chance: np.random.Generator) -> tuple[pd.DataFrame, dict[str, int]]:
@@ -325,6 +350,13 @@ def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
     """Say in every row that it is synthetic."""
     frame.insert(0, NUMBERED, pd.Series([f"S{place}" for place in range(1, len(frame) + 1)], dtype="str"))
     return frame
+
+
+def _rule(request: Request) -> Rule:
+    """Return the rule that the recipient combines by."""
+    if request.values["synthesis"] == PARTIAL:
+        return Rule.PARTIAL
+    return Rule.FULL_REDRAWN if Synthesiser(request.values["synthesiser"]).is_proper else Rule.FULL
 
 
 def _drawn(request: Request) -> tuple[str, ...]:
@@ -415,14 +447,15 @@ def _inside(work: Work, chain: Chain, counts: list[dict[str, int]]) -> Inside:
     rows = tuple((Text(f"{WORDS}.views.inside.{name}"), value) for name, value in figures.items())
     order = TableView(
         Text(f"{WORDS}.views.order.title"),
-        tuple(Text(f"{WORDS}.views.order.{name}") for name in ("column", "leaves", "missing")),
+        tuple(Text(f"{WORDS}.views.order.{name}") for name in ("column", "leaves", "missing", "beyond")),
         tuple(
             (
                 link.name,
-                0 if link.value is None else int((link.value.count > 0).sum()),
+                int((link.value.leaves.count > 0).sum()) if isinstance(link.value, Tree) else None,
                 round(float(np.isnan(link.variable.values).mean()), 3)
                 if isinstance(link.variable, Amounts)
                 else None,
+                round(link.value.beyond, 4) if link.value is not None else None,
             )
             for link in chain.links
         ),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from engine.methods.datasets.synthesis.partition import Leaves, drawn, leaves, values_of
-from engine.methods.datasets.synthesis.variables import Codes, Floats, Levels, Variable
+from engine.methods.datasets.synthesis.models import Learn, Model
+from engine.methods.datasets.synthesis.variables import Codes, Floats, Levels, Variable, values_of
 from engine.progress import SILENT, Progress
 
 Values = dict[str, Floats]
@@ -26,28 +26,30 @@ class Link:
     is_missing
         Decides first whether an amount is missing; None where none is.
     value
-        The leaves of the rows in which it is known; None where it is in fewer than one leaf needs, so that
-        it is drawn as missing.
+        Fitted on the rows in which it is known; None where it is in fewer than one leaf needs, so that it is
+        drawn as missing.
     """
 
     name: str
     variable: Variable
     predictors: tuple[str, ...]
-    is_missing: tuple[Levels, Leaves] | None
-    value: Leaves | None
+    is_missing: Model | None
+    value: Model | None
+
+    def redrawn(self, chance: np.random.Generator) -> Link:
+        """Return the models of one copy."""
+        models = (None if one is None else one.redrawn(chance) for one in (self.is_missing, self.value))
+        return Link(self.name, self.variable, self.predictors, *models)
 
     def draw(self, known: Values, n: int, chance: np.random.Generator) -> Floats:
         """Draw the column for n rows whose earlier columns are known."""
         before = [known[name] for name in self.predictors]
         if self.value is None:
             return np.full(n, np.nan)
-        donors, leaf = self.value.places(before, n, chance)
-        values = drawn(self.variable, self.value, donors, leaf, chance)
+        values = self.value.draw(before, n, chance)
         if self.is_missing is None:
             return values
-        pattern, found = self.is_missing
-        absent = drawn(pattern, found, *found.places(before, n, chance), chance)
-        return np.where(absent == 1, np.nan, values)
+        return np.where(self.is_missing.draw(before, n, chance) == 1, np.nan, values)
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,10 @@ class Chain:
     """The models of all synthesised columns, in their order."""
 
     links: tuple[Link, ...]
+
+    def redrawn(self, chance: np.random.Generator) -> Chain:
+        """Return the models of one copy: with parameters drawn from their posterior where there is one."""
+        return Chain(tuple(link.redrawn(chance) for link in self.links))
 
     def draw(self, n: int, chance: np.random.Generator, *, known: Values | None = None) -> Values:
         """Draw n rows.
@@ -79,6 +85,7 @@ def fit(
     order: Sequence[str],
     *,
     smallest: int,
+    learn: Learn,
     given: Sequence[str] = (),
     inside: Mapping[str, npt.NDArray[np.bool_]] | None = None,
     progress: Progress = SILENT,
@@ -92,7 +99,9 @@ def fit(
     order
         The columns to be drawn.
     smallest
-        Fewest rows of a leaf.
+        An amount known in fewer rows is drawn as missing.
+    learn
+        Fits one column.
     given
         Columns that are kept as they are.
     inside
@@ -111,7 +120,7 @@ def fit(
         rows = np.arange(len(values_of(variables[name])))
         if inside is not None and name in inside:
             rows = rows[inside[name]]
-        links.append(_link(name, variables, before, rows, smallest))
+        links.append(_link(name, variables, before, rows, smallest, learn))
     return Chain(tuple(links))
 
 
@@ -126,17 +135,20 @@ def few_levels_first(variables: Mapping[str, Variable]) -> tuple[str, ...]:
 
 
 def _link(
-    name: str, variables: Mapping[str, Variable], before: list[str], rows: Codes, smallest: int
+    name: str,
+    variables: Mapping[str, Variable],
+    before: list[str],
+    rows: Codes,
+    smallest: int,
+    learn: Learn,
 ) -> Link:
     variable, predictors = variables[name], [variables[one] for one in before]
     if isinstance(variable, Levels):
-        found = leaves(variable, predictors, rows, smallest=smallest)
-        return Link(name, variable, tuple(before), None, found)
+        return Link(name, variable, tuple(before), None, learn(variable, predictors, rows))
     absent = np.isnan(variable.values)
     known = rows[~absent[rows]]
-    value = leaves(variable, predictors, known, smallest=smallest) if known.size >= smallest else None
+    value = learn(variable, predictors, known) if known.size >= smallest else None
     if value is None or known.size == len(rows):
         return Link(name, variable, tuple(before), None, value)
     pattern = Levels(absent.astype(np.int64), ("known", "missing"))
-    missing = leaves(pattern, predictors, rows, smallest=smallest)
-    return Link(name, variable, tuple(before), (pattern, missing), value)
+    return Link(name, variable, tuple(before), learn(pattern, predictors, rows, is_pattern=True), value)

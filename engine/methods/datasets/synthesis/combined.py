@@ -22,6 +22,7 @@ class Rule(StrEnum):
 
     PARTIAL = "T_p"  # Reiter, Survey Methodology 29 (2003)
     FULL = "T_s"  # Raab, Nowok, Dibben, J. Privacy and Confidentiality 7 (2016)
+    FULL_REDRAWN = "T_s, parameters redrawn"  # the same, where every copy has parameters of its own
     POSTERIOR = "T_f"  # Raghunathan, Reiter, Rubin, JOS 19 (2003)
     POSTERIOR_POSITIVE = "T_f*"  # Reiter, JOS 18 (2002)
 
@@ -56,7 +57,8 @@ def combined(
     estimates, variances
         Shape (m,): of each copy, as if its rows were real.
     rule
-        For full synthesis `Rule.FULL`, where only some values were replaced `Rule.PARTIAL`.
+        For full synthesis `Rule.FULL` (by regression `Rule.FULL_REDRAWN`), where only some
+        values were replaced `Rule.PARTIAL`.
     rows
         n, of the original.
     released_rows
@@ -66,8 +68,9 @@ def combined(
     -----
     With q̄ and ū the means, b the variance of the estimates:
     T_p = ū + b/m, with (m − 1)(1 + ū m / b)² degrees of freedom; T_s = ū (n_syn / n + 1/m), normal, also for
-    m = 1; T_f = (1 + 1/m) b − ū, which is often below 0 unless m is large; T_f* = T_f where it is above 0,
-    else ū n_syn / n. T_f needs draws from a posterior: with trees it covers too seldom as m grows.
+    m = 1, and ū (n_syn / n + (1 + n_syn / n)/m) where the parameters of each copy were drawn from their
+    posterior; T_f = (1 + 1/m) b − ū, which is often below 0 unless m is large; T_f* = T_f where it is
+    above 0, else ū n_syn / n. T_f needs draws from a posterior: with trees it covers too seldom as m grows.
 
     Examples
     --------
@@ -81,6 +84,8 @@ def combined(
     variance = {
         Rule.PARTIAL: own + between / m,  # Reiter 2003, equation 6
         Rule.FULL: own * (size / rows + 1 / m),  # Raab, Nowok, Dibben 2016, table 2
+        # each copy has V/n more, the variance of its parameters: V/n + (V/n + V/n_syn)/m with V = ū n_syn
+        Rule.FULL_REDRAWN: own * (size / rows + (1 + size / rows) / m),
         Rule.POSTERIOR: (1 + 1 / m) * between - own,  # Raghunathan, Reiter, Rubin 2003, equation 4
         Rule.POSTERIOR_POSITIVE: (1 + 1 / m) * between - own,
     }[rule]
@@ -98,10 +103,9 @@ def combined(
 
 
 def estimates_view(
-    copies: Sequence[pd.DataFrame], columns: Sequence[Column], *, rows: int, full: bool
+    copies: Sequence[pd.DataFrame], columns: Sequence[Column], *, rows: int, rule: Rule
 ) -> TableView:
     """Return the combined means of columns: computed from the released copies alone."""
-    rule = Rule.FULL if full else Rule.PARTIAL
     lines: list[tuple[Cell, ...]] = []
     for column in columns:
         numbers = [coding.numbers(copy[column.name], column) for copy in copies]

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from engine.methods.datasets.synthesis.variables import Amounts, Codes, Floats, Levels, Variable
+from engine.methods.datasets.synthesis.variables import (
+    Amounts,
+    Codes,
+    Floats,
+    Levels,
+    Variable,
+    values_of,
+)
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor
@@ -87,10 +94,32 @@ class Leaves:
 
     def places(self, predictors: list[Floats], n: int, chance: np.random.Generator) -> tuple[Codes, Codes]:
         """Draw a donor for each of n rows: its place in `rows`, and its leaf."""
-        leaf = np.zeros(n, dtype=np.int64)
-        if self.tree is not None:
-            leaf = self.tree.apply(_matrix(self.encoders, predictors)).astype(np.int64)
+        leaf = self.leaf(predictors, n)
         return self.start[leaf] + (chance.random(n) * self.count[leaf]).astype(np.int64), leaf
+
+    def leaf(self, predictors: list[Floats], n: int) -> Codes:
+        """Return the leaf that each of n rows leads to."""
+        if self.tree is None:
+            return np.zeros(n, dtype=np.int64)
+        return np.asarray(self.tree.apply(_matrix(self.encoders, predictors))).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A column drawn from the leaves of one tree."""
+
+    target: Variable
+    leaves: Leaves
+    beyond: float = 0.0
+
+    def redrawn(self, chance: np.random.Generator) -> Tree:
+        """Return itself: a tree has no parameters to be drawn."""
+        return self
+
+    def draw(self, predictors: list[Floats], n: int, chance: np.random.Generator) -> Floats:
+        """Draw one value for each of n rows."""
+        donors, leaf = self.leaves.places(predictors, n, chance)
+        return drawn(self.target, self.leaves, donors, leaf, chance)
 
 
 def leaves(target: Variable, predictors: list[Variable], rows: Codes, *, smallest: int) -> Leaves:
@@ -113,21 +142,68 @@ def leaves(target: Variable, predictors: list[Variable], rows: Codes, *, smalles
     classification tree is the case of all coordinates; two principal ones cost less and lose little.
     Regression trees as synthesisers: J. Reiter, Journal of Official Statistics 21 (2005).
     """
-    order = rows if isinstance(target, Levels) else rows[np.argsort(target.values[rows], kind="stable")]
-    coordinates = _coordinates(target, predictors, rows)
-    if not predictors or coordinates.shape[1] == 0 or len(rows) < 2 * smallest:
-        return Leaves(None, (), order, np.zeros(1, dtype=np.int64), np.array([len(rows)]))
-    from sklearn.tree import DecisionTreeRegressor  # on first use: it takes a second to load
+    return Growing.on(target, predictors, rows).leaves(smallest=smallest)
 
-    encoders = tuple(Encoder.fitted(one, rows, coordinates) for one in predictors)
-    seen = _matrix(encoders, [values_of(one)[rows] for one in predictors])
-    tree = DecisionTreeRegressor(min_samples_leaf=smallest)
-    tree.fit(seen, coordinates.astype(np.float32))
-    place = np.empty(int(rows.max()) + 1, dtype=np.int64)
-    place[rows] = tree.apply(seen)
-    inside = np.argsort(place[order], kind="stable")
-    count = np.bincount(place[rows], minlength=tree.tree_.node_count)
-    return Leaves(tree, encoders, order[inside], np.cumsum(count) - count, count)
+
+@dataclass(frozen=True)
+class Growing:
+    """What trees for one column are grown on, once for any number of trees.
+
+    Parameters
+    ----------
+    rows, order
+        Places of the training rows; in the order in which a leaf holds them.
+    coordinates
+        Shape (rows, coordinates): what cuts are judged by.
+    encoders, seen
+        By predictor; shape (rows, columns): what trees see of the predictors.
+    """
+
+    rows: Codes
+    order: Codes
+    coordinates: Floats
+    encoders: tuple[Encoder, ...]
+    seen: Predictors
+
+    @staticmethod
+    def on(target: Variable, predictors: list[Variable], rows: Codes) -> Growing:
+        """Make training rows ready."""
+        order = rows if isinstance(target, Levels) else rows[np.argsort(target.values[rows], kind="stable")]
+        coordinates = _coordinates(target, predictors, rows)
+        if not predictors or coordinates.shape[1] == 0:
+            return Growing(rows, order, coordinates, (), np.empty((len(rows), 0), dtype=np.float32))
+        encoders = tuple(Encoder.fitted(one, rows, coordinates) for one in predictors)
+        seen = _matrix(encoders, [values_of(one)[rows] for one in predictors])
+        return Growing(rows, order, coordinates, encoders, seen)
+
+    def leaves(self, *, smallest: int, weights: Codes | None = None, tried: float | None = None) -> Leaves:
+        """Grow a tree.
+
+        Parameters
+        ----------
+        smallest
+            No leaf has fewer rows.
+        weights
+            How often the tree sees each training row; donors are also those that it does not see.
+        tried
+            Share of the predictors that each cut is chosen from; all where it is None.
+        """
+        if not self.encoders or len(self.rows) < 2 * smallest:
+            return Leaves(None, (), self.order, np.zeros(1, dtype=np.int64), np.array([len(self.rows)]))
+        from sklearn.tree import DecisionTreeRegressor  # on first use: it takes a second to load
+
+        tree = DecisionTreeRegressor(min_samples_leaf=smallest, max_features=tried)
+        target = self.coordinates.astype(np.float32)
+        if weights is None:
+            tree.fit(self.seen, target)
+        else:
+            sees = weights > 0  # once each: a leaf has to have enough different rows
+            tree.fit(self.seen[sees], target[sees], sample_weight=weights[sees])
+        place = np.empty(int(self.rows.max()) + 1, dtype=np.int64)
+        place[self.rows] = tree.apply(self.seen)
+        inside = np.argsort(place[self.order], kind="stable")
+        count = np.bincount(place[self.rows], minlength=tree.tree_.node_count)
+        return Leaves(tree, self.encoders, self.order[inside], np.cumsum(count) - count, count)
 
 
 def drawn(target: Variable, found: Leaves, donors: Codes, leaf: Codes, chance: np.random.Generator) -> Floats:
@@ -158,11 +234,6 @@ def _neighbours(target: Amounts, found: Leaves, donors: Codes, below: npt.NDArra
     passing = np.where(below, begins[run], np.append(begins[1:], len(values))[run] - 1)
     start = np.where(target.is_rare[found.rows[donors]], passing, donors)
     return np.asarray(start + np.where(below, -1, 1))
-
-
-def values_of(variable: Variable) -> Floats:
-    """Return one number for each row: the place of its level, or its amount."""
-    return variable.codes.astype(np.float64) if isinstance(variable, Levels) else variable.values
 
 
 def _matrix(encoders: tuple[Encoder, ...], values: list[Floats]) -> Predictors:

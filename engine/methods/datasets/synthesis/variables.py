@@ -171,6 +171,11 @@ def numbered_people(table: Table, key: Column | None) -> Codes:
     return places
 
 
+def values_of(variable: Variable) -> Floats:
+    """Return one number for each row: the place of its level, or its amount."""
+    return variable.codes.astype(np.float64) if isinstance(variable, Levels) else variable.values
+
+
 def written(variable: Variable, drawn: Floats, chance: np.random.Generator) -> list[str]:
     """Return drawn values as cells: levels by their place, amounts as numbers or days.
 

@@ -89,6 +89,28 @@ def test_no_row_breaks_a_rule_and_what_was_mended_is_counted():
     assert release.inside.figures["original_rows_broken"] == 0
 
 
+@pytest.mark.parametrize("kind", ["linear", "ranks", "forest", "kernel", "network"])
+def test_every_kind_of_model_keeps_the_rules_and_draws_every_kind_of_column(kind):
+    given = {"columns": ALL, "copies": 2, "synthesiser": kind, "estimates": ["age"], **RULES}
+    release = made(given, table(400))
+    for frame in release.artefacts[0].frames:
+        assert (frame["came"] <= frame["went"]).all()
+        assert set(frame["diagnosis"]) <= {"asthma", "birth", "fracture"}
+        assert abs(frame["age"].astype(float).mean() - 53.5) < 5
+    proper = kind in ("linear", "ranks")
+    assert release.notes[0].id == f"methods.{ID}.notes.{'full_redrawn' if proper else 'full'}"
+    partial = {"synthesis": "partial", "replaced": ["diagnosis"], "synthesiser": kind, "copies": 1}
+    assert made({"columns": ALL, **partial}, table(400)).notes[0].id == f"methods.{ID}.notes.partial"
+
+
+def test_regressions_and_networks_refuse_more_levels_than_they_can_tell_apart():
+    rows = Table(pd.DataFrame({"sex": [f"v{place % 300}" for place in range(3000)], "age": np.arange(3000)}))
+    made({"columns": ["age", "sex"], "copies": 1}, rows)
+    with pytest.raises(InputRefused) as refused:
+        made({"columns": ["age", "sex"], "copies": 1, "synthesiser": "linear"}, rows)
+    assert refused.value.code == f"{ID}.too_many_levels" and refused.value.values["most"] == 200
+
+
 def test_rows_are_numbered_anew_and_no_person_key_leaves():
     frame = made({"columns": ALL, "copies": 1}).artefacts[0].frame
     assert list(frame.columns) == ["synthetic_row", *ALL]

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from engine.methods.datasets.synthesis.chain import few_levels_first, fit
+from engine.methods.datasets.synthesis import chain
+from engine.methods.datasets.synthesis.chain import few_levels_first
+from engine.methods.datasets.synthesis.models import Synthesiser, learning
 from engine.methods.datasets.synthesis.partition import drawn, leaves
 from engine.methods.datasets.synthesis.variables import POOLED, Amounts, Levels, variable, written
 from engine.table.schema import Column, Domain, Kind, Origin
@@ -16,6 +18,13 @@ from engine.table.schema import Column, Domain, Kind, Origin
 def levels(codes, size=None):
     codes = np.asarray(codes, dtype=np.int64)
     return Levels(codes, tuple(f"v{place}" for place in range(size or codes.max() + 1)))
+
+
+def fit(variables, order, *, smallest, **more):
+    """Fit trees."""
+    chance = np.random.default_rng(0)
+    learn = learning(Synthesiser.TREE, smallest=smallest, chance=chance)
+    return chain.fit(variables, order, smallest=smallest, learn=learn, **more)
 
 
 def amounts(values, step="1"):
