@@ -86,6 +86,11 @@ class Condition:
         return Condition(pairs // size, pairs % size, count, overall, column, tuple(demands))
 
     @property
+    def rows(self) -> Codes:
+        """How many rows each combination has."""
+        return np.bincount(self.combination, self.count).astype(np.int64)
+
+    @property
     def monotone(self) -> bool:
         """Whether merging two groups, one of which holds, gives one that holds."""
         return all(demand.monotone for demand in self.demands)

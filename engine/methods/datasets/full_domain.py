@@ -17,7 +17,7 @@ import numpy.typing as npt
 from engine.methods.datasets.conditions import Condition, cells_of
 from engine.methods.datasets.losses import ColumnLoss, GroupLoss, Loss, loss_of
 from engine.methods.datasets.recoding import Codes, Ladder, Members, combinations, group_numbers
-from engine.methods.datasets.rollup import Rollup, Steps
+from engine.methods.datasets.rollup import Rollup, Steps, starts
 from engine.progress import SILENT, Progress
 
 MIDDLE = 0.6  # of the open combinations, from fine to coarse: measured, .5 and .7 take as many
@@ -96,6 +96,8 @@ class Lattice:
         What is to be least.
     conditions
         What every group has to fulfil beside its size.
+    target
+        Of what the groups are to say something, where that is the loss: its demands are not asked.
     most_average_risk
         Largest mean chance of finding a person of the released table: its groups / its people.
     """
@@ -110,6 +112,7 @@ class Lattice:
         most_left_out: int = 0,
         loss: Loss = Loss.CERTAINTY,
         conditions: Sequence[Condition] = (),
+        target: Condition | None = None,
         most_average_risk: Fraction = Fraction(1),
     ) -> None:
         self.most_average_risk = most_average_risk
@@ -118,7 +121,7 @@ class Lattice:
         self.codes = codes
         rows = np.bincount(members.combination, minlength=len(codes)).astype(np.int64)
         self.of_combination = rows
-        self.loss = loss_of(loss, ladders, codes, rows)
+        self.loss = loss_of(loss, ladders, codes, rows if target is None else target.rows)
         self.rows = Rollup(codes, ladders, count=rows)
         self.people = self.rows
         if not members.each_once:
@@ -129,16 +132,14 @@ class Lattice:
                 values=members.people,
                 distinct=True,
             )
-        self.spreads = [
-            Rollup(
-                codes[one.combination],
-                ladders,
-                further=one.value,
-                values=len(one.overall),
-                count=one.count,
-            )
-            for one in self.conditions
-        ]
+        self.spreads = [self._spread(one) for one in self.conditions]
+        self.target = None if target is None or loss is not Loss.TARGET else self._spread(target)
+
+    def _spread(self, one: Condition) -> Rollup:
+        values = len(one.overall)
+        return Rollup(
+            self.codes[one.combination], self.ladders, further=one.value, values=values, count=one.count
+        )
 
     @property
     def inferred(self) -> bool:
@@ -186,6 +187,10 @@ class Lattice:
 
     def _losses(self, steps: Steps, kept: npt.NDArray[np.bool_] | None, sizes: Codes) -> tuple[float, float]:
         """Return the loss, infinite where the steps do not hold, and the bound."""
+        if self.target is not None:
+            cells = self.target.cells(steps)
+            rows = cells.sizes()
+            sizes = np.array([rows, rows - np.maximum.reduceat(cells.count, starts(cells.group))])
         if not isinstance(self.loss, ColumnLoss):
             return np.inf if kept is None else self.loss.charged(sizes, kept), self.loss.bound(sizes)
         bound = float(sum(total[step] for total, step in zip(self.loss.totals, steps, strict=True)))

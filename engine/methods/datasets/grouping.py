@@ -306,6 +306,15 @@ def conditions(grouping: Grouping, table: Table, request: Request) -> list[Condi
     return found
 
 
+def target_of(grouping: Grouping, table: Table, request: Request) -> Condition | None:
+    """Return the column of which groups are to say something, where one is named."""
+    name = request.values.get("target")
+    if name is None:
+        return None
+    column = request.schema.column(name)
+    return Condition.of(grouping.number, encode_column(table.rows()[name], column), ())
+
+
 def sensitive_cells(grouping: Grouping) -> list[EncodedColumn]:
     """Return the released sensitive columns as they leave."""
     released = [column for column in grouping.columns if column.role is Role.SENSITIVE]

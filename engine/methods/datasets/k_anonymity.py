@@ -28,6 +28,7 @@ from engine.methods.datasets.grouping import (
     refuse,
     refuse_broken,
     sensitive_cells,
+    target_of,
 )
 from engine.methods.datasets.losses import Loss
 from engine.methods.datasets.recoding import Codes
@@ -102,6 +103,7 @@ class KAnonymity(Method):
             choices=tuple(Loss),
             when=("recoding", (COLUMNS,)),
         ),
+        Parameter("target", ParameterKind.COLUMN, when=("loss", (Loss.TARGET.value,))),
         WEIGHTS,
         LEAST_STEPS,
         *CONDITIONS,
@@ -118,6 +120,8 @@ class KAnonymity(Method):
     def further_problems(self, request: Request) -> list[Problem]:
         if wrong := grouping_problems(request):
             return wrong
+        if request.values["target"] is not None and request.values["target"] not in request.values["columns"]:
+            return [Problem("grouping.not_released", {"column": request.values["target"]}, "target")]
         combinations = 1
         for column in identifying_columns(request):
             combinations *= hierarchy_of(column).height + 1
@@ -139,7 +143,9 @@ class KAnonymity(Method):
         asked = conditions(grouping, table, request)
         progress = context.progress.part(0.1, 0.9)
         enough = grouping.members.people >= request.values["k"]
-        made = _made(grouping, asked, request, progress) if enough else None
+        made = (
+            _made(grouping, asked, target_of(grouping, table, request), request, progress) if enough else None
+        )
         if made is None:
             raise refuse(grouping, asked, k=request.values["k"])
         made = replace(made, steps=np.maximum(made.steps, least_steps(request)[:, None]))
@@ -179,7 +185,11 @@ class Made:
 
 
 def _made(
-    grouping: Grouping, asked: Sequence[Condition], request: Request, progress: Progress
+    grouping: Grouping,
+    asked: Sequence[Condition],
+    target: Condition | None,
+    request: Request,
+    progress: Progress,
 ) -> Made | None:
     if request.values["recoding"] == GROUPS:
         return _of_groups(grouping, asked, request, progress)
@@ -192,6 +202,7 @@ def _made(
         most_left_out=int(people * request.values["most_left_out"]),
         loss=Loss(request.values["loss"]),
         conditions=asked,
+        target=target,
         most_average_risk=request.values["average_risk"] or Fraction(1),
     )
     found = search(lattice, seconds=MOST_SECONDS, progress=progress)

@@ -1,4 +1,4 @@
-"""What a table loses when it grows coarser: five measures, each with a bound that only rises.
+"""What a table loses when it grows coarser: six measures, each with a bound that only rises.
 
 A loss has two parts. What the steps alone lose is known before any group is counted, or never falls when a
 column grows coarser, and bounds the loss of every coarser table from below. Rows that are left out are
@@ -27,6 +27,7 @@ class Loss(StrEnum):
     ENTROPY = "entropy"
     DISCERNIBILITY = "discernibility"
     GROUP_SIZE = "group_size"
+    TARGET = "target"
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class ColumnLoss:
 
 @dataclass(frozen=True)
 class GroupLoss:
-    """A loss of the sizes of groups.
+    """A loss of the sizes of groups, or of `target`, for which two rows of numbers stand for the sizes.
 
     Parameters
     ----------
@@ -141,13 +142,31 @@ def group_size(rows: int) -> GroupLoss:
     )
 
 
+def target(rows: int) -> GroupLoss:
+    """Return the share of rows that the most frequent target value of their group says wrongly.
+
+    Iyengar (2002), section 4.2 (classification metric): a row that is left out counts as wrong. Instead of
+    sizes it takes shape (2, groups): rows, and those of them without the most frequent value. Where groups
+    are merged the wrong ones only grow more.
+    """
+
+    def charged(counts: Codes, kept: Kept) -> float:
+        return float(counts[1][kept].sum() + counts[0][~kept].sum()) / rows
+
+    return GroupLoss(
+        lambda counts: float(counts[1].sum()) / rows, charged, lambda shares: float(np.log(len(shares)))
+    )
+
+
 def loss_of(name: Loss, ladders: Sequence[Ladder], codes: Codes, rows: Codes) -> ColumnLoss | GroupLoss:
     """Return a loss by its name, for rows ``codes`` that occur ``rows`` times."""
     if name is Loss.CERTAINTY:
         return certainty(ladders, codes, rows)
     if name is Loss.ENTROPY:
         return entropy(ladders, codes, rows)
-    everybody = int(rows.sum())
+    everybody = max(1, int(rows.sum()))
+    if name is Loss.TARGET:
+        return target(everybody)
     return discernibility(everybody) if name is Loss.DISCERNIBILITY else group_size(everybody)
 
 

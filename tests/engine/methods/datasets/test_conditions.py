@@ -17,7 +17,7 @@ from engine.methods.datasets.recoding import Ladder, Members
 from engine.risk.encoding import encode_column
 from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Domain, Kind, Role
-from tests.engine.methods.datasets.test_recoding import FORMS, ByHand, drawn, prepared
+from tests.engine.methods.datasets.test_recoding import FORMS, ByHand, drawn, prepared, wanted
 
 ILL = {"flu": ("lungs",), "cold": ("lungs",), "ulcer": ("gut",), "colic": ("gut",), "gout": ("joints",)}
 ORDER = ("cold", "colic", "flu", "gout", "ulcer")
@@ -104,8 +104,8 @@ CASES = {
 class Slowly(ByHand):
     """With a condition: every group of rows must hold in itself."""
 
-    def __init__(self, table, person, ill, holds=lambda own, everybody: True, risk=1):
-        super().__init__(table, person)
+    def __init__(self, table, person, ill, holds=lambda own, everybody: True, risk=1, wanted=None):
+        super().__init__(table, person, wanted)
         self.rows, self.ill, self.everybody_ill = list(zip(*table, strict=True)), ill, shares(ill)
         self.condition, self.risk = holds, risk
 
@@ -136,13 +136,18 @@ def test_the_search_with_a_condition_is_exact(name, seed):
     table, person = drawn(seed)
     ill = illnesses(seed, len(person))
     codes, members, ladders, number = prepared(table, person)
+    want, foretold = wanted(seed, len(person))
     if name == "average risk":
-        hand, conditions, risk = Slowly(table, person, ill, risk=Fraction(1, 6)), [], Fraction(1, 6)
+        hand, conditions, risk = (
+            Slowly(table, person, ill, risk=Fraction(1, 6), wanted=want),
+            [],
+            Fraction(1, 6),
+        )
     else:
         column, demand, holds = CASES[name]
         encoded = encode_column(pd.Series(ill), column)
         conditions, risk = [Condition.of(number, encoded, [demand(encoded)])], Fraction(1)
-        hand = Slowly(table, person, ill, holds)
+        hand = Slowly(table, person, ill, holds, wanted=want)
     every = list(product(*(range(form.height + 1) for form in FORMS)))
     for k, most in ((2, 0), (2, 1), (3, len(set(person)) // 5)):
         by_hand = [found for steps in every if (found := hand.losses(steps, k, most)) is not None]
@@ -155,6 +160,7 @@ def test_the_search_with_a_condition_is_exact(name, seed):
                 most_left_out=most,
                 loss=loss,
                 conditions=conditions,
+                target=Condition.of(number, foretold, ()) if loss is Loss.TARGET else None,
                 most_average_risk=risk,
             )
             found = search(lattice)

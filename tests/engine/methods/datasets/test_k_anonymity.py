@@ -1,6 +1,7 @@
 """k-anonymity: every released group is large enough, and nothing of the original order or rows leaves."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -235,6 +236,8 @@ def test_what_no_table_fulfils_is_said(asked, code, recoding, tmp_path):
         ({"columns": ["age"], "k": 2, "weights": {"town": 2}}, "grouping.not_released"),
         ({"columns": ["age"], "k": 2, "least_steps": {"town": 1}}, "grouping.not_released"),
         ({"columns": ["age"], "k": 2, "least_steps": {"age": 9}}, "grouping.no_such_step"),
+        ({"columns": ["age"], "k": 2, "loss": "target", "target": "ill"}, "grouping.not_released"),
+        ({"columns": ["age"], "k": 2, "loss": "target"}, "parameters.unfilled"),
     ],
 )
 def test_conditions_are_checked_from_declarations(asked, code):
@@ -260,6 +263,25 @@ def test_values_that_a_hierarchy_misses_are_named_inside_only(tmp_path):
     count = int((ill_people().rows()["town"] == "c").sum())
     assert named[0].rows == (("town", "c", count),)
     assert all("unknown" not in view.title.id for view in release.views)
+
+
+def test_groups_that_foretell_a_column(tmp_path):
+    """Illness hangs on the town alone: ages go before towns do, whatever else that loses."""
+    rows = ill_people()
+    frame = rows.rows().assign(ill=["v" if town == "a" else "w" for town in rows.rows()["town"]])
+    given = {"columns": ["age", "town", "ill"], "k": 30, "most_left_out": 0}
+    schema = Schema(
+        tuple(
+            replace(one, hierarchy=Hierarchy(tree={"a": ("a",), "b": ("b",), "c": ("b",)}))
+            if one.name == "town"
+            else one
+            for one in ILL.columns
+        )
+    )
+    told, _ = made({**given, "loss": "target", "target": "ill"}, rows.with_rows(frame), tmp_path, schema)
+    assert told.inside.figures["loss"] == 0
+    groups = told.artefacts[0].frame.groupby(["age", "town"])["ill"]
+    assert groups.nunique().max() == 1 and groups.size().min() >= 30
 
 
 def view_of(release, name):

@@ -5,14 +5,18 @@ from itertools import product
 from math import log2
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from engine.methods.datasets import recoding, rollup
 from engine.methods.datasets.ascending import ascending
+from engine.methods.datasets.conditions import Condition
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.losses import Loss
 from engine.methods.datasets.recoding import Ladder, Members, combinations
+from engine.risk.encoding import encode_column
 from engine.table.hierarchies import Hierarchy
+from engine.table.schema import Column, Kind
 
 TREE = Hierarchy.from_json(
     {"tree": {"a": ["ab", "x"], "b": ["ab", "x"], "c": ["c", "x"], "d": ["d", "y"]}}, column="t"
@@ -32,6 +36,14 @@ def drawn(seed):
     return table, person
 
 
+def wanted(seed, rows):
+    """Return a column that the groups are to foretell, as it is and encoded."""
+    values = [
+        ("no", "perhaps", "yes")[one] for one in np.random.default_rng(2000 + seed).integers(0, 3, rows)
+    ]
+    return values, encode_column(pd.Series(values), Column("wanted", kind=Kind.CATEGORY))
+
+
 def prepared(table, person):
     ladders, codes = [], []
     for column, hierarchy in zip(table, FORMS, strict=True):
@@ -45,7 +57,9 @@ def prepared(table, person):
 class ByHand:
     """One combination of steps on the rows themselves, slowly, as the definitions say."""
 
-    def __init__(self, table, person):
+    def __init__(self, table, person, wanted=None):
+        self.rows_of_table = list(zip(*table, strict=True))
+        self.wanted = wanted if wanted is not None else ["same"] * len(person)
         self.entries = sorted({(*row, who) for *row, who in zip(*table, person, strict=True)})
         self.everybody = set(person)
         self.columns = [[row[place] for row in self.entries] for place in range(len(FORMS))]
@@ -81,7 +95,15 @@ class ByHand:
                 stay = tuple(one[number] for one in reads) in kept
                 penalty += (alike[group] - 1) / max(1, len(listed) - 1) if stay else 1
                 bits += -log2(narrow[value] / (wide[group] if stay else rows))
+        own = {}
+        for row, want in zip(self.rows_of_table, self.wanted, strict=True):
+            text = tuple(
+                form.at([value], step)[0] for form, value, step in zip(FORMS, row, steps, strict=True)
+            )
+            own.setdefault(text, []).append(want)
+        told = sum(max(Counter(own[text]).values()) for text in kept)
         return {
+            Loss.TARGET: 1 - told / len(self.wanted),
             Loss.CERTAINTY: penalty / rows / len(FORMS),
             Loss.ENTROPY: bits,
             Loss.DISCERNIBILITY: sum(len(groups[text]) ** 2 for text in kept) + rows * left,
@@ -99,9 +121,20 @@ class ByHand:
 @pytest.mark.parametrize(("k", "most"), [(2, 0), (3, 2), (5, 1)])
 def test_the_search_is_exact(seed, k, most, loss):
     table, person = drawn(seed)
-    distinct, members, ladders, _ = prepared(table, person)
-    found = search(Lattice(distinct, members, ladders, k=k, most_left_out=most, loss=loss))
-    best = ByHand(table, person).best(loss, k, most)
+    distinct, members, ladders, number = prepared(table, person)
+    want, column = wanted(seed, len(person))
+    found = search(
+        Lattice(
+            distinct,
+            members,
+            ladders,
+            k=k,
+            most_left_out=most,
+            loss=loss,
+            target=Condition.of(number, column, ()) if loss is Loss.TARGET else None,
+        )
+    )
+    best = ByHand(table, person, want).best(loss, k, most)
     assert (found is None) == (best is None)
     if found is not None:
         assert found.loss == pytest.approx(best, abs=1e-9) == found.least
