@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from engine.methods.datasets.full_domain import Lattice
-from engine.methods.datasets.grouping import Grouping
+from engine.methods.datasets.grouping import Grouping, Written
 from engine.methods.datasets.joining import ends, row_loss
 from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.rollup import Steps
+from engine.methods.shared.rows import hierarchy_of
+from engine.risk.downcoding import downcoding
 from engine.risk.encoding import EncodedColumn
 
 MOST_COMBINATIONS = 2_000  # for which somebody looks: evenly spaced among all
@@ -89,6 +92,40 @@ def refinement(
         left=float((rows[best] * weight).sum() / total),
         known=float((known * weight).sum() / total),
     )
+
+
+def downcoded(grouping: Grouping, read: Written, least: Codes) -> dict[str, float]:
+    """Run the downcoding attack on groups that are written no coarser than they had to be.
+
+    Somebody is taken to know which values occur in a column.
+
+    Parameters
+    ----------
+    grouping
+        The table; nobody has been left out.
+    read
+        What every combination reads in each identifying column.
+    least
+        The step of each of them below which nothing was to leave.
+    """
+    original = {
+        column.name: np.array(ladder.values, dtype=object)[grouping.codes[grouping.number, place]]
+        for place, (column, ladder) in enumerate(zip(grouping.identifying, grouping.ladders, strict=True))
+    }
+    found = downcoding(
+        pd.DataFrame({name: texts[grouping.number] for name, texts in read.items()}),
+        {one.name: hierarchy_of(one) for one in grouping.identifying if one.name not in grouping.ranged},
+        {one.name: ladder.values for one, ladder in zip(grouping.identifying, grouping.ladders, strict=True)},
+        least={one.name: int(step) for one, step in zip(grouping.identifying, least, strict=True)},
+        original=pd.DataFrame(original),
+    )
+    alone = found.alone or 0
+    return {
+        "finer": round(found.finer, 4),
+        "open_groups": found.open_groups,
+        "predicates": found.predicates,
+        "alone": alone,
+    }
 
 
 def _classes(grouping: Grouping, group: Codes, steps: Codes) -> tuple[Codes, Codes, Codes, np.ndarray]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from engine.methods.datasets.ascending import ascending
-from engine.methods.datasets.attacks import given_away, refinement
+from engine.methods.datasets.attacks import downcoded, given_away, refinement
 from engine.methods.datasets.conditions import Condition
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.grouping import (
@@ -56,7 +56,7 @@ ID = "datasets.k_anonymity"
 MOST_COMBINATIONS = 1_000_000
 MOST_SECONDS = 600.0
 COLUMNS, GROUPS = "whole_columns", "groups"
-ATTACKS = ("given_away", "refinement")  # figures with a view of their own
+ATTACKS = ("given_away", "refinement", "downcoding")  # figures with a view of their own
 
 
 class KAnonymity(Method):
@@ -238,8 +238,16 @@ def _of_groups(
         return None
     attack = refinement(grouping, found.group, found.steps, sensitive_cells(grouping))
     told = {name: round(value, 4) for name, value in asdict(attack).items()}
-    figures = {"loss": round(found.loss, 6), **{f"refinement_{name}": value for name, value in told.items()}}
-    return Made(found.group, found.steps, figures, (figures_view(told, "refinement"),))
+    least = least_steps(request)
+    read = grouping.on_steps(found.group, np.maximum(found.steps, least[:, None]))
+    finer = downcoded(grouping, read, least)
+    figures = {
+        "loss": round(found.loss, 6),
+        **{f"refinement_{name}": value for name, value in told.items()},
+        **{f"downcoding_{name}": value for name, value in finer.items()},
+    }
+    views = (figures_view(told, "refinement"), figures_view(finer, "downcoding"))
+    return Made(found.group, found.steps, figures, views)
 
 
 def _inside(made: Made, grouping: Grouping) -> Inside:

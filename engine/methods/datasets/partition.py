@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from engine.methods.datasets.attacks import downcoded
 from engine.methods.datasets.grouping import (
     ALL_COLUMNS,
     CONDITIONS,
@@ -112,7 +113,7 @@ class Partition(Method):
             (artefact,),
             self.cost(request),
             (grouping.steps_view(group, steps),) if on_steps else (),
-            inside=_inside(grouping, group, _lost(grouping, group, steps, low, high)),
+            inside=_inside(grouping, group, _lost(grouping, group, steps, low, high), written),
         )
 
 
@@ -157,7 +158,7 @@ def _lost(grouping: Grouping, group: Codes, steps: Codes, low: Codes, high: Code
     return lost
 
 
-def _inside(grouping: Grouping, group: Codes, lost: Floats) -> Inside:
+def _inside(grouping: Grouping, group: Codes, lost: Floats, written: Written) -> Inside:
     sizes = grouping.members.sizes(group)
     weights = np.array([ladder.weight for ladder in grouping.ladders])
     mean = lost[:, grouping.number].mean(axis=1)
@@ -168,6 +169,8 @@ def _inside(grouping: Grouping, group: Codes, lost: Floats) -> Inside:
         "groups": len(sizes),
         "loss": round(float((mean * weights).sum() / weights.sum()), 6),
     }
+    finer = downcoded(grouping, written, np.zeros(len(grouping.identifying), dtype=np.int64))
+    views = (figures_view(figures), figures_view(finer, "downcoding"), losses_view(grouping, lost))
     unknown = grouping.unknown_view()
-    views = (figures_view(figures), losses_view(grouping, lost))
-    return Inside(views if unknown is None else (*views, unknown), figures)
+    attack = {f"downcoding_{name}": value for name, value in finer.items()}
+    return Inside(views if unknown is None else (*views, unknown), {**figures, **attack})

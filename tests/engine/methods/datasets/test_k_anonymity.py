@@ -284,6 +284,9 @@ def test_groups_that_foretell_a_column(tmp_path):
     assert groups.nunique().max() == 1 and groups.size().min() >= 30
 
 
+FINER = ("finer", "open_groups", "predicates", "alone")
+
+
 def view_of(release, name):
     return next(view for view in release.inside.views if view.title.id == f"grouping.views.{name}.title")
 
@@ -312,4 +315,10 @@ def test_local_recoding_shows_the_attack_on_it(tmp_path):
     figures = release.inside.figures
     assert 0 <= figures["refinement_right"] <= 1 and 0 <= figures["refinement_known"] <= 1
     assert figures["refinement_fit"] >= figures["smallest_group"]
+    assert 0 <= figures["downcoding_alone"] <= figures["downcoding_predicates"]
+    rows = ill_people().with_rows(pd.DataFrame({"town": ["a", "b", "c", "c"]}))
+    few, _ = made_of({"columns": ["town"], "k": 2, "recoding": "groups"}, rows, tmp_path)
+    assert sorted(few.artefacts[0].frame["town"]) == ["c", "c", "x", "x"]  # two towns below x: one each
+    shown = [line[1] for line in view_of(few, "downcoding").rows]
+    assert shown == [0.5, 1, 2, 2] == [few.inside.figures[f"downcoding_{name}"] for name in FINER]
     assert not any("left_out" in view.title.id for view in release.inside.views)
