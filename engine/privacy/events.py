@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -213,10 +213,38 @@ class Parallel(Several):
         parts = [part.together(neighbours) for part in self.parts]
         if all(part == parts[0] for part in parts[1:]):
             return parts[0] if parts else ()
+        covering = next((part for part in parts if _covers(part, parts)), None)
+        if covering is not None:
+            return covering
         sums = [_sum(leaf.epsilon() for leaf in part) for part in parts]
         if None in sums:
             return tuple(leaf for part in parts for leaf in part)  # no order among curves: their sum holds
         return parts[max(range(len(parts)), key=lambda place: sums[place] or Fraction(0))]
+
+
+def _covers(part: tuple[Mechanism, ...], parts: Sequence[tuple[Mechanism, ...]]) -> bool:
+    """Say whether (ε, δ) of a part holds for all, and is all that anybody uses of it.
+
+    Its mechanisms have to fail with a δ each: then their levels are added up, and no distribution is made of
+    them that could be smaller than that of another part.
+    """
+    stated = [leaf.stated() for leaf in part]
+    if not stated or any(pair is None or pair[1] == 0 for pair in stated):
+        return False
+    own = _pair(part)
+    pairs = [_pair(other) for other in parts]
+    return own is not None and all(
+        pair is not None and pair[0] <= own[0] and pair[1] <= own[1] for pair in pairs
+    )
+
+
+def _pair(part: tuple[Mechanism, ...]) -> tuple[Fraction, Fraction] | None:
+    """Return Σ ε and Σ δ of mechanisms that state both."""
+    stated = [leaf.stated() for leaf in part]
+    known = [pair for pair in stated if pair is not None]
+    if len(known) < len(stated):
+        return None
+    return sum((one for one, _ in known), Fraction(0)), sum((two for _, two in known), Fraction(0))
 
 
 def _sum(levels: Iterator[Fraction | None]) -> Fraction | None:

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.datasets.marginal_model.rounds import Learnt, learn
-from engine.methods.datasets.marginal_model.sampling import rows_of, uniform
+from engine.methods.datasets.marginal_model.sampling import rows_of
 from engine.methods.datasets.marginal_model.schedule import Schedule
+from engine.methods.datasets.synthesis.invented import invented_table
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
-    DictionaryEntry,
     Expected,
     Family,
     Forecast,
@@ -25,7 +24,6 @@ from engine.methods.protocol import (
     Release,
     Request,
     Rows,
-    TableArtefact,
 )
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import (
@@ -33,16 +31,13 @@ from engine.methods.shared.column_cells import (
     CELL_KINDS,
     OWN_EDGES,
     ColumnCells,
-    Intervals,
     columns_as_cells,
     edge_problems,
     is_listed,
 )
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
-from engine.methods.shared.rows import entry
 from engine.privacy.accuracy import Accuracy, gaussian_accuracy, laplace_accuracy
 from engine.privacy.promise import Promise
-from engine.table import coding
 from engine.table.table import Table
 from engine.views import TableView, Text
 
@@ -177,14 +172,9 @@ class Marginals(Method):
         n = request.values["rows"] or min(most, max(1, round(learnt.model.total)))
         drawn = rows_of(learnt.model, n, context.noise)
         drawn = drawn[:, context.noise.shuffled(n)]
-        cells = {
-            column.column.name: column.written(codes, uniform(context.noise, n))
-            for column, codes in zip(columns, drawn, strict=True)
-        }
-        frame = pd.DataFrame(cells, dtype="str")
-        dictionary = tuple(_entry(column) for column in columns)
         views = (_measured_view(learnt, request.values["columns"], schedule),)
-        return Release((TableArtefact("table", (frame,), dictionary),), self.cost(request), views)
+        artefact = invented_table(columns, drawn, context.noise)
+        return Release((artefact,), self.cost(request), views)
 
 
 def _is_thin(schedule: Schedule) -> bool:
@@ -195,14 +185,6 @@ def _accuracy(schedule: Schedule, scale: Fraction) -> Accuracy:
     if schedule.is_gaussian:
         return gaussian_accuracy(scale**2, count=1)
     return laplace_accuracy(scale, count=1)
-
-
-def _entry(cells: ColumnCells) -> DictionaryEntry:
-    found = entry(cells.column, "invented")
-    if isinstance(cells, Intervals):
-        return found
-    values = (*coding.levels(cells.column), coding.OTHER)
-    return DictionaryEntry(found.name, found.meaning, found.kind, found.unit, values)
 
 
 def _measured_view(learnt: Learnt, names: tuple[str, ...], schedule: Schedule) -> TableView:

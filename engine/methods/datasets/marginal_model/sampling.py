@@ -28,7 +28,7 @@ def rows_of(model: Model, n: int, noise: Noise) -> Codes:
             if one in done:
                 continue
             known = tuple(other for other in clique if other in done)
-            drawn[one] = _column(_conditional(model, place, known, one), drawn, known, model, n, noise)
+            drawn[one] = _column(conditional(model, place, known, one), drawn, known, model, n, noise)
             done.add(one)
     return drawn
 
@@ -38,7 +38,7 @@ def uniform(noise: Noise, n: int) -> Floats:
     return np.asarray((noise.random_keys(n) >> np.uint64(11)).astype(np.float64) * 2.0**-53)
 
 
-def _conditional(model: Model, place: int, known: Attributes, one: int) -> Floats:
+def conditional(model: Model, place: int, known: Attributes, one: int) -> Floats:
     """Return the shares of a column for every combination of known ones, shape (combinations, cells)."""
     clique = model.tree.cliques[place]
     away = tuple(axis for axis, other in enumerate(clique) if other not in known and other != one)

@@ -1,0 +1,121 @@
+"""Where the model of seeds comes from: noisy tables of other people, or nobody at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.methods.datasets.marginal_model.fitting import Model
+from engine.methods.datasets.marginal_model.rounds import learn
+from engine.methods.datasets.marginal_model.sampling import conditional
+from engine.methods.datasets.marginal_model.schedule import Schedule
+from engine.methods.datasets.seeds.models import ColumnModel, Conditional
+from engine.privacy.events import Event
+from engine.privacy.mechanisms import LaplaceCounts
+from engine.privacy.noise import Noise
+from engine.progress import SILENT, Progress
+
+Codes = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+PAIRS, COLUMNS, NOBODY = "pairs", "columns", "nobody"
+KINDS = (PAIRS, COLUMNS, NOBODY)
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How a model is learnt, from declarations alone.
+
+    Parameters
+    ----------
+    kind
+        One of `KINDS`: noisy tables of pairs, noisy columns that have nothing to do with each other, or every
+        declared cell equally likely.
+    sizes, ordered
+        Cells of every column, and how many of the first of them have an order.
+    epsilon
+        What it may cost, without δ.
+    about_rows
+        Roughly how many rows it is learnt from.
+    """
+
+    kind: str
+    sizes: tuple[int, ...]
+    ordered: tuple[int, ...]
+    epsilon: Fraction
+    about_rows: int
+
+    @property
+    def schedule(self) -> Schedule:
+        """Which noise the tables of pairs get."""
+        return Schedule(self.sizes, self.epsilon, Fraction(0), 1, 1, self.about_rows)
+
+    @property
+    def counts(self) -> LaplaceCounts:
+        """The noise of all columns together: every row is counted once in each."""
+        return LaplaceCounts(len(self.sizes), self.epsilon)
+
+    @property
+    def event(self) -> Event | None:
+        """What learning costs; None where it reads nobody."""
+        if self.kind == NOBODY:
+            return None
+        return self.schedule.events if self.kind == PAIRS else self.counts.event
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the noise of a count of one column, the largest."""
+        if self.kind == NOBODY:
+            return 0.0
+        scale = max(self.schedule.single) if self.kind == PAIRS else self.counts.scale
+        return self.schedule.deviation(scale)
+
+    def learnt(self, codes: Codes, noise: Noise, *, progress: Progress = SILENT) -> Learnt:
+        """Return the model of rows, shape (columns, n)."""
+        if self.kind == PAIRS:
+            found = learn(codes, self.schedule, ordered=self.ordered, noise=noise, progress=progress)
+            return _of_tree(found.model)
+        if self.kind == NOBODY:
+            return _separate([np.ones(size) for size in self.sizes])
+        exact = [np.bincount(one, minlength=size) for one, size in zip(codes, self.sizes, strict=True)]
+        noisy = self.counts.release(np.concatenate(exact).astype(np.int64), noise)
+        return _separate(np.split(noisy, np.cumsum(self.sizes)[:-1]))
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """Shares of every column given those drawn before; ``order`` says which column is drawn when."""
+
+    order: tuple[int, ...]
+    conditionals: tuple[Conditional, ...]
+
+    def model(self, *, fewest: int, most: int) -> ColumnModel:
+        """Return the model that draws so many of the last columns anew."""
+        return ColumnModel(self.conditionals, fewest, most)
+
+
+def _separate(counts: Sequence[npt.NDArray]) -> Learnt:
+    conditionals = []
+    for one in counts:
+        positive = np.maximum(one.astype(np.float64), 0)
+        shares = positive / positive.sum() if positive.sum() > 0 else np.full(len(one), 1 / len(one))
+        conditionals.append(Conditional.of(shares[None, :]))
+    return Learnt(tuple(range(len(counts))), tuple(conditionals))
+
+
+def _of_tree(model: Model) -> Learnt:
+    """Walk the cliques from the first outwards, as rows are drawn from the model."""
+    order: list[int] = []
+    conditionals = []
+    for place, clique in enumerate(model.tree.cliques):
+        for one in clique:
+            if one not in order:
+                known = tuple(other for other in clique if other in order)
+                shares = conditional(model, place, known, one)
+                conditionals.append(Conditional.of(shares, [order.index(other) for other in known]))
+                order.append(one)
+    return Learnt(tuple(order), tuple(conditionals))

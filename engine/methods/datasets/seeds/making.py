@@ -1,0 +1,102 @@
+"""Rows from seeds, one after the other, until there are as many as were asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.methods.datasets.seeds.crowds import Crowd, in_same_bin, weighted
+from engine.methods.datasets.seeds.models import SeedModel
+from engine.privacy.mechanisms.seeded_rows import SeededRows
+from engine.privacy.noise import Noise
+from engine.progress import SILENT, Progress
+
+Codes = npt.NDArray[np.int64]
+
+LARGEST_BATCH, SMALLEST_BATCH = 1 << 15, 256
+
+
+@dataclass(frozen=True)
+class Made:
+    """Rows that passed, shape (rows, columns), and what nobody outside may know.
+
+    ``tried`` rows were made, and ``alone`` of those that leave are from the model alone.
+    """
+
+    rows: Codes
+    tried: int
+    alone: int
+
+
+def made(
+    model: SeedModel, seeds: Codes, test: SeededRows, noise: Noise, *, progress: Progress = SILENT
+) -> Made:
+    """Return as many rows as the test was planned for.
+
+    Parameters
+    ----------
+    model
+        Learnt from nobody among the seeds.
+    seeds
+        Shape (n, columns); there may be none.
+    test
+        The declared test; its ``count`` says how many rows leave.
+    noise
+        The noise door.
+
+    Notes
+    -----
+    Bindschaedler (2018), mechanism 3.1, until a row passes. What did not pass is never told: see
+    `SeededRows` for what that costs. Every twentieth or so row is from the model alone, so that it ends.
+    """
+    crowds = model.crowds(seeds)
+    kept: list[Codes] = []
+    missing, tried, alone = test.count, 0, 0
+    while missing:
+        progress.step(1 - missing / test.count, "synthesis.seeds")
+        n = min(LARGEST_BATCH, max(SMALLEST_BATCH, 2 * missing))
+        source = _sources(len(seeds), test, n, noise)
+        from_seed = np.flatnonzero(source >= 0)
+        of = seeds[source[from_seed]]
+        rows = np.empty((n, seeds.shape[1]), dtype=np.int64)
+        rows[from_seed] = model.made(of, noise)
+        rows[source < 0] = model.alone(n - len(from_seed), noise)
+        passing = np.ones(n, dtype=bool)
+        if len(from_seed):
+            passing[from_seed] = passes(score(crowds(rows[from_seed], of), test), test, noise)
+        places = np.flatnonzero(passing)[:missing]
+        kept.append(rows[places])
+        alone += int((source[places] < 0).sum())
+        missing -= len(places)
+        tried += n
+    return Made(np.concatenate(kept), tried, alone)
+
+
+def score(crowd: Crowd, test: SeededRows) -> Codes:
+    """Return the size of the crowd of every row, as the test counts it."""
+    return weighted(crowd) if test.ratio == 1 else in_same_bin(crowd, ratio=float(test.ratio))
+
+
+def passes(scores: Codes, test: SeededRows, noise: Noise) -> npt.NDArray[np.bool_]:
+    """Draw which rows pass: surely from the threshold on, never below the least crowd."""
+    short = np.maximum(test.threshold - scores, 0)
+    lot = noise.bernoulli_exp_minus_each(short * test.rate.numerator, test.rate.denominator)
+    return np.asarray(lot & (scores >= test.least))
+
+
+def pass_probability(size: int, test: SeededRows) -> float:
+    """Return how likely a crowd of some size passes."""
+    if size < test.least:
+        return 0.0
+    return float(np.exp(-float(test.rate) * max(test.threshold - size, 0)))
+
+
+def _sources(seeds: int, test: SeededRows, n: int, noise: Noise) -> Codes:
+    """Return the seed of every try, −1 for the model alone, which weighs q · max(seeds, t)."""
+    share = Fraction(test.alone)
+    weight, each = share.numerator * max(seeds, test.least), share.denominator
+    drawn = noise.uniform_below(seeds * each + weight, n)
+    return np.where(drawn < seeds * each, drawn // each, -1)

@@ -1,0 +1,230 @@
+"""Models that make a row from a seed, with the likelihood of every row from every seed, exactly known."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.methods.datasets.seeds.crowds import Crowd
+from engine.privacy.noise import Noise
+
+Codes = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+GRID = 2**30
+"""Shares are whole parts of it, so that what is drawn has exactly the likelihood that is computed."""
+
+
+class SeedModel(ABC):
+    """Makes rows from seeds. It has been learnt from other people, or from nobody."""
+
+    @abstractmethod
+    def made(self, seeds: Codes, noise: Noise) -> Codes:
+        """Return a row from every seed, both of shape (n, columns)."""
+
+    @abstractmethod
+    def alone(self, n: int, noise: Noise) -> Codes:
+        """Return rows that no seed has a part in, shape (n, columns)."""
+
+    @abstractmethod
+    def crowds(self, seeds: Codes) -> Callable[[Codes, Codes], Crowd]:
+        """Return what says for rows, and the seed of each, who of all seeds could have led to them."""
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """The shares of a column's cells for every combination of earlier columns.
+
+    Parameters
+    ----------
+    parents
+        Places of earlier columns; the last runs fastest.
+    edges
+        Shares added up, in parts of `GRID`: shape (combinations, cells), the last edge is `GRID`.
+    """
+
+    parents: tuple[int, ...]
+    edges: Codes
+
+    @staticmethod
+    def of(shares: Floats, parents: Sequence[int] = ()) -> Conditional:
+        """Round shares, shape (combinations, cells), each line summing to 1."""
+        edges = np.rint(np.minimum(np.cumsum(shares, axis=1), 1.0) * GRID).astype(np.int64)
+        edges[:, -1] = GRID
+        return Conditional(tuple(parents), edges)
+
+    @property
+    def size(self) -> int:
+        """How many cells the column has."""
+        return self.edges.shape[1]
+
+    @cached_property
+    def logs(self) -> Floats:
+        """The logarithms of the shares, −inf where there is none."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.diff(self.edges, axis=1, prepend=0) / GRID))
+
+    @cached_property
+    def _line(self) -> Codes:
+        return np.asarray((self.edges + np.arange(len(self.edges))[:, None] * GRID).ravel())
+
+    def drawn(self, combination: Codes, noise: Noise) -> Codes:
+        """Return a cell for every combination."""
+        place = combination * GRID + noise.uniform_below(GRID, len(combination))
+        return np.asarray(np.searchsorted(self._line, place, side="right") - combination * self.size)
+
+
+@dataclass(frozen=True)
+class ColumnModel(SeedModel):
+    """Keeps the first columns of a seed and draws the others, one after the other.
+
+    Parameters
+    ----------
+    conditionals
+        One for each column, in the order in which they are drawn.
+    fewest, most
+        How many of the last columns are drawn anew: a number ω between them, each equally likely.
+
+    Notes
+    -----
+    A row y has from a seed d, with which it agrees in its first L columns of m, the likelihood
+    Σ over ω >= m − L of Q_ω(y), over the number of possible ω: it depends on d through L alone. Q_ω is the
+    product of the shares of the last ω cells given those before. Bindschaedler (2018), equation 6.13, with
+    the likelihood that it leaves implicit. ω = 0 copies the seed, ω = m has no seed.
+    """
+
+    conditionals: tuple[Conditional, ...]
+    fewest: int
+    most: int
+
+    @property
+    def columns(self) -> int:
+        """How many columns there are."""
+        return len(self.conditionals)
+
+    def made(self, seeds: Codes, noise: Noise) -> Codes:
+        redrawn = self.fewest + noise.uniform_below(self.most - self.fewest + 1, len(seeds))
+        return self._drawn(seeds, redrawn, noise)
+
+    def alone(self, n: int, noise: Noise) -> Codes:
+        nothing = np.zeros((n, self.columns), dtype=np.int64)
+        return self._drawn(nothing, np.full(n, self.columns), noise)
+
+    def _drawn(self, seeds: Codes, redrawn: Codes, noise: Noise) -> Codes:
+        rows = seeds.copy()
+        for place in range(self.columns - int(redrawn.max(initial=0)), self.columns):
+            anew = np.flatnonzero(redrawn >= self.columns - place)
+            combination = self._combination(rows[anew], place)
+            rows[anew, place] = self.conditionals[place].drawn(combination, noise)
+        return rows
+
+    def _combination(self, rows: Codes, place: int) -> Codes:
+        found = np.zeros(len(rows), dtype=np.int64)
+        for parent in self.conditionals[place].parents:
+            found = found * self.conditionals[parent].size + rows[:, parent]
+        return found
+
+    def crowds(self, seeds: Codes) -> Callable[[Codes, Codes], Crowd]:
+        prefixes = Prefixes.of(seeds, [one.size for one in self.conditionals])
+        kept = self.columns - self.most
+
+        def crowd(rows: Codes, of: Codes) -> Crowd:
+            agree = prefixes.counts(rows, first=kept, last=self.columns - self.fewest)
+            exactly = agree - np.append(agree[:, 1:], np.zeros((len(rows), 1), dtype=np.int64), axis=1)
+            length = np.cumprod(rows == of, axis=1).sum(axis=1)
+            return Crowd(exactly, self._logs(rows), np.clip(length - kept, 0, self.most - self.fewest))
+
+        return crowd
+
+    def _logs(self, rows: Codes) -> Floats:
+        """Return ln Σ_{ω >= m − L} Q_ω for L from m − most to m − fewest, less ln of how many ω there are."""
+        each = np.zeros((len(rows), self.columns))
+        for place in range(self.columns - self.most, self.columns):
+            each[:, place] = self.conditionals[place].logs[self._combination(rows, place), rows[:, place]]
+        after = np.append(np.cumsum(each[:, ::-1], axis=1)[:, ::-1], np.zeros((len(rows), 1)), axis=1)
+        products = after[:, self.columns - self.most : self.columns - self.fewest + 1]  # ω falls along it
+        highest = products.max(axis=1, keepdims=True)
+        choices = self.most - self.fewest + 1
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.cumsum(np.exp(products - highest), axis=1) / choices) + highest)
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """How many rows begin alike, for beginnings of every length.
+
+    Parameters
+    ----------
+    sizes
+        Cells of every column.
+    keys
+        For every column the different beginnings that end with it, sorted: the place of the beginning before,
+        times the cells, plus the cell.
+    members
+        How many rows have each.
+    n
+        How many rows there are.
+    """
+
+    sizes: tuple[int, ...]
+    keys: tuple[Codes, ...]
+    members: tuple[Codes, ...]
+    n: int
+
+    @staticmethod
+    def of(rows: Codes, sizes: Sequence[int]) -> Prefixes:
+        """Count the beginnings of rows, shape (n, columns)."""
+        place = np.zeros(len(rows), dtype=np.int64)
+        keys, members = [], []
+        for column, size in enumerate(sizes):
+            unique, place, counts = np.unique(
+                place * size + rows[:, column], return_inverse=True, return_counts=True
+            )
+            place = place.reshape(-1)
+            keys.append(unique)
+            members.append(counts)
+        return Prefixes(tuple(sizes), tuple(keys), tuple(members), len(rows))
+
+    def counts(self, rows: Codes, *, first: int, last: int) -> Codes:
+        """Return how many of the counted rows agree in the first ``first`` … ``last`` columns with each row.
+
+        Examples
+        --------
+        >>> some = np.array([[0, 1], [0, 0], [1, 1]])
+        >>> Prefixes.of(some, (2, 2)).counts(np.array([[0, 1]]), first=0, last=2).tolist()
+        [[3, 2, 1]]
+        """
+        found = np.zeros((len(rows), last - first + 1), dtype=np.int64)
+        if first == 0:
+            found[:, 0] = self.n
+        place = np.zeros(len(rows), dtype=np.int64)
+        alive = np.full(len(rows), self.n > 0)
+        for column in range(last):
+            key = place * self.sizes[column] + rows[:, column]
+            place = np.minimum(np.searchsorted(self.keys[column], key), max(len(self.keys[column]) - 1, 0))
+            if self.n:
+                alive &= self.keys[column][place] == key
+                if column + 1 >= first:
+                    found[:, column + 1 - first] = np.where(alive, self.members[column][place], 0)
+        return found
+
+
+def even(sizes: Sequence[int], *, fewest: int, most: int) -> ColumnModel:
+    """Return the model of nobody: every declared cell is equally likely, whatever the other columns hold."""
+    return separate([np.full(size, 1 / size) for size in sizes], fewest=fewest, most=most)
+
+
+def separate(shares: Sequence[Floats], *, fewest: int, most: int) -> ColumnModel:
+    """Return the model of columns that have nothing to do with each other, from the shares of each."""
+    return ColumnModel(tuple(Conditional.of(one[None, :]) for one in shares), fewest, most)
+
+
+def combinations(sizes: Sequence[int]) -> int:
+    """Return how many rows there can be."""
+    return prod(sizes)

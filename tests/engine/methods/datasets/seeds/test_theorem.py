@@ -1,0 +1,200 @@
+"""The guarantee of rows from seeds, by enumeration: every row, every set of rows, both directions."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from engine.methods.datasets.seeds import making
+from engine.methods.datasets.seeds.making import made, pass_probability, passes, score
+from engine.privacy.mechanisms import SeededRows
+from tests.engine.methods.datasets.seeds.universe import (
+    WeightModel,
+    beyond,
+    column_model,
+    everything,
+    hybrid,
+    is_of_definition,
+    likelihood,
+    of_model_alone,
+    released,
+    sizes_by_definition,
+)
+from tests.noise_source import seeded_noise
+
+TESTS = [
+    SeededRows(threshold, least, rate, ratio, alone, Fraction(0))
+    for threshold, least in ((3, 1), (6, 2), (9, 3))
+    for rate in (Fraction(1, 2), Fraction(2))
+    for ratio in (Fraction(1), Fraction(2))
+    for alone in (Fraction(1), Fraction(1, 4))
+]
+
+
+def tables(universe, seeds, model):
+    p = np.array([[likelihood(model, seed, row) for row in universe] for seed in seeds])
+    return p.reshape(len(seeds), len(universe))
+
+
+def instances(count, *, sizes=(2, 2, 2), seed=0):
+    """Yield models with small sets of seeds, the last of which is the one more."""
+    chance = np.random.default_rng(seed)
+    universe = everything(sizes)
+    for place in range(count):
+        most = int(chance.integers(1, len(sizes) + 1))
+        model = column_model(sizes, int(chance.integers(0, most + 1)), most, place)
+        # few different rows, so that crowds form
+        some = universe[chance.integers(0, len(universe), 3)]
+        yield model, universe, some[chance.integers(0, 3, int(chance.integers(1, 9)))]
+
+
+def worst(test, cases):
+    """Return the largest excess over the claimed (ε, δ) of one row, over all cases and both directions."""
+    epsilon, delta = map(float, test.each())
+    found = -1.0
+    for model, universe, seeds in cases:
+        p, alone = tables(universe, seeds, model), np.array([of_model_alone(model, y) for y in universe])
+        more, fewer = released(seeds, p, alone, test), released(seeds[:-1], p[:-1], alone, test)
+        found = max(found, beyond(more, fewer, epsilon) - delta, beyond(fewer, more, epsilon) - delta)
+    return found
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return list(instances(25))
+
+
+@pytest.mark.parametrize("test", TESTS, ids=str)
+def test_one_more_seed_moves_no_set_of_rows_beyond_the_claim(test, cases):
+    assert worst(test, cases) <= 1e-12
+
+
+def test_a_claim_that_is_too_small_is_found(cases):
+    """The bound is worth something: what is claimed of a steeper test does not hold of a steeper one."""
+    test = SeededRows(4, 2, Fraction(3), Fraction(1), Fraction(1), Fraction(0))
+
+    class Halved(SeededRows):
+        def each(self):
+            return Fraction(3, 4), super().each()[1]
+
+    mutant = Halved(4, 2, Fraction(3), Fraction(1), Fraction(1), Fraction(0))
+    assert worst(test, cases) <= 1e-12 and worst(mutant, cases) > 1e-3
+
+
+def test_failures_that_are_seen_would_break_it():
+    """60 alike and one more who is alone: that nothing was released tells of that one."""
+    test = SeededRows(40, 5, Fraction(4, 5), Fraction(1), Fraction(1, 20), Fraction(0))
+    epsilon, delta = map(float, test.each())
+    p = np.zeros((61, 2))
+    p[:60, 0], p[60, 1] = 1, 1  # every seed is copied
+
+    def outcomes(p):
+        sizes = [[sizes_by_definition(test, p[:, row].tolist(), d) for d in range(len(p))] for row in (0, 1)]
+        passing = [
+            sum(p[d, row] * pass_probability(sizes[row][d], test) for d in range(len(p))) / len(p)
+            for row in (0, 1)
+        ]
+        return np.array([*passing, 1 - sum(passing)])
+
+    with_failure, without = outcomes(p), outcomes(p[:-1])
+    assert beyond(with_failure, without, epsilon) > 0.015 > delta
+    assert beyond(with_failure[:2], without[:2], epsilon) <= delta
+    alone = np.array([0.5, 0.5])
+    hidden = [released(p[:n], p[:n], alone, test) for n in (61, 60)]
+    assert max(beyond(*hidden, epsilon), beyond(*hidden[::-1], epsilon)) <= delta
+
+
+# --- crowds ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ratio", [Fraction(1), Fraction(2), Fraction(4)])
+def test_crowds_are_those_of_the_definition(ratio):
+    test = replace(TESTS[0], ratio=ratio)
+    for place, (model, _, seeds) in enumerate(instances(60, sizes=(2, 3, 2, 2), seed=9)):
+        noise = seeded_noise(place)
+        of = seeds[noise.uniform_below(len(seeds), 6)]
+        rows = model.made(of, noise)
+        found = score(model.crowds(seeds)(rows, of), test)
+        for row, seed, size in zip(rows, of, found, strict=True):
+            p = [likelihood(model, one, row) for one in seeds]
+            own = next(d for d, one in enumerate(seeds) if (one == seed).all())
+            assert is_of_definition(size, test, p, own)
+
+
+def test_one_more_seed_adds_at_most_one_and_takes_nothing():
+    test = replace(TESTS[0], ratio=Fraction(1))
+    for model, universe, seeds in instances(60, sizes=(2, 2, 3), seed=4):
+        of = np.repeat(seeds[:1], 8, axis=0)
+        rows = model.made(of, seeded_noise(1))
+        before = score(model.crowds(seeds)(rows, of), test)
+        for more in universe:
+            after = score(model.crowds(np.vstack([seeds, more]))(rows, of), test)
+            assert ((after - before >= 0) & (after - before <= 1)).all()
+
+
+@pytest.mark.parametrize("b", [Fraction(1), Fraction(1, 3)])
+def test_other_models_take_part(b):
+    """The Hamming model and the hybrid one."""
+    model, universe = WeightModel(3, b), everything((2, 2, 2))
+    seeds = universe[[0, 1, 1, 3, 5, 6]]
+    for ratio in (Fraction(1), Fraction(2)):
+        test = replace(TESTS[0], ratio=ratio)
+        of = np.repeat(seeds, 4, axis=0)
+        rows = model.made(of, seeded_noise(3))
+        found = score(model.crowds(seeds)(rows, of), test)
+        for row, seed, size in zip(rows, of, found, strict=True):
+            p = [hybrid(model, one.sum(), row.sum()) for one in seeds]
+            own = next(d for d, one in enumerate(seeds) if (one == seed).all())
+            assert is_of_definition(size, test, p, own)
+
+
+# --- drawing --------------------------------------------------------------------------------------
+
+
+def test_rows_are_drawn_with_the_likelihood_that_is_computed():
+    model, universe = column_model((2, 3, 2), 1, 3, 5), everything((2, 3, 2))
+    seed, n = universe[7], 40_000
+    rows = model.made(np.repeat(seed[None, :], n, axis=0), seeded_noise(2))
+    exact = np.array([likelihood(model, seed, row) for row in universe])
+    counts = np.bincount(rows @ [6, 2, 1], minlength=len(universe))
+    assert exact.sum() == pytest.approx(1) and counts[exact == 0].sum() == 0
+    deviation = np.sqrt(n * exact * (1 - exact))
+    assert (np.abs(counts - n * exact) <= 5 * deviation + 1e-9).all()
+
+
+@pytest.mark.parametrize("ratio", [Fraction(1), Fraction(2)])
+def test_what_leaves_has_the_probability_that_was_enumerated(ratio):
+    model, universe = column_model((2, 2, 2), 1, 2, 3), everything((2, 2, 2))
+    seeds = universe[[0, 0, 1, 5, 5, 5, 6]]
+    test = SeededRows(4, 1, Fraction(1, 2), ratio, Fraction(1, 4), Fraction(0), count=40_000)
+    rows = made(model, seeds, test, seeded_noise(8)).rows
+    alone = np.array([of_model_alone(model, y) for y in universe])
+    exact = released(seeds, tables(universe, seeds, model), alone, test)
+    counts = np.bincount(rows @ [4, 2, 1], minlength=8)
+    assert (np.abs(counts - test.count * exact) <= 5 * np.sqrt(test.count * exact * (1 - exact))).all()
+
+
+def test_the_threshold_is_not_sharp_and_has_a_floor():
+    test = SeededRows(12, 4, Fraction(1, 3), Fraction(1), Fraction(1, 20), Fraction(0))
+    for size in (0, 3, 4, 8, 11, 12, 50):
+        passed = passes(np.full(20_000, size), test, seeded_noise(size)).mean()
+        exact = pass_probability(size, test)
+        assert abs(passed - exact) <= 5 * math.sqrt(exact * (1 - exact) / 20_000)
+    assert pass_probability(3, test) == 0 and pass_probability(12, test) == 1
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_it_ends_with_as_many_rows_whoever_the_seeds_are(n):
+    """Nobody passes: all rows come from the model alone."""
+    model, universe = column_model((2, 2, 2), 0, 0, 1), everything((2, 2, 2))
+    test = SeededRows(500, 100, Fraction(1, 10), Fraction(1), Fraction(1, 20), Fraction(0), count=30)
+    found = made(model, universe[:n], test, seeded_noise(n))
+    assert found.rows.shape == (30, 3) and found.alone == 30
+
+
+def test_sources_are_drawn_in_the_stated_proportion():
+    test = replace(TESTS[0], alone=Fraction(1, 20))
+    drawn = making._sources(100, test, 50_000, seeded_noise(1))
+    assert drawn.max() == 99 and abs((drawn < 0).mean() - 1 / 21) < 5 * math.sqrt(1 / 21 / 50_000)
