@@ -163,6 +163,13 @@ def has_terms(method: Method) -> bool:
     return follows or (method.spends is Spends.NOTHING and bool(term_names(method)))
 
 
+def tried_on(method: Method | None) -> str:
+    """Return the step on which settings can be tried on the rows: where all of them are asked; or none."""
+    if method is None or not method.tries:
+        return ""
+    return "terms" if {one.name for one in thresholds(method)} & set(method.tries) else "method"
+
+
 def spends(method: Method | None) -> bool:
     """Say whether a release takes a privacy level from its register: only where it reads rows of people."""
     reads = method is not None and any(source.shape.is_private for source in method.sources)

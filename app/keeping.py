@@ -47,7 +47,7 @@ def kept(plan: Plan, changes: Mapping[str, int], *, limit: int) -> dict[str, Any
     steps = {**before.get("least_steps", {}), **changes}
     parameters = {
         "k": max(limit, 2),
-        **before,
+        **{name: value for name, value in before.items() if name != "steps"},
         "columns": [name for name in leaving if changes.get(name) != LEFT_OUT],
         "least_steps": {name: step for name, step in steps.items() if step > 0},
     }

@@ -104,6 +104,7 @@ RESULTS: Mapping[str, _JSON] = {
     "promised": _parts(*_REQUEST, "price"),  # what the level promises and costs
     "forecast": _parts(*_REQUEST),
     "ledger": _parts(*_LEDGER),
+    "trial": _parts(*_REQUEST, "files"),  # what the settings give on the rows
     "bundle": lambda tree: tree,  # every decision
 }
 
@@ -147,6 +148,7 @@ class Study:
         self.release_asked = ""  # fingerprint of the plan whose release was asked for, until it begins
         self.finished: list[tuple[Plan, Any]] = []  # releases of this session, with the plans that made them
         self.history = History(self._moment(frozenset()))
+        self._trials: set[str] = set()  # settings that were looked at on the rows
 
     @property
     def plan(self) -> Plan:
@@ -239,6 +241,7 @@ class Study:
         self._plan, self._open, self.without_table, self.resumed = plan, questions, without_table, None
         self._results.clear()
         self._prints.clear()
+        self._trials.clear()
         if was_empty:
             self.history = History(self._moment(frozenset()))
         else:
@@ -336,13 +339,23 @@ class Study:
         if self.result("bundle") is None:
             self.store("bundle", outcome, self._plan)
 
+    def count_trial(self, plan: Plan) -> None:
+        """Remember that settings were looked at on the rows; undoing does not make that undone."""
+        self._trials.add(_digest([plan.method, plan.to_json()["parameters"]]))
+
+    @property
+    def plan_with_trials(self) -> Plan:
+        """The plan with how many settings were looked at on the rows, each counted once."""
+        return replace(self._plan, tried=self._plan.tried + len(self._trials))
+
     @property
     def plan_as_read(self) -> Plan:
         """The plan with every reading option said as it was found: what is saved for others and released.
 
         What a run found out by itself would follow from the rows of that run.
         """
-        detection, plan = self.result("detection"), only_what_is_read(self.plan, self.method)
+        plan = only_what_is_read(self.plan_with_trials, self.method)
+        detection = self.result("detection")
         if detection is None or MAIN not in plan.files:
             return plan
         from engine.release.reading import pinned_to

@@ -274,7 +274,7 @@ class Window(QWidget):
         if self.study.is_reopened:
             return  # its bundle holds all of it
         try:
-            draft.save(self.study.plan, self.study.open_questions, folder=self.data)
+            draft.save(self.study.plan_with_trials, self.study.open_questions, folder=self.data)
         except OSError:
             self.footer.say_saved(words.say("app.window.not_saved"))
             return

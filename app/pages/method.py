@@ -26,6 +26,7 @@ from app.judging import MethodVerdict
 from app.method_words import explanation, way
 from app.pages.base import Page
 from app.releasing import example
+from app.trying import MethodTrial
 from app.widgets.cards import Card
 from app.widgets.declare_card import DeclareCard
 from app.widgets.example_card import ExampleCard
@@ -33,6 +34,7 @@ from app.widgets.panel import Explanation, Part, three
 from app.widgets.parameter_form import ParameterForm
 from app.widgets.prose import Heading, Prose
 from app.widgets.questions import Questions
+from app.widgets.trial_card import TrialCard
 from app.widgets.verdict_card import VerdictCard
 from app.widgets.ways import WayRow, Ways
 from engine.methods.protocol import Spends
@@ -198,6 +200,10 @@ class MethodPage(Page):
         self.topic(card, "verdict")
         self.verdict = MethodVerdict(card, self.study, self.runner)
         self.body.addWidget(card)
+        tried = TrialCard()
+        self.topic(tried, "trial")
+        self.trial = MethodTrial(tried, self.id, self.study, self.runner)
+        self.body.addWidget(tried)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -243,7 +249,8 @@ class MethodPage(Page):
         picks, example = self.choosing and not self._shows_example, self._shows_example
         named = method is not None and not self.choosing
         self.title.setText(words.say("app.method.title") if not named or method is None else title(method))
-        self.subtitle.say(words.say(f"app.method.{'subtitle_form' if named else 'subtitle'}"))
+        form = "subtitle_tried" if self.trial.applies else "subtitle_form"
+        self.subtitle.say(words.say(f"app.method.{form if named else 'subtitle'}"))
         self.setAccessibleName(self.title.text())
         self.example.setVisible(example)
         self.choice.setVisible(picks and bool(self.offers))
@@ -254,8 +261,10 @@ class MethodPage(Page):
             self._show_ways()
         if named and method is not None and not example:
             self.verdict.show()
+            self.trial.show()
         else:
             self.verdict.card.hide()
+            self.trial.hide()
         if named and method is not None:
             self._show_method(method)
 
@@ -462,6 +471,8 @@ class MethodPage(Page):
     def explain(self, topic: str) -> Explanation:
         if topic == "verdict":
             return three("app.preview.help.verdict", words.say("app.preview.verdict.heading"))
+        if topic == "trial":
+            return three("app.trying.help", words.say("app.trying.heading"))
         kind, _, name = topic.partition(".")
         if kind == "parameter" and name in self.form.lines:
             return Explanation(self.form.labels()[name], (Part(body=self.form.help(name)),))

@@ -11,11 +11,13 @@ from app import flow, words
 from app.deciding import promised
 from app.money import level, money, percent
 from app.pages.base import Page
+from app.trying import MethodTrial
 from app.widgets.cards import Card, NumberCard
 from app.widgets.panel import Explanation, Part, three, three_parts
 from app.widgets.parameter_fields import empty
 from app.widgets.parameter_form import ParameterForm
 from app.widgets.prose import Prose
+from app.widgets.trial_card import TrialCard
 from engine.errors import EngineError
 from engine.methods.protocol import Method, Spends
 from engine.privacy.promise import Neighbours
@@ -43,6 +45,10 @@ class TermsPage(Page):
         self.problem = Prose(tone="wrong")
         self.problem.setObjectName("problem-terms")
         self.body.addWidget(self.problem)
+        tried = TrialCard()
+        self.topic(tried, "trial")
+        self.trial = MethodTrial(tried, self.id, self.study, self.runner)
+        self.body.addWidget(tried)
         self._grid = QGridLayout()
         self._grid.setSpacing(14)
         self.body.addLayout(self._grid)
@@ -83,6 +89,7 @@ class TermsPage(Page):
         kind = self._promise.kind if self._promise is not None else method.promises[0]
         for name, said in self.limits.items():
             said.say(words.say(f"promises.{kind}.{name}"))
+        self.trial.show()
 
     def _show_form(self, method: Method) -> None:
         asked = flow.thresholds(method)
@@ -174,6 +181,8 @@ class TermsPage(Page):
             parts = three_parts("app.terms.three.term")
             help_text = Part(body=self.form.help(name)) if name in self.form.lines else None
             return Explanation(title, (what, *parts[1:], *([help_text] if help_text else [])))
+        if topic == "trial":
+            return three("app.trying.help", words.say("app.trying.heading"))
         if topic in self.cards:
             return three(f"app.terms.three.{topic}", words.say(f"app.terms.{topic}.heading"))
         found = super().explain("")

@@ -24,6 +24,7 @@ from engine.methods.kinds import Rows as Rows
 from engine.methods.kinds import Shape as Shape
 from engine.methods.kinds import Spends as Spends
 from engine.methods.parameters import Parameter, Problem
+from engine.methods.trying import Triable
 from engine.methods.values import columns_named, resolve
 from engine.privacy.promise import Neighbours, Promise, Unit
 from engine.progress import SILENT, Progress
@@ -359,7 +360,7 @@ class Context:
     key: bytes | None = field(default=None, repr=False)
 
 
-class Method(ABC):
+class Method(Triable, ABC):
     """One way of releasing."""
 
     id: ClassVar[str]
@@ -396,8 +397,7 @@ class Method(ABC):
 
     def asks(self, step: str = "") -> tuple[Parameter, ...]:
         """Return the parameters of the release, or of a step."""
-        found = self.step_named(step)
-        return self.parameters if found is None else found.parameters
+        return self.parameters if (found := self.step_named(step)) is None else found.parameters
 
     def request(
         self,

@@ -126,6 +126,8 @@ class Plan:
         reasons.
     candidates
         Plans that were compared with this one, each as the fields in which it differs (method, parameters).
+    tried
+        How many settings were looked at on the rows before these were decided.
     continues, step, state
         A visit of a service or a round of an exchange: the ledger entry that opened it, the name of the step,
         and the path of the state file that the last visit left.
@@ -146,6 +148,7 @@ class Plan:
     measures: tuple[str, ...] = ()
     decisions: tuple[Mapping[str, Any], ...] = ()
     candidates: tuple[Mapping[str, Any], ...] = ()
+    tried: int = 0
     continues: str = ""
     step: str = ""
     state: str = ""
@@ -257,6 +260,7 @@ class Plan:
             "measures": list(self.measures),
             "decisions": [dict(decision) for decision in self.decisions],
             "candidates": [dict(candidate) for candidate in self.candidates],
+            "tried": self.tried,
             "continues": self.continues,
             "step": self.step,
             "state": self.state,
@@ -355,6 +359,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "measures": lambda value, file: tuple(str(entry) for entry in value),
     "decisions": lambda value, file: tuple(dict(entry) for entry in value),
     "candidates": lambda value, file: tuple(dict(entry) for entry in value),
+    "tried": lambda value, file: _count(value),
     "continues": lambda value, file: str(value),
     "step": lambda value, file: str(value),
     "state": lambda value, file: str(value),
@@ -365,6 +370,12 @@ def _sizes(values: Any) -> tuple[int, ...]:
     if len(values) > MOST_SIZES:
         raise ValueError("more group sizes than anybody reads")
     return tuple(_size(size) for size in values)
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError("a count is not a whole number of at least 0")
+    return value
 
 
 def _size(value: Any) -> int:

@@ -161,6 +161,8 @@ def _decided(made: Made) -> dict[str, Any]:
         decided["held_out"] = str(HELD_OUT)
     if plan.candidates:
         decided["candidates"] = len(plan.candidates) + 1
+    if plan.tried:
+        decided["tried"] = plan.tried
     if plan.step:
         decided["step"] = plan.step
     return decided

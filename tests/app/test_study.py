@@ -46,6 +46,7 @@ EDITS: dict[str, st.SearchStrategy[Any]] = {
         st.sampled_from([("a",), ("a", "b")]),
     ),
     "preparation": st.sampled_from([(), ({"step": "keep"},)]),
+    "tried": st.integers(0, 2),
     "parameters": st.sampled_from([{}, {"columns": ["age"]}]),
     "declared_sizes": st.sampled_from([(5,), (5, 20)]),
     "budget": st.sampled_from(

@@ -36,6 +36,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "release/make.py": {
         "engine.privacy.noise.ordinary_generator": "given to releases whose promise bounds no loss, only"
     },
+    "release/trial.py": {"internal_generator": INSIDE},
     "release/working.py": {"secrets.token_hex": NAMES},
     "privacy/keys.py": {"os.urandom": "keys of pseudonyms and their salt: never added to an answer"},
     "ledger/journal.py": {"os.urandom": "the first link of the journal's chain"},

@@ -177,6 +177,12 @@ class Lattice:
         rows = sizes if self.rows is self.people else self.rows.sizes(steps)
         return Looked(kept, left_out, holds, closes, *self._losses(steps, kept if holds else None, rows))
 
+    def lost(self, steps: Steps, looked: Looked) -> float:
+        """Return the loss of a combination, also of one that does not hold."""
+        if looked.holds:
+            return looked.loss
+        return self._losses(steps, looked.kept, self.rows.sizes(steps))[0]
+
     def groups(self, steps: Steps) -> Codes:
         """Return the group of every combination of values on some steps, -1 where it does not hold."""
         number = group_numbers(self.codes, self.ladders, steps)

@@ -70,6 +70,10 @@ LEAST_STEPS = Parameter(
     "least_steps", ParameterKind.INTEGER, optional=True, each=True, minimum=1, column_roles=IDENTIFYING
 )
 """The step of its hierarchy below which no value of a column leaves; 0 where nothing is said."""
+STEPS = Parameter(
+    "steps", ParameterKind.INTEGER, optional=True, each=True, minimum=0, column_roles=IDENTIFYING
+)
+"""The very step that each column takes, 0 where it is not named; the best ones where nothing is said."""
 _ASKED: Mapping[str, Callable[[EncodedColumn, Request], Demand]] = {
     "distinct_l": lambda column, request: distinct(request.values["distinct_l"]),
     "entropy_l": lambda column, request: entropy(float(request.values["entropy_l"])),
@@ -102,18 +106,29 @@ def least_steps(request: Request) -> Codes:
     return np.array([said.get(column.name, 0) for column in identifying_columns(request)], dtype=np.int64)
 
 
+def taken_steps(request: Request) -> tuple[int, ...] | None:
+    """Return the very step that every identifying column takes; None where the best ones are looked for."""
+    said = request.values.get("steps")
+    return tuple(said.get(column.name, 0) for column in identifying_columns(request)) if said else None
+
+
 def grouping_problems(request: Request) -> list[Problem]:
     """Say what is wrong with columns and conditions, from declarations only."""
     values = request.values
     if not identifying_columns(request):
         return [Problem("grouping.nothing_identifying", {}, "columns")]
-    for name in ("sensitive", "weights", "least_steps"):
+    for name in ("sensitive", "weights", "least_steps", "steps"):
         for column in values[name] or () if name in values else ():
             if column not in values["columns"]:
                 return [Problem("grouping.not_released", {"column": column}, name)]
-    for column, step in (values.get("least_steps") or {}).items():
-        if step > (height := hierarchy_of(request.schema.column(column)).height):
-            return [Problem("grouping.no_such_step", {"column": column, "height": height}, "least_steps")]
+    for name in ("least_steps", "steps"):
+        for column, step in (values.get(name) or {}).items():
+            if step > (height := hierarchy_of(request.schema.column(column)).height):
+                return [Problem("grouping.no_such_step", {"column": column, "height": height}, name)]
+    if values.get("steps"):
+        for column, least in (values.get("least_steps") or {}).items():
+            if values["steps"].get(column, 0) < least:
+                return [Problem("grouping.below_least", {"column": column, "least": least}, "steps")]
     asked = [name for name in _ASKED if values.get(name) is not None]
     if asked and not sensitive_columns(request):
         return [Problem("grouping.nothing_sensitive", {}, asked[0])]

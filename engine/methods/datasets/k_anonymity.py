@@ -17,6 +17,7 @@ from engine.methods.datasets.grouping import (
     CONDITIONS,
     LEAST_STEPS,
     SMALLEST,
+    STEPS,
     WEIGHTS,
     Grouping,
     conditions,
@@ -28,11 +29,13 @@ from engine.methods.datasets.grouping import (
     refuse,
     refuse_broken,
     sensitive_cells,
+    taken_steps,
     target_of,
 )
 from engine.methods.datasets.losses import Loss
 from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.solution import figures_view, finer_view, left_out_view, losses_view
+from engine.methods.datasets.solution_map import exactly, solution_map
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -47,8 +50,9 @@ from engine.methods.protocol import (
     TableArtefact,
 )
 from engine.methods.shared.rows import hierarchy_of, shuffled
+from engine.methods.trying import Tried
 from engine.privacy.promise import Promise
-from engine.progress import Progress
+from engine.progress import SILENT, Progress
 from engine.table.table import Table
 from engine.views import TableView
 
@@ -79,6 +83,7 @@ class KAnonymity(Method):
     promises = ("k_anonymity",)
     spends = Spends.NOTHING
     rows = Rows.COARSER
+    tries = ("columns", "k")
     published = Reference(
         "Sweeney: k-anonymity: a model for protecting privacy (2002)",
         "definition 3",
@@ -106,6 +111,7 @@ class KAnonymity(Method):
         Parameter("target", ParameterKind.COLUMN, when=("loss", (Loss.TARGET.value,))),
         WEIGHTS,
         LEAST_STEPS,
+        replace(STEPS, when=("recoding", (COLUMNS,))),
         *CONDITIONS,
         Parameter(
             "average_risk",
@@ -161,6 +167,33 @@ class KAnonymity(Method):
             inside=_inside(made, grouping),
         )
 
+    def tried(
+        self,
+        tables: Mapping[str, Table],
+        request: Request,
+        *,
+        chance: np.random.Generator,
+        progress: Progress = SILENT,
+    ) -> tuple[Tried, ...]:
+        if request.values["recoding"] == GROUPS:
+            return ()
+        table = next(iter(tables.values()))
+        grouping = read(table, request)
+        asked = conditions(grouping, table, request)
+        lattice = _lattice(grouping, asked, target_of(grouping, table, request), request)
+        found = search(lattice, seconds=MOST_SECONDS, progress=progress.part(0.05, 0.3))
+        if found is None:
+            raise refuse(grouping, asked, k=request.values["k"])
+        least = tuple(int(one) for one in least_steps(request))
+        names = [column.name for column in grouping.identifying]
+        share = Loss(request.values["loss"]) is Loss.CERTAINTY
+        taken = taken_steps(request)
+        return (
+            solution_map(
+                lattice, found, names, least=least, taken=taken, share=share, progress=progress.part(0.3, 1.0)
+            ),
+        )
+
 
 @dataclass(frozen=True)
 class Made:
@@ -184,6 +217,22 @@ class Made:
     views: tuple[TableView, ...] = ()
 
 
+def _lattice(
+    grouping: Grouping, asked: Sequence[Condition], target: Condition | None, request: Request
+) -> Lattice:
+    return Lattice(
+        grouping.codes,
+        grouping.members,
+        grouping.ladders,
+        k=request.values["k"],
+        most_left_out=int(grouping.members.people * request.values["most_left_out"]),
+        loss=Loss(request.values["loss"]),
+        conditions=asked,
+        target=target,
+        most_average_risk=request.values["average_risk"] or Fraction(1),
+    )
+
+
 def _made(
     grouping: Grouping,
     asked: Sequence[Condition],
@@ -193,19 +242,10 @@ def _made(
 ) -> Made | None:
     if request.values["recoding"] == GROUPS:
         return _of_groups(grouping, asked, request, progress)
-    people = grouping.members.people
-    lattice = Lattice(
-        grouping.codes,
-        grouping.members,
-        grouping.ladders,
-        k=request.values["k"],
-        most_left_out=int(people * request.values["most_left_out"]),
-        loss=Loss(request.values["loss"]),
-        conditions=asked,
-        target=target,
-        most_average_risk=request.values["average_risk"] or Fraction(1),
+    lattice, taken = _lattice(grouping, asked, target, request), taken_steps(request)
+    found = (
+        search(lattice, seconds=MOST_SECONDS, progress=progress) if taken is None else exactly(lattice, taken)
     )
-    found = search(lattice, seconds=MOST_SECONDS, progress=progress)
     if found is None:
         return None
     figures = {

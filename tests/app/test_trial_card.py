@@ -1,0 +1,148 @@
+"""What the settings give on the table: counted as they are chosen, taken by a click, told in the evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLineEdit, QPushButton
+
+from app import flow
+from app.releasing import Watch, release
+from app.solution import best_first, neighbours
+from app.window import Window
+from tests.app.walking import example_plan, settle, write
+
+KA = "datasets.k_anonymity"
+
+
+def at_trial(window: Window, qtbot: Any, method_id: str, folder: Path, **parameters: Any) -> Any:
+    """Open the example of a method where its settings are tried on the rows."""
+    window.study.open_plan(example_plan(method_id, folder))
+    for step in ("load", "columns", "risk", "purpose", "method", "terms"):
+        if step in flow.path(window.study.state):
+            window.go(step)
+            settle(qtbot, window, timeout=60_000)
+        if step == flow.tried_on(window.study.method):
+            break
+    if parameters:
+        window.study.decide_parameters(**parameters)
+        settle(qtbot, window, timeout=60_000)
+    assert window.step in (step, "method"), window.notice.words()
+    return window.page(window.step)
+
+
+def answer_of(page: Any) -> Any:
+    """Return the only widget of the card."""
+    (view,) = page.trial.card._views.values()
+    return view
+
+
+def click(qtbot: Any, plot: Any, place: int) -> None:
+    point = plot.points()[place]
+    qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=QPoint(round(point.x()), round(point.y())))
+
+
+def far_apart(view: Any) -> int:
+    """Return a combination that holds, is not taken, and lies far from all others in the picture."""
+    points, found = view.plot.points(), view.shown.candidates
+
+    def room(place: int) -> float:
+        return min(
+            (points[place] - point).manhattanLength() for at, point in enumerate(points) if at != place
+        )
+
+    return max((at for at, one in enumerate(found) if one.holds and at != view.place), key=room)
+
+
+def test_a_click_on_the_map_takes_a_combination(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = at_trial(window, qtbot, KA, tmp_path)
+    view = answer_of(page)
+    assert page.trial.card.isVisible() and view.place == view.shown.best
+    assert view.numbers["left_out"][0].text() == "61 people" and "15 → 1" in view.numbers["alone"][0].text()
+    finer, coarser = neighbours(view.shown, view.place)
+    assert view.finer.count() == len(finer) + 1 and view.coarser.count() == len(coarser) + 1
+    assert "144 left out" in view.finer.itemAt(1).widget().plain()
+    wanted = far_apart(view)
+    click(qtbot, view.plot, wanted)
+    settle(qtbot, window)
+    steps = dict(view.shown.candidates[wanted].changes["steps"])
+    assert window.study.plan.parameters["steps"] == steps
+    assert view.place == wanted and not view.best.isHidden()
+    for ladder, group in enumerate(view.groups):
+        assert group.checkedId() == view.shown.candidates[wanted].steps[ladder]
+    window.undoing.undo()
+    settle(qtbot, window)
+    assert "steps" not in window.study.plan.parameters and view.place == view.shown.best
+
+
+def test_a_step_and_the_arrows_move_the_point(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = at_trial(window, qtbot, KA, tmp_path)
+    view = answer_of(page)
+    view.groups[0].button(2).click()
+    settle(qtbot, window)
+    assert window.study.plan.parameters["steps"] == {"age": 2, "gender": 0, "race": 1}
+    before = view.shown.candidates[view.place]
+    qtbot.keyClick(view.plot, Qt.Key.Key_Right)
+    settle(qtbot, window)
+    after = view.shown.candidates[view.place]
+    assert after.holds and after.lost >= before.lost and after != before
+    assert window.study.plan.parameters["steps"] == dict(after.changes["steps"])
+    view.best.click()
+    settle(qtbot, window)
+    assert "steps" not in window.study.plan.parameters and view.place == view.shown.best
+    view.as_table.click()
+    assert view.table.isVisible() and not view.plot.isVisible()
+    view.table.selectRow(1)
+    settle(qtbot, window)
+    second = view.shown.candidates[best_first(view.shown)[1]]
+    assert window.study.plan.parameters["steps"] == dict(second.changes["steps"])
+
+
+def test_what_does_not_hold_is_looked_at_and_not_taken(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = at_trial(window, qtbot, KA, tmp_path)
+    view = answer_of(page)
+    view.groups[0].button(0).click()  # one step finer: 144 people left out, 85 are allowed
+    settle(qtbot, window)
+    assert "144" in view.why.plain() and "85" in view.why.plain()
+    assert "steps" not in window.study.plan.parameters
+
+
+def test_a_changed_setting_is_counted_again(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = at_trial(window, qtbot, KA, tmp_path)
+    view = answer_of(page)
+    before = view.shown
+    write(qtbot, page.form.lines["k"].field.findChild(QLineEdit), "40")
+    settle(qtbot, window, timeout=60_000)
+    assert answer_of(page) is view and view.shown is not before
+    assert view.shown.candidates[view.shown.best].steps != before.candidates[before.best].steps
+    window.study.decide_parameters(k=None)
+    settle(qtbot, window)
+    assert not page.trial.card._parts.isVisible() and page.trial.card.note.plain()
+
+
+def test_how_many_settings_were_looked_at_is_in_the_evidence(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at_trial(window, qtbot, KA, tmp_path)
+    view = answer_of(page)
+    view.groups[0].button(2).click()
+    settle(qtbot, window)
+    view.groups[0].button(1).click()  # the first one again, written out: one more setting
+    settle(qtbot, window)
+    window.undoing.undo()
+    settle(qtbot, window)
+    plan = window.study.plan_as_read
+    assert plan.tried == 3 and "3" in page.trial.card.note.plain()
+    made = release(plan, tmp_path / "out", watch=Watch(), ledger_path=window.study.ledger_path)
+    assert made.error is None, made.error
+    assert made.facts["public"]["decided"]["tried"] == 3
+    assert made.facts["public"]["decided"]["parameters"]["steps"] == {"age": 2, "gender": 0, "race": 1}
+
+
+def test_a_method_with_a_bound_shows_nothing_of_the_rows(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = at_trial(window, qtbot, "statistics.counts", tmp_path)
+    assert page.trial.card.isHidden()
+    assert "Nothing is computed on the rows" in page.subtitle.plain()
+    assert not [button for button in page.findChildren(QPushButton) if button.objectName() == "map-as-table"]

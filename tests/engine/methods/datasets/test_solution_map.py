@@ -1,0 +1,84 @@
+"""The map of combinations against the definitions on the rows, and the combination that somebody takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from engine.errors import InputRefused
+from engine.methods.datasets import solution_map as maps
+from engine.methods.datasets.full_domain import Lattice, search
+from engine.methods.datasets.losses import Loss
+from engine.methods.datasets.solution_map import solution_map
+from tests.engine.methods.datasets.test_k_anonymity import made as released
+from tests.engine.methods.datasets.test_recoding import ByHand, drawn, prepared
+
+NAMES = ("t", "number", "sex")
+GIVEN = {"columns": ["age", "town", "seen", "result"], "k": 5, "most_left_out": 0.1}
+
+
+def mapped(seed: int, loss: Loss, *, k: int = 2, most: int = 2, least=(0, 0, 0), taken=None):
+    table, person = drawn(seed)
+    codes, members, ladders, _ = prepared(table, person)
+    lattice = Lattice(codes, members, ladders, k=k, most_left_out=most, loss=loss)
+    found = search(lattice)
+    assert found is not None
+    share = loss is Loss.CERTAINTY
+    return ByHand(table, person), solution_map(lattice, found, NAMES, least=least, taken=taken, share=share)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("loss", [Loss.CERTAINTY, Loss.DISCERNIBILITY])
+def test_every_combination_says_what_the_rows_say(seed: int, loss: Loss) -> None:
+    by_hand, shown = mapped(seed, loss)
+    assert len(shown.candidates) == shown.possible and shown.proven
+    for one in shown.candidates:
+        groups, _ = by_hand.groups(one.steps)
+        kept = by_hand.kept(one.steps, 2)
+        stays = {entry[-1] for text in kept for entry in groups[text]}
+        alone = Counter(len({entry[-1] for entry in rows}) for rows in groups.values())[1]
+        assert one.left_out == len(by_hand.everybody - stays) and one.alone == alone, one.steps
+        assert one.holds == (bool(kept) and one.left_out <= 2)
+        if one.holds:
+            assert one.lost == pytest.approx(by_hand.losses(one.steps, 2, 2)[loss.value])
+    best = shown.candidates[shown.best]
+    assert best.holds and best.lost == min(one.lost for one in shown.candidates if one.holds)
+    assert shown.taken == shown.best and best.changes == {"steps": dict(zip(NAMES, best.steps, strict=True))}
+
+
+def test_steps_that_may_not_be_taken_are_not_in_the_map() -> None:
+    _, shown = mapped(1, Loss.CERTAINTY, least=(1, 0, 1))
+    assert {one.steps[0] for one in shown.candidates} == {1, 2, 3}
+    assert {one.steps[2] for one in shown.candidates} == {1}
+    assert len(shown.candidates) == shown.possible == 3 * 4
+
+
+def test_of_very_many_those_around_the_best_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maps, "MOST_DRAWN", 10)
+    monkeypatch.setattr(maps, "MOST_BESIDE", 5)
+    _, shown = mapped(1, Loss.CERTAINTY, taken=(3, 3, 1))
+    assert shown.possible == 32 > len(shown.candidates)
+    for place in (shown.best, shown.taken):
+        around = {
+            sum(abs(a - b) for a, b in zip(one.steps, shown.candidates[place].steps, strict=True))
+            for one in shown.candidates
+        }
+        assert {0, 1} <= around
+
+
+def test_the_very_steps_are_taken(tmp_path: Path) -> None:
+    steps = {"age": 2, "town": 1, "seen": 4}
+    release, _ = released({**GIVEN, "steps": steps}, tmp_path=tmp_path)
+    frame = release.artefacts[0].frame
+    assert set(frame["town"]) <= {"80**", "10**", "*", ""} and frame["seen"].str.len().max() == 4
+    assert release.inside.figures["combinations_tried"] == 1
+    free, _ = released(GIVEN, tmp_path=tmp_path)
+    assert free.inside.figures["loss"] <= release.inside.figures["loss"]
+
+
+def test_steps_that_do_not_hold_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputRefused) as refused:
+        released({**GIVEN, "steps": {"age": 0}}, tmp_path=tmp_path)
+    assert refused.value.code == "grouping.too_many_left_out"
