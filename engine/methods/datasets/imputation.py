@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,6 @@ from engine.methods.datasets.synthesis.chain import Chain, Values, few_levels_fi
 from engine.methods.datasets.synthesis.combined import Rule, estimates_view
 from engine.methods.datasets.synthesis.models import Learn, Synthesiser, learning
 from engine.methods.datasets.synthesis.partition import Tree
-from engine.methods.datasets.synthesis.rules import Rules, comparable
 from engine.methods.datasets.synthesis.variables import (
     AMOUNTS,
     Amounts,
@@ -39,6 +37,15 @@ from engine.methods.protocol import (
     Rows,
     Spends,
     TableArtefact,
+)
+from engine.methods.shared.plausibility import (
+    IN_ORDER,
+    NEVER,
+    SUMS,
+    Rules,
+    rule_columns,
+    rule_problems,
+    rules_of,
 )
 from engine.methods.shared.promise import unbounded
 from engine.methods.shared.rows import entry, shuffled, written_cells
@@ -120,38 +127,9 @@ class Imputation(Method):
         Parameter("copies", ParameterKind.INTEGER, default=5, minimum=1, maximum=50),
         Parameter("least_people", ParameterKind.INTEGER, default=5, minimum=1, maximum=1_000),
         Parameter("order", ParameterKind.COLUMNS, optional=True, column_kinds=DRAWABLE),
-        Parameter(
-            "in_order",
-            ParameterKind.RECORDS,
-            optional=True,
-            maximum=20,
-            fields=(
-                Parameter("first", ParameterKind.COLUMN, column_kinds=AMOUNTS),
-                Parameter("second", ParameterKind.COLUMN, column_kinds=AMOUNTS),
-            ),
-        ),
-        Parameter(
-            "never",
-            ParameterKind.RECORDS,
-            optional=True,
-            maximum=20,
-            fields=(
-                Parameter("one", ParameterKind.CONDITION),
-                Parameter("other", ParameterKind.CONDITION),
-            ),
-        ),
-        Parameter(
-            "sums",
-            ParameterKind.RECORDS,
-            optional=True,
-            maximum=20,
-            fields=(
-                Parameter("total", ParameterKind.COLUMN, column_kinds=(Kind.INTEGER, Kind.NUMBER)),
-                Parameter(
-                    "parts", ParameterKind.COLUMNS, minimum=1, column_kinds=(Kind.INTEGER, Kind.NUMBER)
-                ),
-            ),
-        ),
+        IN_ORDER,
+        NEVER,
+        SUMS,
         Parameter(
             "estimates",
             ParameterKind.COLUMNS,
@@ -178,13 +156,7 @@ class Imputation(Method):
             problems.append(Problem(f"{ID}.order", {"columns": ", ".join(sorted(drawn))}, "order"))
         if values["training"] == EVERY_ROW and _read_by_masks(request) & drawn:
             problems.append(Problem(f"{ID}.every_row", {}, "training"))
-        problems += _totals_problems(values["sums"] or ())
-        for rule in values["in_order"] or ():
-            first, second = (request.schema.column(rule[end]) for end in ("first", "second"))
-            if not comparable(first, second) or first == second:
-                problems.append(
-                    Problem(f"{ID}.no_order", {"first": first.name, "second": second.name}, "in_order")
-                )
+        problems += rule_problems(request, method=ID)
         return problems
 
     def cost(self, request: Request) -> Promise:
@@ -265,7 +237,7 @@ def _prepared(table: Table, request: Request) -> Work:
     cells = pd.DataFrame(
         {name: written_cells(table.rows()[name], column) for name, column in columns.items()}, dtype="str"
     )
-    rules = _rules(request)
+    rules = rules_of(request)
     people = numbered_people(table, schema.person_key)
     drawn = _drawn(request)
     variables = {
@@ -373,9 +345,7 @@ def _mentioned(request: Request) -> list[tuple[str, tuple[str, ...]]]:
     """Return the columns that must be among those that leave, by the parameter that names them."""
     values = request.values
     found = [(name, tuple(values[name] or ())) for name in ("replaced", "masks", "order", "estimates")]
-    found.append(("in_order", tuple(end for rule in values["in_order"] or () for end in rule.values())))
-    found.append(("sums", tuple(n for rule in values["sums"] or () for n in (rule["total"], *rule["parts"]))))
-    found.append(("never", tuple(one["column"] for rule in values["never"] or () for one in rule.values())))
+    found += rule_columns(request)
     found.append(("masks", tuple(_read_by_masks(request))))
     return found
 
@@ -397,28 +367,10 @@ def _where(table: Table, request: Request, name: str) -> npt.NDArray[np.bool_]:
     return rows
 
 
-def _totals_problems(sums: Sequence[Mapping[str, Any]]) -> list[Problem]:
-    """Find columns that would be computed from themselves, twice, or from a total not computed yet."""
-    totals = [rule["total"] for rule in sums]
-    parts = {part for rule in sums for part in rule["parts"]}
-    found = [name for name in dict.fromkeys(totals) if name in parts or totals.count(name) > 1]
-    return [Problem(f"{ID}.total_of_totals", {"column": name}, "sums") for name in found]
-
-
 def _training(replaced: npt.NDArray[np.bool_], training: str | None) -> npt.NDArray[np.bool_]:
     if training == OUTSIDE and not replaced.all():
         return ~replaced
     return np.ones_like(replaced) if training == EVERY_ROW else replaced
-
-
-def _rules(request: Request) -> Rules:
-    values = request.values
-    return Rules(
-        request.schema,
-        [(rule["one"], rule["other"]) for rule in values["never"] or ()],
-        [(rule["first"], rule["second"]) for rule in values["in_order"] or ()],
-        [(rule["total"], tuple(rule["parts"])) for rule in values["sums"] or ()],
-    )
 
 
 def _dictionary(work: Work, request: Request) -> tuple[DictionaryEntry, ...]:

@@ -1,4 +1,4 @@
-"""Rules of plausibility: what no drawn row may break."""
+"""Rules of plausibility: what no drawn row may break, as parameters and as a check of rows."""
 
 from __future__ import annotations
 
@@ -10,12 +10,44 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.methods.datasets.synthesis.variables import Floats
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import Request
 from engine.table import coding
 from engine.table.schema import Column, Kind, Schema
 from engine.table.table import Table
 
 Rows = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+NUMBERS = (Kind.INTEGER, Kind.NUMBER)
+AMOUNTS = (*NUMBERS, Kind.DATE)
+IN_ORDER = Parameter(
+    "in_order",
+    ParameterKind.RECORDS,
+    optional=True,
+    maximum=20,
+    fields=(
+        Parameter("first", ParameterKind.COLUMN, column_kinds=AMOUNTS),
+        Parameter("second", ParameterKind.COLUMN, column_kinds=AMOUNTS),
+    ),
+)
+NEVER = Parameter(
+    "never",
+    ParameterKind.RECORDS,
+    optional=True,
+    maximum=20,
+    fields=(Parameter("one", ParameterKind.CONDITION), Parameter("other", ParameterKind.CONDITION)),
+)
+SUMS = Parameter(
+    "sums",
+    ParameterKind.RECORDS,
+    optional=True,
+    maximum=20,
+    fields=(
+        Parameter("total", ParameterKind.COLUMN, column_kinds=NUMBERS),
+        Parameter("parts", ParameterKind.COLUMNS, minimum=1, column_kinds=NUMBERS),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -96,7 +128,54 @@ class Rules:
         return np.where(np.isnat(days), np.nan, days.astype("int64").astype(np.float64))
 
 
-def comparable(first: Column, second: Column) -> bool:
+def rules_of(request: Request) -> Rules:
+    """Return the rules that a request states."""
+    values = request.values
+    return Rules(
+        request.schema,
+        [(rule["one"], rule["other"]) for rule in values["never"] or ()],
+        [(rule["first"], rule["second"]) for rule in values["in_order"] or ()],
+        [(rule["total"], tuple(rule["parts"])) for rule in values["sums"] or ()],
+    )
+
+
+def rule_columns(request: Request) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the columns that rules are about, by the parameter that names them."""
+    values = request.values
+    return [
+        ("in_order", tuple(end for rule in values["in_order"] or () for end in rule.values())),
+        ("sums", tuple(n for rule in values["sums"] or () for n in (rule["total"], *rule["parts"]))),
+        ("never", tuple(one["column"] for rule in values["never"] or () for one in rule.values())),
+    ]
+
+
+def rule_problems(request: Request, *, method: str) -> list[Problem]:
+    """Find columns that cannot stand in an order, and totals that would be computed from themselves.
+
+    Parameters
+    ----------
+    request
+        With the parameters of this module.
+    method
+        Whose words say it: ``no_order`` and ``total_of_totals``.
+    """
+    sums = request.values["sums"] or ()
+    totals = [rule["total"] for rule in sums]
+    parts = {part for rule in sums for part in rule["parts"]}
+    found = [
+        Problem(f"{method}.total_of_totals", {"column": name}, "sums")
+        for name in dict.fromkeys(totals)
+        if name in parts or totals.count(name) > 1
+    ]
+    for rule in request.values["in_order"] or ():
+        first, second = (request.schema.column(rule[end]) for end in ("first", "second"))
+        if not _comparable(first, second) or first == second:
+            names = {"first": first.name, "second": second.name}
+            found.append(Problem(f"{method}.no_order", names, "in_order"))
+    return found
+
+
+def _comparable(first: Column, second: Column) -> bool:
     """Whether two columns can stand in an order: both days, or both numbers."""
     dates = {column.kind is Kind.DATE for column in (first, second)}
     return len(dates) == 1
