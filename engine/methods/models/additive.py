@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.methods.budget import budget_problems, is_replace_one, required
-from engine.methods.models.additive_model import CLASSES, NUMBER, content, effects, predict
+from engine.methods.models.additive_model import content, effects, predict
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
 from engine.methods.models.additive_steps import fit
-from engine.methods.models.design import Bounds, bounds_of
+from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import effects_picture, effects_table
+from engine.methods.models.targets import CLASSES, Target, privacy_told, target_problems
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
-    DocumentArtefact,
     Expected,
     Family,
     Forecast,
     Method,
-    ModelArtefact,
     Reference,
     Release,
     Request,
@@ -39,14 +37,11 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.promise import cap_notes, promise
-from engine.privacy.promise import Promise, Unit
-from engine.table import coding
-from engine.table.schema import Column, Kind
-from engine.views import NumberView, TableView, Text, View
+from engine.privacy.promise import Promise
+from engine.table.schema import Kind
+from engine.views import Text, View
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from engine.table.table import Table
 
 ID = "models.additive"
@@ -103,13 +98,10 @@ class Additive(Method):
     # --- declarations ------------------------------------------------------------------------------
 
     def further_problems(self, request: Request) -> list[Problem]:
-        target, names = request.schema.column(request.values["target"]), request.values["predictors"]
-        if target.name in names:
-            return [Problem(f"{ID}.predicts_itself", {"column": target.name}, "predictors")]
-        if is_listed(target) and len(coding.levels(target)) != 2:
-            return [Problem(f"{ID}.two_values", {"column": target.name}, "target")]
-        if not is_listed(target) and bounds_of(target) is None:
-            return [Problem(f"{ID}.no_bounds", {"column": target.name}, "target")]
+        found = target_problems(request, method=ID)
+        if found:
+            return found
+        names = request.values["predictors"]
         columns = [request.schema.column(name) for name in names]
         found = level_problems([one for one in columns if is_listed(one)], parameter="predictors")
         found += edge_problems(request, columns, method=ID, parameter="predictors")
@@ -137,7 +129,7 @@ class Additive(Method):
             request.rows_per_person,
             is_replace_one(request),
             request.values["about_rows"],
-            is_listed(request.schema.column(request.values["target"])),
+            self.target(request).is_classes,
         ).borne_out()
 
     def cost(self, request: Request) -> Promise:
@@ -148,7 +140,7 @@ class Additive(Method):
 
     def forecast(self, request: Request) -> Forecast:
         schedule = self.schedule(request)
-        unit, _ = self._scale(request)
+        unit = self.target(request).unit
         needed = schedule.needed_rows
         # Of a cell with so many rows: from the noise of one sum, spread over the curvature of its rows.
         errors = []
@@ -165,7 +157,8 @@ class Additive(Method):
         schedule, predictors = self.schedule(request), self.cells(request)
         context.progress.step(0.0, "run.reading")
         frame = tables[MAIN].rows()
-        target = self._target(frame, request)
+        described = self.target(request)
+        target = described.steps(frame)
         known = target >= -RESIDUAL_STEPS
         codes = [cells.codes(frame[cells.column.name])[known] for cells in predictors]
         fitted = fit(
@@ -176,47 +169,21 @@ class Additive(Method):
             noise=context.noise,
             progress=context.progress.part(0.1, 0.9),
         )
-        unit, middle = self._scale(request)
         model = content(
             fitted,
             predictors,
-            self._described(request),
-            unit=unit,
-            middle=middle,
+            described.described,
+            unit=described.unit,
+            middle=described.middle,
             further=self._told(request, schedule),
         )
         return self._released(model, request)
 
-    def _target(self, frame: pd.DataFrame, request: Request) -> np.ndarray:
-        """Return the target of every row in steps of residuals; −2 where it has none, and the row no part."""
-        column = request.schema.column(request.values["target"])
-        if is_listed(column):
-            codes = coding.codes(frame[column.name], column)
-            return np.where(codes > 1, -2, codes) * np.int64(RESIDUAL_STEPS)
-        bounds = _bounds(column)
-        numbers = coding.numbers(frame[column.name], column)
-        scaled = np.clip((numbers - bounds.middle) / bounds.half, -1, 1)
-        return np.where(np.isnan(scaled), -2 * RESIDUAL_STEPS, np.rint(scaled * RESIDUAL_STEPS)).astype(
-            np.int64
-        )
-
-    def _scale(self, request: Request) -> tuple[float, float]:
-        """Return what 1 and 0 of a score stand for in the units of the target."""
-        column = request.schema.column(request.values["target"])
-        if is_listed(column):
-            return 1.0, 0.0
-        bounds = _bounds(column)
-        return bounds.half, bounds.middle
-
-    def _described(self, request: Request) -> dict[str, Any]:
-        column = request.schema.column(request.values["target"])
-        if is_listed(column):
-            return {"name": column.name, "kind": CLASSES, "values": list(coding.levels(column))}
-        bounds = _bounds(column)
-        return {"name": column.name, "kind": NUMBER, "minimum": bounds.low, "maximum": bounds.high}
+    def target(self, request: Request) -> Target:
+        """Return what is predicted."""
+        return Target(request.schema.column(request.values["target"]))
 
     def _told(self, request: Request, schedule: Schedule) -> dict[str, Any]:
-        budget = required(request)
         return {
             "rounds": schedule.rounds,
             "clipping": str(schedule.clipping),
@@ -226,13 +193,7 @@ class Additive(Method):
                 "scale_of_sums": str(schedule.sum_scale / RESIDUAL_STEPS),
                 "scale_of_counts": str(schedule.count_scale),
             },
-            "privacy": {
-                "epsilon": str(budget.epsilon),
-                "delta": str(budget.delta),
-                "neighbours": str(budget.neighbours),
-                "unit": str(request.unit),
-                "rows_per_person": request.rows_per_person,
-            },
+            "privacy": privacy_told(request),
             "method": {"id": self.id, "version": self.version},
         }
 
@@ -247,21 +208,20 @@ class Additive(Method):
         views: tuple[View, ...] = (
             effects_picture(shown, f"{WORDS}.views", axis),
             effects_table(shown, f"{WORDS}.views"),
-            *(
-                NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}"))
-                for name, value in told.items()
-            ),
+            *number_views(told, WORDS),
         )
-        meaning = Text(f"{WORDS}.artefacts.model", {"target": model["target"]["name"]})
-        artefacts = (
-            ModelArtefact("model", model, partial(predict, model), model["target"]["name"], meaning),
-            DocumentArtefact("model-card", _card(model, views), Text(f"{WORDS}.artefacts.card")),
+        card = (
+            *_card(model),
+            privacy_text(request, WORDS),
+            Text(f"{WORDS}.card.use_{model['target']['kind']}"),
         )
-        return Release(artefacts, self.cost(request), views, tuple(cap_notes(request)))
+        return leaving(
+            model, request, words=WORDS, predict=predict, promise=self.cost(request), card=card, views=views
+        )
 
 
-def _card(model: Mapping[str, Any], views: tuple[View, ...]) -> tuple[Text | View, ...]:
-    target, privacy = model["target"], model["privacy"]
+def _card(model: Mapping[str, Any]) -> tuple[Text, ...]:
+    target = model["target"]
     if target["kind"] == CLASSES:
         predicts = Text(
             f"{WORDS}.card.predicts_classes",
@@ -270,20 +230,4 @@ def _card(model: Mapping[str, Any], views: tuple[View, ...]) -> tuple[Text | Vie
     else:
         values = {"target": target["name"], "minimum": target["minimum"], "maximum": target["maximum"]}
         predicts = Text(f"{WORDS}.card.predicts_number", values)
-    is_row = privacy["unit"] == Unit.ROW
-    protection = {"epsilon": privacy["epsilon"], "delta": privacy["delta"]}
-    protection |= {} if is_row else {"rows": privacy["rows_per_person"]}
-    return (
-        Text(f"{WORDS}.card.title", {"target": target["name"]}),
-        predicts,
-        Text(f"{WORDS}.card.not_for", {"rows": model["needed_rows"]}),
-        Text(f"{WORDS}.card.{'privacy_row' if is_row else 'privacy'}", protection),
-        Text(f"{WORDS}.card.use_{target['kind']}"),
-        *(view for view in views if isinstance(view, TableView | NumberView)),
-    )
-
-
-def _bounds(column: Column) -> Bounds:
-    found = bounds_of(column)
-    assert found is not None, "problems() reports numbers without bounds"
-    return found
+    return predicts, Text(f"{WORDS}.card.not_for", {"rows": model["needed_rows"]})

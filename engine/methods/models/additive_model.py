@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from engine.methods.models.additive_steps import Fitted, Floats
-from engine.methods.models.linear_model import WITHIN_95, Effect
+from engine.methods.models.linear_model import WITHIN_95, Effect, from_scores
 from engine.methods.shared.column_cells import ColumnCells, Intervals, cells_of
 from engine.numbers import exact
 from engine.table import coding
@@ -19,7 +19,6 @@ from engine.views import Text
 
 FORMAT = "custos.additive_model"
 LEVELS, INTERVALS = "levels", "intervals"
-CLASSES, NUMBER = "classes", "number"
 
 
 def content(
@@ -91,10 +90,7 @@ def predict(model: Mapping[str, Any], frame: pd.DataFrame) -> np.ndarray:
     -----
     Every row gets an answer, whatever it holds. Of classes it is the one whose probability is above one half.
     """
-    found, target = scores(model, frame), model["target"]
-    if target["kind"] == NUMBER:
-        return np.clip(found, target["minimum"], target["maximum"])
-    return np.array(target["values"], dtype=object)[(found > 0).astype(np.int64)]
+    return from_scores(model["target"], scores(model, frame))
 
 
 def effects(model: Mapping[str, Any], words: str) -> Iterator[Effect]:

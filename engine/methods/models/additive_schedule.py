@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from math import ceil, sqrt
+from functools import cached_property
+from math import sqrt
 
-from engine.errors import InputRefused
-from engine.privacy.accounting import total
-from engine.privacy.events import Event, Neighbours, Sequential
-from engine.privacy.gaussian import concentrated_budget, continuous_delta
+from engine.methods.models.division import MARGINS, borne_out, level_of, rounded_up
+from engine.methods.models.residuals import RESIDUAL_STEPS as RESIDUAL_STEPS
+from engine.privacy.events import Event, Sequential
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Integers, root_above
 from engine.privacy.noise import Noise
-from engine.privacy.promise import Loss, Promise, Unit
 
-RESIDUAL_STEPS = 1 << 15
 COUNTS, COUNTS_PURE = 0.05, 0.2
 """Shares of the budget that the numbers of rows by cell get."""
-MARGINS = (1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1)
 
 
 @dataclass(frozen=True)
@@ -59,13 +55,8 @@ class Schedule:
     margin: float = MARGINS[0]
 
     def borne_out(self) -> Schedule:
-        """Return the schedule with the smallest margin that the accountant accepts.
-
-        Little noise on whole numbers is a little less private than continuous noise of the same scale. Where
-        no margin is enough, or δ is smaller than what composition computes: that of ρ = μ²/2, which always
-        holds (Canonne, Kamath and Steinke 2020, theorem 4 and corollary 13).
-        """
-        return _borne_out(self)
+        """Return the schedule with the smallest margin that the accountant accepts."""
+        return borne_out(self)
 
     @property
     def is_gaussian(self) -> bool:
@@ -75,9 +66,7 @@ class Schedule:
     @cached_property
     def level(self) -> float:
         """μ of Gaussian noise, a hair below what was given; ε of Laplace noise."""
-        if not self.is_gaussian:
-            return float(self.epsilon) * (1 - 1e-9)
-        return gaussian_level(float(self.epsilon), float(self.delta)) * (1 - self.margin)
+        return level_of(self)
 
     @property
     def signal(self) -> float:
@@ -134,8 +123,8 @@ class Schedule:
     def count_scale(self) -> Fraction:
         """Scale of the noise of the numbers of rows."""
         if self.is_gaussian:
-            return _up(sqrt(self._count_squared / COUNTS) / self.level)
-        return _up(self._moved * len(self.sizes) / (COUNTS_PURE * self.level))
+            return rounded_up(sqrt(self._count_squared / COUNTS) / self.level)
+        return rounded_up(self._moved * len(self.sizes) / (COUNTS_PURE * self.level))
 
     @cached_property
     def sum_scale(self) -> Fraction:
@@ -143,8 +132,8 @@ class Schedule:
         sums = self.rounds * len(self.sizes)
         moved = self._moved * self.reach
         if self.is_gaussian:
-            return _up(moved * sqrt(sums / (1 - COUNTS)) / self.level)
-        return _up(moved * sums / ((1 - COUNTS_PURE) * self.level))
+            return rounded_up(moved * sqrt(sums / (1 - COUNTS)) / self.level)
+        return rounded_up(moved * sums / ((1 - COUNTS_PURE) * self.level))
 
     @property
     def needed_rows(self) -> float:
@@ -188,48 +177,3 @@ class Schedule:
     @property
     def _count_squared(self) -> int:
         return len(self.sizes) * self.rows_per_person**2 * (2 if self.replace_one else 1)
-
-
-@lru_cache(maxsize=64)
-def _borne_out(schedule: Schedule) -> Schedule:
-    if not schedule.is_gaussian:
-        return schedule
-    for margin in MARGINS:
-        found = replace(schedule, margin=margin)
-        if _is_borne_out(found):
-            return found
-    epsilon, delta = float(schedule.epsilon), float(schedule.delta)
-    always = (2 * concentrated_budget(epsilon, delta)) ** 0.5 * (1 - 1e-6)
-    return replace(schedule, margin=1 - always / gaussian_level(epsilon, delta))
-
-
-def _is_borne_out(schedule: Schedule) -> bool:
-    relation = Neighbours.REPLACE_ONE if schedule.replace_one else Neighbours.ADD_REMOVE
-    loss = Loss(schedule.epsilon, schedule.delta, relation, schedule.events)
-    try:
-        total([Promise("approximate_dp", loss, Unit.ROW, 1)], delta=schedule.delta)
-    except InputRefused:
-        return False
-    return True
-
-
-def gaussian_level(epsilon: float, delta: float) -> float:
-    """Return the largest μ = sensitivity / scale that is (ε, δ), by halving.
-
-    Examples
-    --------
-    >>> round(gaussian_level(1.0, 1e-6), 4)
-    0.2367
-    """
-    low, high = 0.0, 2 * epsilon + 10
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle and continuous_delta(scale=1.0, epsilon=epsilon, sensitivity=middle) <= delta:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def _up(scale: float) -> Fraction:
-    return Fraction(ceil(scale * 1024), 1024)

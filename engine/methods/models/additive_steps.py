@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.methods.models.additive_schedule import Schedule
+from engine.methods.models.residuals import RESIDUAL_BITS, on_grid
+from engine.methods.models.residuals import residuals as left_over
 from engine.privacy.mechanisms.integers import added
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
@@ -22,9 +23,6 @@ from engine.progress import SILENT, Progress
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-CURVE_BITS, RESIDUAL_BITS = 12, 15
-WIDEST = 8
-"""Scores are kept within ± this."""
 RATE = 0.5
 
 
@@ -64,10 +62,10 @@ class _State:
     scores: Codes
 
     def move(self, place: int, codes: Codes, change: Floats, shift: float) -> None:
-        before = _grid(self.curves[place]) + _grid(self.intercept)
+        before = on_grid(self.curves[place]) + on_grid(self.intercept)
         self.curves[place] = self.curves[place] + change
         self.intercept += shift
-        after = _grid(self.curves[place]) + _grid(self.intercept)
+        after = on_grid(self.curves[place]) + on_grid(self.intercept)
         self.scores += (after - before)[codes]
 
 
@@ -124,26 +122,7 @@ def fit(
 
 def residuals(target: Codes, scores: Codes, schedule: Schedule) -> Codes:
     """Return what is left of every row, clipped, in steps of 2^-15."""
-    limit = WIDEST << CURVE_BITS
-    inside = np.clip(scores, -limit, limit)
-    if schedule.is_classes:
-        foreseen = _logistic()[inside + limit]
-    else:
-        foreseen = inside << (RESIDUAL_BITS - CURVE_BITS)
-    return np.clip(target - foreseen, -schedule.reach, schedule.reach)
-
-
-@cache
-def _logistic() -> Codes:
-    """Return 1/(1 + e^-z) for every score of the grid, in steps of 2^-15."""
-    limit = WIDEST << CURVE_BITS
-    scores = np.arange(-limit, limit + 1) / 2**CURVE_BITS
-    return np.rint(2**RESIDUAL_BITS / (1 + np.exp(-scores))).astype(np.int64)
-
-
-def _grid(values: Floats | float) -> Codes:
-    bounded = np.clip(values, -(2.0**20), 2.0**20)
-    return np.asarray(np.rint(bounded * 2**CURVE_BITS), dtype=np.int64)
+    return left_over(target, scores, is_classes=schedule.is_classes, reach=schedule.reach)
 
 
 def _counts(codes: Sequence[Codes], schedule: Schedule, noise: Noise) -> list[Floats]:

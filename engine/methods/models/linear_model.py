@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from engine.methods.models.design import Bounds, Design, Floats, bounds_of
 from engine.methods.models.quadratic import Solution
+from engine.methods.models.targets import CLASSES, Target
 from engine.table import coding
 from engine.table.schema import Column, Domain, Kind
 from engine.views import Cell, IntervalsView, Label, TableView, Text
@@ -32,10 +34,11 @@ def content(design: Design, solution: Solution, further: Mapping[str, Any]) -> d
 
     Notes
     -----
-    prediction = intercept + Σ coefficient · (value − middle) + Σ effect of the level, kept within the bounds
-    of the target. Values are kept within their bounds first; a missing number counts as the middle.
+    score = intercept + Σ coefficient · (value − middle) + Σ effect of the level. A number is the score, kept
+    within the bounds of the target; the probability of the second class is 1/(1 + e^-score). Values are kept
+    within their bounds first; a missing number counts as the middle.
     """
-    target = _bounds(design.target)
+    target = Target(design.target)
     weights, spread = solution.weights, WITHIN_95 * np.sqrt(np.maximum(np.diag(solution.covariance), 0.0))
     predictors: list[dict[str, Any]] = []
     for column, width, start in zip(design.predictors, design.widths, design.starts, strict=True):
@@ -45,12 +48,12 @@ def content(design: Design, solution: Solution, further: Mapping[str, Any]) -> d
             predictors.append(
                 kept
                 | {"kind": LEVELS, "levels": list(coding.levels(column))}
-                | {"effects": (weights[cells] * target.half).tolist()}
-                | {"within_95": (spread[cells] * target.half).tolist()}
+                | {"effects": (weights[cells] * target.unit).tolist()}
+                | {"within_95": (spread[cells] * target.unit).tolist()}
             )
         else:
             bounds = _bounds(column)
-            unit = target.half / bounds.half
+            unit = target.unit / bounds.half
             predictors.append(
                 kept
                 | {"kind": NUMBER, "minimum": bounds.low, "maximum": bounds.high, "middle": bounds.middle}
@@ -59,16 +62,24 @@ def content(design: Design, solution: Solution, further: Mapping[str, Any]) -> d
     return {
         "format": FORMAT,
         "version": 1,
-        "target": {"name": design.target.name, "minimum": target.low, "maximum": target.high},
-        "intercept": float(target.middle + weights[0] * target.half),
-        "intercept_within_95": float(spread[0] * target.half),
+        "target": target.described,
+        "intercept": float(target.middle + weights[0] * target.unit),
+        "intercept_within_95": float(spread[0] * target.unit),
         "predictors": predictors,
         **further,
     }
 
 
-def predict(model: Mapping[str, Any], frame: pd.DataFrame) -> Floats:
-    """Return what a model written by `content` predicts for rows, shape (n,).
+def scores(model: Mapping[str, Any], frame: pd.DataFrame) -> Floats:
+    """Return intercept and effects added up for rows, shape (n,)."""
+    found = np.full(len(frame), float(model["intercept"]))
+    for predictor in model["predictors"]:
+        found += _effect(predictor, frame[predictor["name"]])
+    return found
+
+
+def predict(model: Mapping[str, Any], frame: pd.DataFrame) -> npt.NDArray[Any]:
+    """Return what a model written by `content` predicts for rows, shape (n,): numbers, or classes as text.
 
     Parameters
     ----------
@@ -79,12 +90,17 @@ def predict(model: Mapping[str, Any], frame: pd.DataFrame) -> Floats:
 
     Notes
     -----
-    Every row gets a number within the declared bounds of the target, whatever it holds.
+    Every row gets an answer, whatever it holds: a number within the declared bounds of the target, or the
+    class whose probability is above one half.
     """
-    found = np.full(len(frame), float(model["intercept"]))
-    for predictor in model["predictors"]:
-        found += _effect(predictor, frame[predictor["name"]])
-    return np.clip(found, model["target"]["minimum"], model["target"]["maximum"])
+    return from_scores(model["target"], scores(model, frame))
+
+
+def from_scores(target: Mapping[str, Any], found: Floats) -> npt.NDArray[Any]:
+    """Return what scores say of a target: numbers within its bounds, or one of its two classes."""
+    if target.get("kind") == CLASSES:
+        return np.array(target["values"], dtype=object)[(found > 0).astype(np.int64)]
+    return np.clip(found, target["minimum"], target["maximum"])
 
 
 def _effect(predictor: Mapping[str, Any], values: pd.Series) -> Floats:

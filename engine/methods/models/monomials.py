@@ -25,6 +25,8 @@ class Monomials:
     ----------
     widths
         See `engine.methods.models.design.Design`.
+    target
+        Whether the last coordinate is the target; without one, the matrix is X'X alone.
 
     Notes
     -----
@@ -34,25 +36,31 @@ class Monomials:
     """
 
     widths: tuple[int, ...]
+    target: bool = True
 
     @cached_property
     def blocks(self) -> Integers:
         """For every coordinate, the target last, the number of its block; a number is a block of its own."""
-        sizes = [1, *(max(width, 1) for width in self.widths), 1]
+        sizes = [1, *(max(width, 1) for width in self.widths), *self._last]
         return np.repeat(np.arange(len(sizes)), sizes)
 
     @cached_property
     def is_cell(self) -> npt.NDArray[np.bool_]:
         """For every coordinate, whether it is a cell of a block."""
-        sizes = [1, *(max(width, 1) for width in self.widths), 1]
-        return np.repeat([False, *(width > 0 for width in self.widths), False], sizes)
+        sizes = [1, *(max(width, 1) for width in self.widths), *self._last]
+        return np.repeat([False, *(width > 0 for width in self.widths), *(False for _ in self._last)], sizes)
+
+    @property
+    def _last(self) -> list[int]:
+        return [1] if self.target else []
 
     @cached_property
     def places(self) -> tuple[Integers, Integers]:
         """The two coordinates of every released product: row ≤ column of the matrix."""
         kept = np.triu(self.blocks[:, None] != self.blocks)
         single = ~self.is_cell
-        single[-1] = False  # y² is not released
+        if self.target:
+            single[-1] = False  # y² is not released
         kept |= np.diag(single)
         rows, columns = np.nonzero(kept)
         return rows.astype(np.int64), columns.astype(np.int64)
@@ -77,17 +85,22 @@ class Monomials:
         return np.asarray(total[self.places] * self.weights)
 
     def matrix(self, coefficients: Floats) -> tuple[Floats, Floats]:
-        """Return X'X and X'y from (noisy) coefficients, half of each product in both of its cells."""
+        """Return X'X and X'y from (noisy) coefficients; see `whole`."""
+        found = self.whole(coefficients)
+        return found[:-1, :-1], found[:-1, -1]
+
+    def whole(self, coefficients: Floats) -> Floats:
+        """Return the matrix of all coordinates, half of each product in both of its cells."""
         size = self.blocks.size
         found = np.zeros((size, size))
         found[self.places] = coefficients / self.weights
         found = np.triu(found) + np.triu(found, 1).T
         cells = np.flatnonzero(self.is_cell)
         found[cells, cells] = found[0, cells]
-        return found[:-1, :-1], found[:-1, -1]
+        return found
 
 
-def largest_change(*, numbers: int, blocks: int, replace_one: bool) -> int:
+def largest_change(*, numbers: int, blocks: int, replace_one: bool, target: bool = True) -> int:
     """Return how far one row moves all coefficients together, in L1, where a coordinate is at most 1.
 
     Parameters
@@ -98,6 +111,8 @@ def largest_change(*, numbers: int, blocks: int, replace_one: bool) -> int:
         Predictors that are blocks of cells; how many cells they have makes no difference.
     replace_one
         Whether one row becomes another; else one comes or goes.
+    target
+        Whether there is a target, one number more.
 
     Notes
     -----
@@ -120,11 +135,11 @@ def largest_change(*, numbers: int, blocks: int, replace_one: bool) -> int:
     >>> largest_change(numbers=1, blocks=0, replace_one=True)
     9
     """
-    active = numbers + blocks + 2
-    one_more = active**2 - 1 - blocks
+    active = numbers + blocks + 1 + target
+    one_more = active**2 - target - blocks
     if not replace_one:
         return one_more
-    moving = numbers + 1
+    moving = numbers + target
     found = [one_more]
     for changed in range(blocks + 1):
         common = 1 + blocks - changed
@@ -136,7 +151,7 @@ def largest_change(*, numbers: int, blocks: int, replace_one: bool) -> int:
     return max(found)
 
 
-def largest_squared_change(*, numbers: int, blocks: int, replace_one: bool) -> int:
+def largest_squared_change(*, numbers: int, blocks: int, replace_one: bool, target: bool = True) -> int:
     """Return the square of how far one row moves all coefficients together, in L2; see `largest_change`.
 
     Notes
@@ -150,11 +165,11 @@ def largest_squared_change(*, numbers: int, blocks: int, replace_one: bool) -> i
     >>> largest_squared_change(numbers=1, blocks=0, replace_one=False)
     14
     """
-    active = numbers + blocks + 2
+    active = numbers + blocks + 1 + target
     one_more = 1 + numbers + 2 * active * (active - 1)
     if not replace_one:
         return one_more
-    moving = numbers + 1
+    moving = numbers + target
     found = [one_more]
     for changed in range(blocks + 1):
         common = 1 + blocks - changed

@@ -1,0 +1,317 @@
+"""Noisy gradient descent with clipped residuals, for a linear score of a number or of one of two classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.methods.budget import is_replace_one, required
+from engine.methods.models.design import Design
+from engine.methods.models.division import Division, Query, exchanged
+from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
+from engine.methods.models.points import PER_SIDE, WIDEST_WEIGHT, Floats, Points
+from engine.methods.models.quadratic import Solution, centred
+from engine.methods.models.residuals import RESIDUAL_STEPS, Codes, residuals
+from engine.methods.models.targets import Target
+from engine.methods.parameters import Problem
+from engine.methods.protocol import Context, Request
+from engine.privacy.noise import Noise
+from engine.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PRODUCTS, SUMS = "products", "sums"
+SHARE = 0.07
+"""Of the budget for the products of coordinates, which give the length of a step and the bands."""
+LEAST_SIGNAL, LEAST_SIGNAL_PURE = 5, 20
+CLIPPING = Fraction(1, 2)
+"""Residuals are clipped to ± this: of the probability, or a quarter of the declared range of a number."""
+
+
+@dataclass(frozen=True)
+class DescentPlan:
+    """Turns, noise and reach: from public numbers alone.
+
+    Parameters
+    ----------
+    widths
+        For every predictor 0 where it is a number, else how many cells it has.
+    epsilon, delta
+        Of the whole fit; δ = 0 for noise of the Laplace kind.
+    rows_per_person
+        The cap.
+    replace_one
+        Whether neighbouring tables exchange a person.
+    about_rows
+        Roughly how many rows there are; public.
+    is_classes
+        Whether one of two classes is predicted, else a number between −1 and 1.
+
+    Notes
+    -----
+    A row has as many coordinates that are not 0 as there are predictors, and the 1; each is at most 1. So its
+    part in a gradient has a squared length of at most active · reach², whatever the number of columns.
+    """
+
+    widths: tuple[int, ...]
+    epsilon: Fraction
+    delta: Fraction
+    rows_per_person: int
+    replace_one: bool
+    about_rows: int
+    is_classes: bool
+
+    @property
+    def active(self) -> int:
+        """How many coordinates of a row can be other than 0; the square of its largest length."""
+        return 1 + len(self.widths)
+
+    @property
+    def size(self) -> int:
+        """How many coefficients there are."""
+        return 1 + sum(max(width, 1) for width in self.widths)
+
+    @property
+    def reach(self) -> int:
+        """Residuals are clipped to ± this, in steps of 2^-15."""
+        return int(CLIPPING * RESIDUAL_STEPS)
+
+    @property
+    def bend(self) -> float:
+        """Largest second derivative of a row's loss."""
+        return 0.25 if self.is_classes else 1.0
+
+    @property
+    def momentum(self) -> float:
+        """How much of the last step is taken again."""
+        return 0.9 if self.is_classes else 0.8
+
+    @cached_property
+    def signal(self) -> float:
+        """Rows times level over the length of a row and the root of the coefficients; public.
+
+        Below 5 a fit is mostly noise; from 200 on it keeps nearly all that a fit without noise explains.
+        """
+        level = Division((), self.epsilon, self.delta, self.replace_one).level
+        rows = self.about_rows / (self.rows_per_person * (2 if self.replace_one else 1))
+        length = sqrt(self.active) * (1 if self.delta else sqrt(self.active) / sqrt(2))
+        return rows * level / (length * sqrt(self.size))
+
+    @property
+    def turns(self) -> int:
+        """How many steps are taken."""
+        if not self.delta:
+            return int(min(max(2 * sqrt(self.signal), 4), 40))
+        return int(min(max(self.signal, 5), 100 if self.is_classes else 300))
+
+    @property
+    def averaged(self) -> int:
+        """The weights of so many last steps are averaged."""
+        return max(1, self.turns // 2)
+
+    @cached_property
+    def monomials(self) -> Monomials:
+        """The products of coordinates that are asked for."""
+        return Monomials(self.widths, target=False)
+
+    @cached_property
+    def division(self) -> Division:
+        """How the budget is divided."""
+        rows, square = self.rows_per_person, PER_SIDE**2
+        shape = {"blocks": sum(width > 0 for width in self.widths), "numbers": self.widths.count(0)}
+        change = largest_change(**shape, replace_one=self.replace_one, target=False)
+        squared = largest_squared_change(**shape, replace_one=self.replace_one, target=False)
+        products = Query(PRODUCTS, change * rows * square, squared * (rows * square) ** 2, SHARE)
+        step = rows * PER_SIDE * self.reach
+        sums = Query(SUMS, self.active * step, self.active * step**2, 1 - SHARE, self.turns)
+        queries = (products, exchanged(sums, replace_one=self.replace_one))
+        return Division(queries, self.epsilon, self.delta, self.replace_one).borne_out()
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What a released model says of the noise."""
+        return {
+            "distribution": "discrete_gaussian" if self.delta else "discrete_laplace",
+            "deviation_of_sums": f"{self.sum_noise:.6g}",
+            "deviation_of_products": f"{self.product_noise:.6g}",
+        }
+
+    @property
+    def product_noise(self) -> float:
+        """Standard deviation of the noise of a product of coordinates between −1 and 1."""
+        return self.division.deviation(PRODUCTS) / PER_SIDE**2
+
+    @property
+    def sum_noise(self) -> float:
+        """Standard deviation of the noise of each coordinate of a gradient."""
+        return self.division.deviation(SUMS) / (PER_SIDE * RESIDUAL_STEPS)
+
+
+@dataclass(frozen=True)
+class Descended:
+    """A linear score.
+
+    Parameters
+    ----------
+    solution
+        Weights of the coordinates, the intercept first, and the covariance that the noise gives them.
+    counts
+        Noisy number of rows of every coordinate: the first is that of all rows.
+    """
+
+    solution: Solution
+    counts: Floats
+
+
+def fit(
+    points: Points, target: Codes, plan: DescentPlan, *, noise: Noise, progress: Progress = SILENT
+) -> Descended:
+    """Fit weights by noisy gradients.
+
+    Parameters
+    ----------
+    points
+        Coordinates of the rows that have a target.
+    target
+        In steps of 2^-15: 0 or one for classes, −1 to 1 for numbers.
+    plan
+        Turns, noise, reach.
+
+    Notes
+    -----
+    Every turn asks for Σ x · clipped residual with noise, and moves the weights by it over the largest
+    eigenvalue of the noisy products, with momentum; the weights of the last half are averaged. Of every turn
+    the whole table is read, so that no row's chance to be drawn has to be counted. After Abadi and others
+    (2016), with the residual clipped instead of the gradient, which for declared bounds is the same bound
+    and needs no length of a row.
+    """
+    exact = plan.monomials.sums(points.dense())
+    noisy = plan.division.noisy(PRODUCTS, exact, noise) / PER_SIDE**2
+    gram = plan.monomials.whole(noisy)
+    steepest = _steepest(gram, plan)
+    weights, last = np.zeros(plan.size), np.zeros(plan.size)
+    kept = np.zeros(plan.size)
+    for turn in range(plan.turns):
+        progress.step(turn / plan.turns, "models.rounds")
+        ahead = np.clip(weights + plan.momentum * last, -WIDEST_WEIGHT, WIDEST_WEIGHT)
+        left = residuals(target, points.scores(ahead), is_classes=plan.is_classes, reach=plan.reach)
+        gradient = plan.division.noisy(SUMS, points.sums(left), noise) / (PER_SIDE * RESIDUAL_STEPS)
+        found = ahead + gradient / steepest
+        weights, last = found, found - weights
+        if turn >= plan.turns - plan.averaged:
+            kept += found / plan.averaged
+    kept = np.clip(kept, -WIDEST_WEIGHT, WIDEST_WEIGHT)
+    return Descended(Solution(kept, covariance(gram, kept, plan), 0, 0.0), gram[0])
+
+
+def fitted(design: Design, frame: pd.DataFrame, plan: DescentPlan, context: Context) -> Descended:
+    """Return the score of rows of a table, every level beside the average of its column."""
+    target = Target(design.target)
+    steps = target.steps(frame)
+    known = steps >= -RESIDUAL_STEPS
+    points = Points.of(frame, design.predictors).where(known)
+    found = fit(points, steps[known], plan, noise=context.noise, progress=context.progress.part(0.1, 0.9))
+    solution = centred(found.solution, design.starts, design.widths, found.counts)
+    return Descended(solution, found.counts)
+
+
+def plan_of(request: Request, widths: tuple[int, ...], *, is_classes: bool) -> DescentPlan:
+    """Return the plan that a request makes."""
+    budget = required(request)
+    return DescentPlan(
+        widths,
+        budget.epsilon,
+        budget.delta,
+        request.rows_per_person,
+        is_replace_one(request),
+        request.values["about_rows"],
+        is_classes,
+    )
+
+
+def weak_problems(plan: DescentPlan, *, method: str) -> list[Problem]:
+    """Refuse what would be mostly noise: from public numbers alone."""
+    least = LEAST_SIGNAL if plan.delta else LEAST_SIGNAL_PURE
+    if plan.signal >= least:
+        return []
+    return [
+        Problem(f"{method}.nothing_left", {"rows": ceil(plan.about_rows * least / plan.signal)}, "budget")
+    ]
+
+
+def _steepest(gram: Floats, plan: DescentPlan) -> float:
+    """Return a bound of the second derivative in any direction, by noisy numbers, at least that of one row.
+
+    The noise of a symmetric matrix has eigenvalues of about ± 2 s √size; half of that is added, so that a
+    step is rarely too long.
+    """
+    above = float(np.linalg.eigvalsh(gram)[-1]) + plan.product_noise / 2 * sqrt(plan.size)
+    return plan.bend * max(above, 1.0)
+
+
+def covariance(gram: Floats, weights: Floats, plan: DescentPlan) -> Floats:
+    """Return the covariance that the noise of the gradients gives the averaged weights.
+
+    Notes
+    -----
+    Around the answer a step is linear: e' = (1 − h/steepest)(e + momentum · (e − e before)) + noise/steepest
+    in a direction of second derivative h. What each draw leaves in the average is added up. Of classes h is
+    p(1 − p) times the products, at the probability p of an average row: a first approximation. What every
+    level of a column and the intercept share changes no prediction and is left out.
+    """
+    bend = plan.bend
+    if plan.is_classes:
+        average = float(gram[0] @ weights) / max(float(gram[0, 0]), 1.0)
+        chance = 1 / (1 + np.exp(-np.clip(average, -8, 8)))
+        bend = max(chance * (1 - chance), 0.01)
+    told_apart = _told_apart(plan.widths)
+    values, vectors = np.linalg.eigh(told_apart.T @ gram @ told_apart)
+    vectors = told_apart @ vectors
+    slow = 1 - np.clip(bend * values / _steepest(gram, plan), 0.0, 1.0)
+    answers, before, now = [np.zeros_like(slow)], np.zeros_like(slow), np.ones_like(slow)
+    for _ in range(plan.turns):
+        answers.append(answers[-1] + now)
+        before, now = now, slow * (now + plan.momentum * (now - before))
+    total = np.zeros_like(slow)
+    for turn in range(plan.turns):
+        first = max(turn, plan.turns - plan.averaged)
+        total += ((answers[plan.turns - turn] - answers[first - turn]) / plan.averaged) ** 2
+    spread = total * (plan.sum_noise / _steepest(gram, plan)) ** 2
+    return np.asarray((vectors * spread) @ vectors.T)
+
+
+def _told_apart(widths: tuple[int, ...]) -> Floats:
+    """Return orthonormal directions without those that move every level against the intercept."""
+    sizes = [1, *(max(width, 1) for width in widths)]
+    starts = np.cumsum(sizes)[:-1]
+    same = np.zeros((sum(sizes), sum(width > 0 for width in widths)))
+    pairs = [(start, width) for start, width in zip(starts, widths, strict=True) if width]
+    for place, (start, width) in enumerate(pairs):
+        same[0, place], same[start : start + width, place] = -1.0, 1.0
+    return np.asarray(np.linalg.qr(same, mode="complete")[0][:, len(pairs) :])
+
+
+def foreseen(plan: DescentPlan, moments: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return what would be missing of weights, and the covariance of the noise, for rows without a name.
+
+    Parameters
+    ----------
+    moments
+        Invented sums of products of coordinates, shape (size, size).
+    weights
+        The invented truth.
+    """
+    values, vectors = np.linalg.eigh(moments)
+    slow = 1 - np.clip(plan.bend * values / _steepest(moments, plan), 0.0, 1.0)
+    before, now, missing = np.ones_like(slow), np.ones_like(slow), np.zeros_like(slow)
+    for turn in range(plan.turns):
+        before, now = now, slow * (now + plan.momentum * (now - before))
+        if turn >= plan.turns - plan.averaged:
+            missing += now / plan.averaged
+    return -(vectors * missing) @ vectors.T @ weights, covariance(moments, np.zeros(plan.size), plan)

@@ -1,0 +1,221 @@
+"""A budget divided among the noisy sums of one model: shares, scales, and what the ledger reserves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import ceil, sqrt
+from typing import Protocol, Self, TypeVar
+
+import numpy as np
+
+from engine.errors import InputRefused
+from engine.privacy.accounting import total
+from engine.privacy.events import Event, Neighbours, Sequential
+from engine.privacy.gaussian import concentrated_budget, continuous_delta
+from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Integers, root_above
+from engine.privacy.mechanisms.integers import added
+from engine.privacy.noise import Noise
+from engine.privacy.promise import Loss, Promise, Unit
+
+MARGINS = (1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1)
+
+
+class Plan(Protocol):
+    """What divides a budget: a frozen dataclass with a margin."""
+
+    @property
+    def epsilon(self) -> Fraction: ...
+    @property
+    def delta(self) -> Fraction: ...
+    @property
+    def replace_one(self) -> bool: ...
+    @property
+    def margin(self) -> float: ...
+    @property
+    def is_gaussian(self) -> bool: ...
+    @property
+    def events(self) -> Event: ...
+
+
+SomePlan = TypeVar("SomePlan", bound=Plan)
+
+
+@dataclass(frozen=True)
+class Query:
+    """Sums that are asked for once, or once in every round.
+
+    Parameters
+    ----------
+    name
+        For `Division.noisy`.
+    ones, squared
+        The L1 sensitivity and the squared L2 sensitivity of one asking, in whole steps, for everything that a
+        neighbouring table differs by.
+    share
+        Of the budget (of μ² for Gaussian noise), for all askings together.
+    count
+        How often it is asked.
+    """
+
+    name: str
+    ones: int
+    squared: int
+    share: float
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Division:
+    """A budget and the queries that share it.
+
+    Parameters
+    ----------
+    queries
+        Their shares add up to 1 at most.
+    epsilon, delta
+        Of all together; δ = 0 for noise of the Laplace kind.
+    replace_one
+        Whether neighbouring tables exchange a person.
+    margin
+        How far below the level of continuous noise that of whole numbers stays; see `borne_out`.
+
+    Notes
+    -----
+    Gaussian noise: squared sensitivities over squared scales add up to μ² (Dong, Roth and Su 2022, corollary
+    3.3), which is (ε, δ) as Balle and Wang (2018), theorem 8, say. Laplace noise: everything adds up.
+    """
+
+    queries: tuple[Query, ...]
+    epsilon: Fraction
+    delta: Fraction
+    replace_one: bool
+    margin: float = MARGINS[0]
+
+    def borne_out(self) -> Self:
+        """Return the division with the smallest margin that the accountant accepts; see `borne_out`."""
+        return borne_out(self)
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether the noise is Gaussian, so that a δ is spent."""
+        return self.delta > 0
+
+    @cached_property
+    def level(self) -> float:
+        """μ of Gaussian noise, ε of Laplace noise: a hair below what was given."""
+        return level_of(self)
+
+    def scale(self, name: str) -> Fraction:
+        """Return the scale of the noise of a query, in its steps, rounded up."""
+        return self._scales[name]
+
+    @cached_property
+    def _scales(self) -> dict[str, Fraction]:
+        return {query.name: self._scale(query) for query in self.queries}
+
+    def _scale(self, query: Query) -> Fraction:
+        if self.is_gaussian:
+            return rounded_up(sqrt(query.squared * query.count / query.share) / self.level)
+        return rounded_up(query.ones * query.count / (query.share * self.level))
+
+    def deviation(self, name: str) -> float:
+        """Return the standard deviation of the noise of a query, in its steps."""
+        return float(self.scale(name)) * (1.0 if self.is_gaussian else sqrt(2))
+
+    def noisy(self, name: str, sums: Integers, noise: Noise) -> Integers:
+        """Return sums with the noise of their query."""
+        scale = self.scale(name)
+        if self.is_gaussian:
+            return added(sums, noise.discrete_gaussian(scale**2, sums.size))
+        return added(sums, noise.discrete_laplace(scale, sums.size))
+
+    @property
+    def events(self) -> Event:
+        """What the ledger reserves."""
+        return Sequential(tuple(self._event(query) for query in self.queries))
+
+    def _event(self, query: Query) -> Event:
+        scale = self.scale(query.name)
+        if self.is_gaussian:
+            return DiscreteGaussian(scale, root_above(query.squared), count=query.count)
+        return DiscreteLaplace(scale, Fraction(query.ones), count=query.count)
+
+
+def level_of(plan: Plan) -> float:
+    """Return what a plan may spend, a hair below what it was given: μ for Gaussian noise, else ε."""
+    if not plan.is_gaussian:
+        return float(plan.epsilon) * (1 - 1e-9)
+    return gaussian_level(float(plan.epsilon), float(plan.delta)) * (1 - plan.margin)
+
+
+@lru_cache(maxsize=64)
+def borne_out(plan: SomePlan) -> SomePlan:
+    """Return a plan with the smallest margin that the accountant accepts.
+
+    Little noise on whole numbers is a little less private than continuous noise of the same scale. Where
+    no margin is enough, or δ is smaller than what composition computes: that of ρ = μ²/2, which always
+    holds (Canonne, Kamath and Steinke 2020, theorem 4 and corollary 13).
+    """
+    if not plan.is_gaussian:
+        return plan
+    for margin in MARGINS:
+        found: SomePlan = replace(plan, margin=margin)  # type: ignore[type-var]
+        if _is_accepted(found):
+            return found
+    epsilon, delta = float(plan.epsilon), float(plan.delta)
+    always = (2 * concentrated_budget(epsilon, delta)) ** 0.5 * (1 - 1e-6)
+    return replace(plan, margin=1 - always / gaussian_level(epsilon, delta))  # type: ignore[type-var]
+
+
+def _is_accepted(plan: Plan) -> bool:
+    relation = Neighbours.REPLACE_ONE if plan.replace_one else Neighbours.ADD_REMOVE
+    loss = Loss(plan.epsilon, plan.delta, relation, plan.events)
+    try:
+        total([Promise("approximate_dp", loss, Unit.ROW, 1)], delta=plan.delta)
+    except InputRefused:
+        return False
+    return True
+
+
+@lru_cache(maxsize=256)
+def gaussian_level(epsilon: float, delta: float) -> float:
+    """Return the largest μ = sensitivity / scale that is (ε, δ), by halving.
+
+    Examples
+    --------
+    >>> round(gaussian_level(1.0, 1e-6), 4)
+    0.2367
+    """
+    low, high = 0.0, 2 * epsilon + 10
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle and continuous_delta(scale=1.0, epsilon=epsilon, sensitivity=middle) <= delta:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def rounded_up(scale: float) -> Fraction:
+    """Return a scale rounded up to whole 1024ths."""
+    return Fraction(ceil(scale * 1024), 1024)
+
+
+def exchanged(query: Query, *, replace_one: bool) -> Query:
+    """Return a query whose sensitivities cover one that goes and another that comes.
+
+    Notes
+    -----
+    By the triangle inequality; reached wherever two rows can push a sum to opposite sides.
+    """
+    if not replace_one:
+        return query
+    return replace(query, ones=2 * query.ones, squared=4 * query.squared)
+
+
+def joined(parts: Sequence[Integers]) -> Integers:
+    """Return several groups of sums as one vector."""
+    return np.concatenate([part.ravel() for part in parts]).astype(np.int64)

@@ -1,0 +1,68 @@
+"""What leaves with a model: its file and its card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from engine.methods.protocol import DocumentArtefact, ModelArtefact, Release, Request
+from engine.methods.shared.promise import cap_notes
+from engine.privacy.promise import Promise, Unit
+from engine.views import NumberView, TableView, Text, View
+
+
+def leaving(
+    model: Mapping[str, Any],
+    request: Request,
+    *,
+    words: str,
+    predict: Callable[[Mapping[str, Any], pd.DataFrame], np.ndarray],
+    promise: Promise,
+    card: Sequence[Text],
+    views: tuple[View, ...],
+) -> Release:
+    """Make the artefacts from a finished model: nothing here has seen a row.
+
+    Parameters
+    ----------
+    model
+        JSON values: everything that predicts.
+    words
+        Where the texts of the method begin.
+    predict
+        From the model and rows to predictions.
+    card
+        What the card says before its tables.
+    views
+        For the reports; tables and numbers go to the card too.
+    """
+    target = str(model["target"]["name"])
+    title = Text(f"{words}.card.title", {"target": target})
+    shown = [view for view in views if isinstance(view, TableView | NumberView)]
+    meaning = Text(f"{words}.artefacts.model", {"target": target})
+    artefacts = (
+        ModelArtefact("model", model, partial(predict, model), target, meaning),
+        DocumentArtefact("model-card", (title, *card, *shown), Text(f"{words}.artefacts.card")),
+    )
+    return Release(artefacts, promise, views, tuple(cap_notes(request)))
+
+
+def privacy_text(request: Request, words: str) -> Text:
+    """Return what a card says of the privacy level."""
+    assert request.budget is not None
+    values = {"epsilon": str(request.budget.epsilon), "delta": str(request.budget.delta)}
+    if request.unit is Unit.ROW:
+        return Text(f"{words}.card.privacy_row", values)
+    return Text(f"{words}.card.privacy", {**values, "rows": request.rows_per_person})
+
+
+def number_views(told: Mapping[str, float], words: str) -> tuple[NumberView, ...]:
+    """Return numbers with their texts, as a report shows them."""
+    return tuple(
+        NumberView(Text(f"{words}.numbers.{name}.label"), value, Text(f"{words}.numbers.{name}"))
+        for name, value in told.items()
+    )

@@ -1,0 +1,187 @@
+"""A model of which of two values a column has, by adding up coefficients, from noisy gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import floor
+from typing import TYPE_CHECKING, Any
+
+from engine.methods.budget import budget_problems
+from engine.methods.filling import Judged
+from engine.methods.models.descent import (
+    CLIPPING,
+    DescentPlan,
+    fitted,
+    foreseen,
+    plan_of,
+    weak_problems,
+)
+from engine.methods.models.design import Design, bounds_of
+from engine.methods.models.invented import Foreseen, invented
+from engine.methods.models.leaving import leaving, number_views, privacy_text
+from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
+from engine.methods.models.targets import privacy_told, target_problems
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    MAIN,
+    Context,
+    Expected,
+    Family,
+    Forecast,
+    Method,
+    Reference,
+    Release,
+    Request,
+)
+from engine.methods.shared.cells import level_problems
+from engine.methods.shared.promise import cap_notes, promise
+from engine.privacy.promise import Promise
+from engine.table.schema import Kind
+from engine.views import TableView, Text, View
+
+if TYPE_CHECKING:
+    from engine.table.table import Table
+
+ID = "models.logistic"
+WORDS = f"methods.{ID}"
+GAUSSIAN, LAPLACE = "gaussian", "laplace"
+MOST_COEFFICIENTS = 500
+INVENTED_SPREAD = 1.0
+"""Standard deviation of invented scores, in log-odds."""
+
+
+class Logistic(Method):
+    """Logistic regression from noisy gradients with clipped residuals.
+
+    Notes
+    -----
+    See `engine.methods.models.descent`. What a row adds is a whole number: scores are sums of whole numbers
+    and the logistic function is a table. Output and objective perturbation (Chaudhuri, Monteleoni and Sarwate
+    2011) need the exact least of a loss, which no computer finds; they are not offered.
+
+    Clipping at one half makes rare, badly predicted rows count less, and few steps leave coefficients
+    nearer to 0: they are for prediction, not for odds ratios of a study.
+    """
+
+    id = ID
+    family = Family.MODEL
+    promises = ("pure_dp", "approximate_dp")
+    held_out = True
+    published = Reference(
+        "Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar, Zhang: Deep learning with differential privacy "
+        "(2016)",
+        "algorithm 1, with whole passes and clipped residuals",
+        "doi:10.1145/2976749.2978318",
+    )
+    parameters = (
+        Parameter(
+            "target", ParameterKind.COLUMN, column_kinds=(Kind.CATEGORY, Kind.ORDINAL), needs_domain=True
+        ),
+        Parameter(
+            "predictors",
+            ParameterKind.COLUMNS,
+            minimum=1,
+            maximum=200,
+            column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER),
+            needs_domain=True,
+        ),
+        Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
+        Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
+    )
+
+    # --- declarations ------------------------------------------------------------------------------
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        found = target_problems(request, method=ID)
+        columns = [request.schema.column(name) for name in request.values["predictors"]]
+        listed = [column for column in columns if bounds_of(column) is None]
+        found = found or level_problems(listed, parameter="predictors")
+        if found:
+            return found
+        if self.design(request).size > MOST_COEFFICIENTS:
+            values = {"coefficients": self.design(request).size, "most": MOST_COEFFICIENTS}
+            return [Problem(f"{ID}.too_many", values, "predictors")]
+        found = budget_problems(request, uses_delta=request.values["noise"] == GAUSSIAN)
+        return found or weak_problems(self.plan(request), method=ID)
+
+    def design(self, request: Request) -> Design:
+        """Return what the coordinates of a row are."""
+        schema, values = request.schema, request.values
+        return Design(schema.column(values["target"]), tuple(map(schema.column, values["predictors"])))
+
+    def plan(self, request: Request) -> DescentPlan:
+        """Return the noise of every gradient, and how many there are."""
+        return plan_of(request, self.design(request).widths, is_classes=True)
+
+    def cost(self, request: Request) -> Promise:
+        kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
+        return promise(request, self.plan(request).division.events, kind=kind)
+
+    # --- forecast ----------------------------------------------------------------------------------
+
+    def forecast(self, request: Request) -> Forecast:
+        found = [(size, self._foreseen(request, size)) for size in request.sizes]
+        # A probability moves by at most a quarter of what its log-odds move by.
+        errors = [
+            Expected(Text(f"{WORDS}.numbers.{name}.label"), name, size, 0.6745 * error, 1.96 * error)
+            for name, of, per in (("probability", "prediction", 0.25), ("coefficient", "effect", 1.0))
+            for size, expected in found
+            for error in [getattr(expected, of) * per]
+        ]
+        headings = (Text(f"{WORDS}.kept.rows"), Text(f"{WORDS}.kept.share"))
+        rows = tuple((size, round(100 * expected.kept)) for size, expected in found)
+        view = TableView(Text(f"{WORDS}.kept.title"), headings, rows, Text(f"{WORDS}.kept.note"))
+        main = errors[len(found) - 1] if found else None
+        return Forecast(tuple(errors), main, (view,), tuple(cap_notes(request)))
+
+    def judged(self, request: Request, people: int | None) -> Judged | None:
+        if people is None:
+            return None
+        kept = self._foreseen(request, people).kept
+        return Judged(kept, Text(f"{WORDS}.judged", {"people": people, "kept": floor(100 * kept)}))
+
+    def _foreseen(self, request: Request, rows: int) -> Foreseen:
+        """Return, in log-odds, what to expect of invented rows; see `engine.methods.models.invented`."""
+        moments, weights = invented(self.design(request), spread=INVENTED_SPREAD, share=1.0)
+        off, covariance = foreseen(self.plan(request), rows * moments, weights)
+        return Foreseen.of(off, covariance, moments, INVENTED_SPREAD**2)
+
+    # --- release -----------------------------------------------------------------------------------
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        context.progress.step(0.0, "run.reading")
+        design, plan = self.design(request), self.plan(request)
+        found = fitted(design, tables[MAIN].rows(), plan, context)
+        rows = round(float(found.counts[0]))
+        told = {
+            "rows": rows,
+            "rounds": plan.turns,
+            "clipping": str(CLIPPING),
+            "noise": plan.told,
+            "privacy": privacy_told(request),
+            "method": {"id": self.id, "version": self.version},
+        }
+        return self._released(content(design, found.solution, told), request)
+
+    def _released(self, model: dict[str, Any], request: Request) -> Release:
+        """Make the artefacts from the model: nothing after this line has seen a row."""
+        shown, target = list(effects(model, f"{WORDS}.views")), model["target"]
+        numbers = {"rows": model["rows"], "intercept": float(f"{model['intercept']:.4g}")}
+        views: tuple[View, ...] = (
+            effects_picture(
+                shown, f"{WORDS}.views", Text(f"{WORDS}.views.axis", {"second": target["values"][1]})
+            ),
+            effects_table(shown, f"{WORDS}.views"),
+            *number_views(numbers, WORDS),
+        )
+        named = {"target": target["name"], "first": target["values"][0], "second": target["values"][1]}
+        card = (
+            Text(f"{WORDS}.card.predicts", named),
+            Text(f"{WORDS}.card.not_for"),
+            privacy_text(request, WORDS),
+            Text(f"{WORDS}.card.bands"),
+            Text(f"{WORDS}.card.use"),
+        )
+        return leaving(
+            model, request, words=WORDS, predict=predict, promise=self.cost(request), card=card, views=views
+        )

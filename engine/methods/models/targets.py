@@ -1,0 +1,91 @@
+"""What a model predicts: a number with declared bounds, or which of two declared values a column has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from engine.methods.models.design import Bounds, bounds_of
+from engine.methods.models.residuals import RESIDUAL_STEPS, Codes
+from engine.methods.parameters import Problem
+from engine.methods.protocol import Request
+from engine.methods.shared.column_cells import is_listed
+from engine.table import coding
+from engine.table.schema import Column
+
+CLASSES, NUMBER = "classes", "number"
+
+
+@dataclass(frozen=True)
+class Target:
+    """The column that is predicted."""
+
+    column: Column
+
+    @property
+    def is_classes(self) -> bool:
+        """Whether it is one of two classes, else a number."""
+        return is_listed(self.column)
+
+    def steps(self, frame: pd.DataFrame) -> Codes:
+        """Return the target of every row in steps of 2^-15; below −1 where it has none, and so no part."""
+        if self.is_classes:
+            codes = coding.codes(frame[self.column.name], self.column)
+            return np.where(codes > 1, -2, codes) * np.int64(RESIDUAL_STEPS)
+        bounds = self._bounds
+        numbers = coding.numbers(frame[self.column.name], self.column)
+        scaled = np.clip((numbers - bounds.middle) / bounds.half, -1, 1)
+        steps = np.where(np.isnan(scaled), -2 * RESIDUAL_STEPS, np.rint(scaled * RESIDUAL_STEPS))
+        return steps.astype(np.int64)
+
+    @property
+    def unit(self) -> float:
+        """What 1 of a score stands for in the units of the target."""
+        return 1.0 if self.is_classes else self._bounds.half
+
+    @property
+    def middle(self) -> float:
+        """What a score of 0 stands for in the units of the target."""
+        return 0.0 if self.is_classes else self._bounds.middle
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """Name, kind, and the two values or the bounds: as JSON values."""
+        if self.is_classes:
+            return {"name": self.column.name, "kind": CLASSES, "values": list(coding.levels(self.column))}
+        bounds = self._bounds
+        return {"name": self.column.name, "kind": NUMBER, "minimum": bounds.low, "maximum": bounds.high}
+
+    @property
+    def _bounds(self) -> Bounds:
+        found = bounds_of(self.column)
+        assert found is not None, "problems() reports numbers without bounds"
+        return found
+
+
+def target_problems(request: Request, *, method: str) -> list[Problem]:
+    """Say why a column cannot be predicted: it predicts itself, has no two values, or no bounds."""
+    column = request.schema.column(request.values["target"])
+    values = {"column": column.name}
+    if column.name in request.values["predictors"]:
+        return [Problem(f"{method}.predicts_itself", values, "predictors")]
+    if is_listed(column) and len(coding.levels(column)) != 2:
+        return [Problem(f"{method}.two_values", values, "target")]
+    if not is_listed(column) and bounds_of(column) is None:
+        return [Problem(f"{method}.no_bounds", values, "target")]
+    return []
+
+
+def privacy_told(request: Request) -> dict[str, Any]:
+    """Return what a released model says of its privacy level: as JSON values."""
+    assert request.budget is not None
+    return {
+        "epsilon": str(request.budget.epsilon),
+        "delta": str(request.budget.delta),
+        "neighbours": str(request.budget.neighbours),
+        "unit": str(request.unit),
+        "rows_per_person": request.rows_per_person,
+    }
