@@ -34,11 +34,12 @@ def there() -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("scale", SCALES)
-def test_every_screen_has_a_picture(scale: float, tmp_path: Path) -> None:
+def test_every_screen_has_a_picture(scale: float, look: str, tmp_path: Path) -> None:
     folder = Path(os.environ.get("CUSTOS_PICTURES") or tmp_path / "pictures")
     done = subprocess.run(
-        [sys.executable, __file__, str(folder), str(scale), str(tmp_path / f"home{scale}")],
+        [sys.executable, __file__, str(folder), str(scale), look, str(tmp_path / f"home{scale}")],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -55,12 +56,11 @@ def test_every_screen_has_a_picture(scale: float, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     written = json.loads(done.stdout.splitlines()[-1])
-    for look in LOOKS:
-        for step in there():
-            picture = folder / name_of(step, look, scale)
-            assert picture.name in written
-            # A blank or a broken screen compresses to almost nothing.
-            assert picture.stat().st_size > 15_000, picture.name
+    for step in there():
+        picture = folder / name_of(step, look, scale)
+        assert picture.name in written
+        # A blank or a broken screen compresses to almost nothing.
+        assert picture.stat().st_size > 15_000, picture.name
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -277,15 +277,14 @@ def without_noise(window: Any, method: str, picture: Callable[..., None]) -> Non
         picture(step, method)
 
 
-def take(folder: Path, scale: float, home: Path) -> list[str]:
-    """Walk through all screens and write their pictures."""
+def take(folder: Path, scale: float, look: str, home: Path) -> list[str]:
+    """Walk through all screens and write their pictures; a change of look costs as much as several screens."""
     from app.application import make_application
     from app.settings import Settings
-    from app.theme import theme
     from app.window import Window
 
     folder.mkdir(parents=True, exist_ok=True)
-    make_application(["custos"], Settings(home), look="light")
+    make_application(["custos"], Settings(home), look=look)
     window = Window(settings=Settings(home), data=home)
     window.study.ledger_path = home / "ledger.sqlite"
     window.resize(*SIZE)
@@ -295,13 +294,9 @@ def take(folder: Path, scale: float, home: Path) -> list[str]:
 
     def picture(step: str, state: str = "") -> None:
         settle(window)
-        for look in LOOKS:
-            theme.choose(look)
-            settle(window)
-            name = name_of(step, look, scale, state)
-            assert window.grab().save(str(folder / name))
-            written.append(name)
-        theme.choose("light")
+        name = name_of(step, look, scale, state)
+        assert window.grab().save(str(folder / name))
+        written.append(name)
 
     for step in there():
         if step == "load":
@@ -332,4 +327,4 @@ def take(folder: Path, scale: float, home: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(take(Path(sys.argv[1]), float(sys.argv[2]), Path(sys.argv[3]))))
+    print(json.dumps(take(Path(sys.argv[1]), float(sys.argv[2]), sys.argv[3], Path(sys.argv[4]))))
