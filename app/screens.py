@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtWidgets import QStackedWidget
 
 from app.pages.base import Page
+
+
+def load(steps: Sequence[str]) -> None:
+    """Import the screens of some steps; takes a quarter of a second and belongs on another thread."""
+    for step in steps:
+        importlib.import_module(f"app.pages.{step}")
 
 
 class Screens:

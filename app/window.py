@@ -37,7 +37,7 @@ from app.deciding import promised
 from app.jobs import JobRunner
 from app.pages.base import Page
 from app.registers import RegisterWatch
-from app.screens import Screens
+from app.screens import Screens, load
 from app.settings import Settings
 from app.study import Study
 from app.theme import theme
@@ -429,7 +429,17 @@ class Window(QWidget):
     def _warm_soon(self) -> None:
         if not self._warming:
             self._warming = [step for step in flow.STEPS if find_spec(f"app.pages.{step}") is not None]
-            QTimer.singleShot(WARM_AFTER, self._warm_up)
+            QTimer.singleShot(WARM_AFTER, self._load_screens)
+
+    def _load_screens(self) -> None:
+        """Load what screens need where nobody waits for it; what fails here is said when one is opened."""
+        self.runner.start(
+            load,
+            tuple(self._warming),
+            done=lambda _: self._warm_up(),
+            failed=lambda _: self._warm_up(),
+            slot="warm",
+        )
 
     def _warm_up(self) -> None:
         """Make one more screen while nobody waits for it, then load the engine in the background."""

@@ -215,3 +215,40 @@ def test_no_screen_brings_along_what_is_slow_to_load() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120, check=True
     )
     assert found.stdout.strip() == "[]"
+
+
+def test_what_screens_need_is_loaded_where_nobody_waits_for_it(tmp_path: Path) -> None:
+    code = """
+import builtins, sys, threading
+from pathlib import Path
+from PySide6.QtWidgets import QApplication
+from app.application import make_application
+from app.settings import Settings
+from app.window import Window
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if threading.current_thread() is threading.main_thread() and name.partition(".")[0] != "app":
+            waited.add(name.partition(".")[0])
+waited, folder = set(), Path(sys.argv[1])
+application = make_application(["custos"], Settings(folder), look="light")
+window = Window(settings=Settings(folder), data=folder)
+window.show()
+QApplication.processEvents()
+sys.meta_path.insert(0, Finder())
+while not (window.warm and window.runner.busy()):
+    QApplication.processEvents()
+print(*waited)
+print(len(window.screens.made))
+window.runner.shutdown(60_000)
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    waited, made = found.stdout.splitlines()
+    assert set(waited.split()) & {"numpy", "pandas", "pyarrow", "scipy", "sklearn", "typst"} == set()
+    assert int(made) > 10

@@ -278,7 +278,7 @@ def without_noise(window: Any, method: str, picture: Callable[..., None]) -> Non
 
 
 def take(folder: Path, scale: float, look: str, home: Path) -> list[str]:
-    """Walk through all screens and write their pictures; a change of look costs as much as several screens."""
+    """Walk through all screens and write their pictures; to change the look costs as much as some screens."""
     from app.application import make_application
     from app.settings import Settings
     from app.window import Window
