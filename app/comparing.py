@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from app import words
 from app.money import level, size
 from engine.views import TableView
 
+MOST_KINDS = 3  # shapes that can be told apart at sight
 MOST_FIGURES = 6  # columns of figures that can be read beside one another
 
 
@@ -89,6 +91,22 @@ def figures(found: Sequence[Any]) -> tuple[Figure, ...]:
 def beyond(shown: Sequence[Figure], place: int) -> tuple[Figure, ...]:
     """Return the figures in which a candidate is beyond what was decided before."""
     return tuple(one for one in shown if not one.allows(place))
+
+
+def took(seconds: float | None) -> str:
+    """Write how long a candidate took to make; nothing where none was made.
+
+    Examples
+    --------
+    >>> took(0.2), took(41.6), took(130), took(7300), took(None)
+    ('1 s', '42 s', '3 min', '3 h', '')
+    """
+    if seconds is None:
+        return ""
+    for unit, length, most in (("seconds", 1, 100), ("minutes", 60, 100 * 60), ("hours", 3600, math.inf)):
+        if seconds < most:
+            return words.say(f"app.compare.{unit}", count=max(math.ceil(seconds / length), 1))
+    return ""
 
 
 def _epsilon(found: Sequence[Any]) -> Figure:
@@ -217,6 +235,19 @@ class Settings:
 
     labels: tuple[str, ...]
     values: tuple[tuple[str, ...], ...]
+
+    def kinds(self) -> tuple[str, ...]:
+        """Return of each candidate the first setting that several share: the picture tells them by shape.
+
+        Examples
+        --------
+        >>> Settings(("Which", "Trees"), (("partial", "1"), ("full", "2"), ("full", "3"))).kinds()
+        ('partial', 'full', 'full')
+        """
+        for column in zip(*self.values, strict=True):
+            if all(column) and 1 < len(set(column)) < len(column) and len(set(column)) <= MOST_KINDS:
+                return column
+        return ("",) * len(self.values)
 
     def short(self, place: int) -> str:
         """Return the values of a candidate alone."""

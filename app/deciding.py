@@ -87,11 +87,28 @@ def promised(plan: Plan, *, readings: bool = False) -> tuple[Any, dict[str, Any]
     return found, statement, price_statement(found, plan.price, readings=False)
 
 
-def compared(plan: Plan, *, progress: Progress = SILENT) -> tuple[Any, ...]:
-    """Compare a plan with its candidates; nothing is spent, and nothing that is made is kept."""
-    from engine.release.compare import compare
+def compare_next(plan: Plan, before: Compared | None, *, progress: Progress = SILENT) -> Compared:
+    """Compare the first candidate of a plan, or the one after another; see `engine.release.compare`.
 
-    return compare(plan, progress=progress)
+    Nothing is spent, and nothing that is made is kept. All have the same people held out.
+    """
+    from engine.privacy.noise import Noise
+    from engine.release.compare import compare_one
+    from engine.release.make import Split
+
+    place = 0 if before is None else before.place + 1
+    split = Split.drawn(Noise()) if before is None else before.split
+    found = compare_one(plan.candidate_plans()[place], split=split, progress=progress)
+    return Compared(place, split, found)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A candidate with its place, and by what chance people were held out: what the next one needs."""
+
+    place: int
+    split: Any
+    found: Any
 
 
 def _problems(plan: Plan) -> list[Any]:

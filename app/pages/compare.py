@@ -9,8 +9,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QGridLayout, QHeaderView, QPushButton
 
 from app import words
-from app.comparing import Figure, Settings, beyond, figures, letter, settings
-from app.deciding import compared
+from app.comparing import Figure, Settings, beyond, figures, letter, settings, took
+from app.deciding import Compared, compare_next
 from app.money import size
 from app.pages.base import Page
 from app.widgets.candidate_plot import CandidatePlot
@@ -34,7 +34,9 @@ class ComparePage(Page):
         self.settings = Settings((), ())
         self.figures: tuple[Figure, ...] = ()
         self.place = 0
+        self._picked = False
         self._made_for: Any = None
+        self._last: Compared | None = None
         self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._sides.setSpacing(16)
         self._build_picture()
@@ -114,28 +116,50 @@ class ComparePage(Page):
 
     def opened(self) -> None:
         plan = self.study.plan
-        if self._made_for == plan:
-            return
+        if self._made_for != plan:
+            self._made_for, self._last, self.found = plan, None, ()
+            self.place, self._picked = 0, False
+            self.card.hide()
+            self.picture.hide()
+            self._draw()
+        if len(self.found) < self._wanted and not self.runner.busy(self.id):
+            self._make_next(plan)
+
+    @property
+    def _wanted(self) -> int:
+        return 1 + len(self.study.plan.candidates)
+
+    def _make_next(self, plan: Any) -> None:
+        """Make one more candidate; those that are there can be looked at meanwhile."""
+        said = {"name": letter(len(self.found)), "count": self._wanted}
         self.work(
-            compared,
+            compare_next,
             self.study.plan_as_read,
-            done=lambda found: self._show(found, plan),
-            doing=words.say("app.compare.comparing"),
+            self._last,
+            done=lambda made: self._show(made, plan),
+            doing=words.say("app.compare.comparing", **said),
         )
 
-    def _show(self, found: tuple[Any, ...], plan: Any) -> None:
-        if plan != self.study.plan:
+    def _show(self, made: Compared, plan: Any) -> None:
+        if plan != self.study.plan or made.place != len(self.found):
             return
-        self.found, self._made_for, self.place = found, plan, 0
-        self.settings, self.figures = settings(found), figures(found)
+        self._last, self.found = made, (*self.found, made.found)
+        self.settings, self.figures = settings(self.found), figures(self.found)
         self._offer_axes()
         self._draw()
-        outside = [letter(place) for place in range(len(found)) if self._beyond(place)]
-        told = words.say("app.compare.tried", count=len(found))
+        self._say_how_many()
+        if not self._picked:
+            self.place = next((one for one in range(len(self.found)) if self._may_leave(one)), 0)
+        self._show_chosen()
+        if len(self.found) < self._wanted and self.frame.step == self.id:
+            self._make_next(plan)
+
+    def _say_how_many(self) -> None:
+        outside = [letter(place) for place in range(len(self.found)) if self._beyond(place)]
+        told = words.say("app.compare.tried", count=self._wanted)
         if outside:
             told = words.say("app.compare.outside", names=", ".join(outside)) + " " + told
         self.tried.say(told)
-        self.choose(next((place for place in range(len(found)) if self._may_leave(place)), 0))
 
     def _beyond(self, place: int) -> str:
         """Say in which figures a candidate is beyond what was decided; nothing where it is in none."""
@@ -157,35 +181,58 @@ class ComparePage(Page):
         """Offer every figure for both axes: what protects across, what is kept upwards."""
         self.picture.setVisible(bool(self.figures))
         for place, combo in enumerate((self.axes["across"], self.axes["upwards"])):
+            labels = [one.label for one in self.figures]
+            picked = combo.currentText()
             combo.clear()
-            for one in self.figures:
-                combo.addItem(one.label)
-            combo.setCurrentIndex(min(place, len(self.figures) - 1))
+            combo.addItems(labels)
+            combo.setCurrentIndex(labels.index(picked) if picked in labels else min(place, len(labels) - 1))
             combo.setVisible(len(self.figures) > 2)
 
     def _draw(self) -> None:
         """Draw the two figures that were picked, and write them into the table."""
         picked = [self.axes[name].currentIndex() for name in ("across", "upwards")]
         shown = [self.figures[place] for place in dict.fromkeys(picked) if 0 <= place < len(self.figures)]
-        names = [self.settings.written(place) for place in range(len(self.found))]
-        self.plot.show_figures(shown[0] if shown else None, shown[1] if len(shown) > 1 else None, names)
+        made = range(len(self.found))
+        names = [self.settings.written(place) for place in made]
+        self.plot.show_figures(
+            shown[0] if shown else None, shown[1] if len(shown) > 1 else None, names, self.settings.kinds()
+        )
+        times = [took(one.seconds) for one in self.found]
+        timed = any(times)  # a forecast is not made, and takes none
         rows = [
-            [letter(place), self.settings.short(place), *(one.written(place) for one in shown)]
-            for place in range(len(self.found))
+            [
+                letter(place),
+                self.settings.short(place),
+                *(one.written(place) for one in shown),
+                *([times[place]] if timed else []),
+            ]
+            for place in made
+        ]
+        waiting = words.say("app.compare.not_yet")
+        rows += [
+            [letter(place), waiting, *[""] * (len(shown) + timed)]
+            for place in range(len(self.found), self._wanted)
         ]
         marked = {
-            (place, 2 + column)
-            for place in range(len(rows))
-            for column, one in enumerate(shown)
-            if not one.allows(place)
+            (place, 2 + column) for place in made for column, one in enumerate(shown) if not one.allows(place)
         }
         headings = ["", words.say("app.compare.settings"), *(one.label for one in shown)]
+        headings += [words.say("app.compare.took")] if timed else []
         self.table.show_rows(headings, rows, numeric=frozenset(range(2, len(headings))), marked=marked)
         self.table.fit_columns(narrowest=40, widest=180)
         self.table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         self.table.setFixedHeight(36 + ROW * len(rows) + 6)
         self.table.selectionModel().currentRowChanged.connect(lambda now, before: self.choose(now.row()))
+        if self.found:
+            self._select_row()
+
+    def _select_row(self) -> None:
+        """Select the chosen line by itself: nobody picked it."""
+        model = self.table.selectionModel()
+        model.blockSignals(True)
         self.table.selectRow(self.place)
+        model.blockSignals(False)
+        self.table.viewport().update()
 
     # --- choosing ----------------------------------------------------------------------------------
 
@@ -193,10 +240,14 @@ class ComparePage(Page):
         """Show a candidate as the chosen one: in the picture, the table, the card and on the right."""
         if not 0 <= place < len(self.found):
             return
-        self.place = place
+        self.place, self._picked = place, True
+        self._show_chosen()
+
+    def _show_chosen(self) -> None:
+        place = self.place
         self.plot.choose(place)
         if self.table.currentIndex().row() != place:
-            self.table.selectRow(place)
+            self._select_row()
         self.card.show()
         self.chosen_title.setText(f"{letter(place)} · {self.settings.written(place)}")
         problem = self.found[place].problem
@@ -238,7 +289,7 @@ class ComparePage(Page):
         if not self.found:
             return found
         tried = Part(
-            words.say("app.compare.tried_heading"), words.say("app.compare.tried", count=len(self.found))
+            words.say("app.compare.tried_heading"), words.say("app.compare.tried", count=self._wanted)
         )
         title = words.say("app.compare.candidate", name=letter(self.place))
         return Explanation(title, (Part(body=self.settings.written(self.place)), *found.parts, tried))
@@ -259,8 +310,8 @@ class ComparePage(Page):
         if self.place > 0:
             chosen = self.found[self.place].plan
             others = tuple(
-                {"method": one.plan.method, "parameters": dict(one.plan.parameters)}
-                for at, one in enumerate(self.found)
+                {"method": one.method, "parameters": dict(one.parameters)}
+                for at, one in enumerate(self.study.plan.candidate_plans())
                 if at != self.place
             )
             self.study.decide(
@@ -269,6 +320,7 @@ class ComparePage(Page):
                 parameters=dict(chosen.parameters),
                 candidates=others,
             )
+        self.runner.cancel(self.id)  # those that are still to be made would keep the next step waiting
         self.frame.go_next()
 
     def _drop(self) -> None:

@@ -29,11 +29,21 @@ class CandidatePlot(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.across: Figure | None = None
         self.upwards: Figure | None = None
+        self.kinds: tuple[str, ...] = ()
+        self._kind_of: tuple[int, ...] = ()
         self.place = 0
         theme.changed.connect(self.update)
 
-    def show_figures(self, across: Figure | None, upwards: Figure | None, names: Sequence[str]) -> None:
-        """Show points of two figures, or bands of the first where there is no second."""
+    def show_figures(
+        self,
+        across: Figure | None,
+        upwards: Figure | None,
+        names: Sequence[str],
+        kinds: Sequence[str] = (),
+    ) -> None:
+        """Show points of two figures, or bands of the first alone; each kind has a shape of its own."""
+        self.kinds = tuple(dict.fromkeys(kinds))
+        self._kind_of = tuple(map(self.kinds.index, kinds))
         self.across, self.upwards = across, upwards
         self.setVisible(across is not None)
         bands = across is not None and upwards is None
@@ -161,19 +171,20 @@ class CandidatePlot(QWidget):
             if self.upwards is None:
                 painter.setPen(tokens.colour("line"))
                 painter.drawLine(QPointF(left, field.top()), QPointF(left, field.bottom()))
+        aside = self._paint_kinds(painter)
         painter.setPen(tokens.colour("quiet"))
         below = QRectF(0, field.bottom() + 22, self.width() - RIGHT, 18)
         painter.drawText(below, Qt.AlignmentFlag.AlignRight, _cut(painter, self.across.label, below))
         if self.upwards is not None:
-            above = QRectF(8, 6, self.width() - 16, 18)
+            above = QRectF(8, 6, aside - 16, 18)
             painter.drawText(above, Qt.AlignmentFlag.AlignLeft, _cut(painter, self.upwards.label, above))
             for up, text in _ticks(self.upwards, 0, field.height()):
                 level = field.bottom() - up
                 painter.setPen(tokens.colour("line"))
                 painter.drawLine(QPointF(field.left(), level), QPointF(field.right(), level))
                 painter.setPen(tokens.colour("quiet"))
-                aside = QRectF(0, level - 8, LEFT - 8, 16)
-                painter.drawText(aside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+                beside = QRectF(0, level - 8, LEFT - 8, 16)
+                painter.drawText(beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
         painter.setPen(tokens.colour("quiet"))
         painter.drawLine(field.bottomLeft(), field.bottomRight())
 
@@ -184,10 +195,34 @@ class CandidatePlot(QWidget):
         is_allowed = self._is_allowed(place)  # an open point in grey is not
         painter.setPen(QPen(tokens.colour("accent" if is_allowed else "quiet"), 2))
         painter.setBrush(QBrush(tokens.colour("accent" if is_allowed else "surface")))
-        painter.drawEllipse(point, POINT, POINT)
+        self._paint_shape(painter, self._kind_of[place] if place < len(self._kind_of) else 0, point)
         if place == self.place:  # a ring, so that it can be told in grey too
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(point, POINT + 4, POINT + 4)
+
+    def _paint_shape(self, painter: QPainter, kind: int, point: QPointF) -> None:
+        """Draw a circle, a square or a diamond: the kind is told in grey too."""
+        if kind == 0:
+            painter.drawEllipse(point, POINT, POINT)
+        elif kind == 1:
+            painter.drawRect(QRectF(point.x() - 5, point.y() - 5, 10, 10))
+        else:
+            corners = [QPointF(0, -7.5), QPointF(7.5, 0), QPointF(0, 7.5), QPointF(-7.5, 0)]
+            painter.drawPolygon([point + corner for corner in corners])
+
+    def _paint_kinds(self, painter: QPainter) -> float:
+        """Say at the right above the picture which shape is which kind; return where that begins."""
+        tokens, right = theme.tokens(), self.width() - 8.0
+        for kind in reversed(range(len(self.kinds)) if len(self.kinds) > 1 else ()):
+            said = _cut(painter, self.kinds[kind], QRectF(0, 0, self.width() / 5, 18))
+            right -= painter.fontMetrics().horizontalAdvance(said) + 2
+            painter.setPen(tokens.colour("quiet"))
+            painter.drawText(QRectF(right, 6, self.width(), 18), Qt.AlignmentFlag.AlignLeft, said)
+            painter.setPen(QPen(tokens.colour("accent"), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            self._paint_shape(painter, kind, QPointF(right - 12, 14))
+            right -= 30
+        return right
 
     def _paint_letters(self, painter: QPainter, points: Mapping[int, QPointF]) -> None:
         """Write the letters; those of points that lie on one another stand together."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from engine.errors import EngineError
@@ -45,6 +46,8 @@ class Compared:
         Figures of every measure by its id, of one that was made and thrown away.
     inside
         What the method itself said about it to the custodian.
+    seconds
+        How long making and measuring it took; None where nothing was made. Depends on the computer.
     """
 
     plan: Plan
@@ -53,6 +56,7 @@ class Compared:
     forecast: Forecast | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
     inside: tuple[View, ...] = ()
+    seconds: float | None = None
 
 
 def compare(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> tuple[Compared, ...]:
@@ -78,18 +82,35 @@ def compare(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> 
     for place, one in enumerate(wanted):
         progress.step(place / len(wanted), "run.evaluating")
         part = progress.part(place / len(wanted), (place + 1) / len(wanted))
-        found.append(_compared(one, split, base, part))
+        found.append(compare_one(one, split=split, base=base, progress=part))
     return tuple(found)
 
 
-def _compared(plan: Plan, split: Split, base: Path, progress: Progress) -> Compared:
+def compare_one(plan: Plan, *, split: Split, base: Path = Path(), progress: Progress = SILENT) -> Compared:
+    """Compare one of several candidates, for who shows each as soon as it is there.
+
+    Parameters
+    ----------
+    plan
+        The candidate as a plan of its own, see `Plan.candidate_plans`.
+    split
+        Who is held out: the same for all candidates, or they cannot be compared.
+    base, progress
+        As of `compare`.
+
+    Returns
+    -------
+    Compared
+        With the problem where it cannot be released.
+    """
+    started = monotonic()
     try:
         checked = check(plan, base=base)
         compared = Compared(plan, None, checked.promise, checked.method.forecast(checked.request))
         if checked.promise.loss is not None or not checked.request.private:
             return compared
         measured, inside = _measured(plan, checked, split, base, progress)
-        return replace(compared, measured=measured, inside=inside)
+        return replace(compared, measured=measured, inside=inside, seconds=monotonic() - started)
     except EngineError as problem:
         return Compared(plan, problem)
 

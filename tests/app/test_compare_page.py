@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
 
 from app import flow, words
-from app.comparing import Figure, letter, unbeaten
+from app.comparing import Figure, Settings, letter, took, unbeaten
 from app.releasing import Watch, release
 from app.theme import theme
 from app.widgets.candidate_plot import CandidatePlot
@@ -66,6 +67,67 @@ def test_made_candidates_are_points_and_a_click_opens_one(window: Window, qtbot:
     window.footer.next.click()
     settle(qtbot, window)
     assert window.study.plan.parameters["k"] == 50 and len(window.study.plan.candidates) == 2
+
+
+def test_each_is_shown_once_it_is_made_with_the_time_it_took(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    shown: list[tuple[list[str], bool]] = []
+    page = window.page("compare")
+    show = page._show
+
+    def watched(made: Any, plan: Any) -> None:
+        show(made, plan)
+        model = page.table.model()
+        cells = [model.index(line, 1).data() for line in range(model.rowCount())]
+        shown.append((cells, page.card.isVisible()))
+
+    page._show = watched
+    at_compare(window, qtbot, coarser(tmp_path, (3, 0.02), (50, 0.1)))
+    waiting = words.say("app.compare.not_yet")
+    assert [cells.count(waiting) for cells, _ in shown] == [2, 1, 0]
+    assert all(is_open for _, is_open in shown) and [len(cells) for cells, _ in shown] == [3, 3, 3]
+    model = page.table.model()
+    last = model.columnCount() - 1
+    assert model.headerData(last, Qt.Orientation.Horizontal) == "Took"
+    assert all(one.seconds > 0 for one in page.found)
+    assert [model.index(line, last).data() for line in range(3)] == [took(one.seconds) for one in page.found]
+
+
+def test_who_goes_on_does_not_wait_for_the_others(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = window.page("compare")
+    show = page._show
+
+    def first_only(made: Any, plan: Any) -> None:
+        show(made, plan)
+        if made.place == 0:
+            window.footer.next.click()
+
+    page._show = first_only
+    window.study.open_plan(coarser(tmp_path, (3, 0.02), (50, 0.1)))
+    for step in flow.path(window.study.state):
+        window.go(step)
+        settle(qtbot, window, timeout=60_000)
+        if step == "compare":
+            break
+    assert window.step == "preview" and len(page.found) == 1 and len(window.study.plan.candidates) == 2
+    page._show = show
+    window.go("compare")
+    settle(qtbot, window, timeout=60_000)
+    assert len(page.found) == 3  # what was not made yet is made when the page is opened again
+
+
+def test_kinds_of_candidates_are_told_by_shape(window: Window, qtbot: Any) -> None:
+    assert Settings(("k",), (("3",), ("11",))).kinds() == ("", "")
+    plot = CandidatePlot()
+    plot.setParent(window)
+    plot.resize(430, 330)
+    both = Figure("found", (1.0, 2.0)), Figure("kept", (1.0, 2.0))
+    plot.show_figures(*both, ["a", "b"], ["partial", "full"])
+    at = {place: plot.points()[place] for place in (0, 1)}
+    plot.choose(-1)  # no ring
+    circle, square = (QColor(colour(plot, at[one].x() + 5, at[one].y() + 5)).lightness() for one in (0, 1))
+    assert square + 60 < circle  # the corner of a square is filled
 
 
 def test_how_many_were_tried_is_in_the_evidence(window: Window, qtbot: Any, tmp_path: Path) -> None:
