@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import Cancelled
+from engine.methods.kinds import Shape
 from engine.methods.protocol import Artefact, Source
 from engine.numbers import written
 from engine.privacy.noise import Noise
@@ -80,11 +81,17 @@ def mock(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Moc
     """
     try:
         checked = check(plan, base=base)
-        private = [source for source in checked.sources if source.shape.is_private]
-        if len(private) != len(checked.sources) or plan.step:
-            return None  # tables of others, and visits that go on from an earlier one, cannot be invented
+        received = [source for source in checked.sources if source.shape is Shape.RECEIVED]
+        if received or plan.step:
+            return (
+                None  # what others protected, and visits that go on from an earlier one, cannot be invented
+            )
         people = _people(plan, leaves_rows=checked.method.rows != "none")
-        prepared = {source.name: _prepared(source, plan.prepared(source.name), people) for source in private}
+        read = [one for one in checked.sources if one.required or one.name in plan.schemas]
+        prepared = {
+            one.name: _prepared(one, plan.prepared(one.name), people if one.shape.is_private else 10 * people)
+            for one in read  # a public table is of more people than the custodian's
+        }
         with tempfile.TemporaryDirectory(prefix="custos-") as folder:
             release = make(checked, prepared, Noise(), folder=Path(folder), progress=progress).release
     except Cancelled:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from engine.methods.datasets.conditions import Condition, cells_of
 from engine.methods.datasets.losses import ColumnLoss, GroupLoss, Loss, loss_of
+from engine.methods.datasets.population import Population
 from engine.methods.datasets.recoding import Codes, Ladder, Members, combinations, group_numbers
 from engine.methods.datasets.rollup import Rollup, Steps, starts
 from engine.progress import SILENT, Progress
@@ -98,6 +99,8 @@ class Lattice:
         What every group has to fulfil beside its size.
     target
         Of what the groups are to say something, where that is the loss: its demands are not asked.
+    population
+        Whom the groups are compared with, and what has to hold then.
     most_average_risk
         Largest mean chance of finding a person of the released table: its groups / its people.
     """
@@ -113,9 +116,10 @@ class Lattice:
         loss: Loss = Loss.CERTAINTY,
         conditions: Sequence[Condition] = (),
         target: Condition | None = None,
+        population: Population | None = None,
         most_average_risk: Fraction = Fraction(1),
     ) -> None:
-        self.most_average_risk = most_average_risk
+        self.most_average_risk, self.population = most_average_risk, population
         self.members, self.ladders, self.k = members, tuple(ladders), k
         self.most_left_out, self.conditions = most_left_out, tuple(conditions)
         self.codes = codes
@@ -148,9 +152,14 @@ class Lattice:
         Some conditions hold for two groups together where they hold for both, but not where they hold for one
         of them: then all rows must be in groups that hold, not only one row of every person.
         """
-        if not self.most_left_out and self.members.each_once:
+        people = self.population
+        if not self.most_left_out and self.members.each_once and (people is None or people.adds_up):
             return True
-        return self.most_average_risk >= 1 and all(one.monotone for one in self.conditions)
+        return (
+            (people is None or people.monotone)
+            and self.most_average_risk >= 1
+            and all(one.monotone for one in self.conditions)
+        )
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -164,8 +173,13 @@ class Lattice:
         for condition, spread in zip(self.conditions, self.spreads, strict=True):
             if kept.any():
                 kept = kept & condition.holds(spread.cells(steps))
+        risky = False
+        if self.population is not None and kept.any():
+            theirs = self.population.sizes(steps)
+            kept = kept & self.population.holds(sizes, theirs)
+            risky = self.population.too_risky(sizes[kept], theirs[kept])
         left_out = self.left_out(steps, kept, sizes)
-        risky = int(kept.sum()) > self.most_average_risk * int(sizes[kept].sum())
+        risky = risky or int(kept.sum()) > self.most_average_risk * int(sizes[kept].sum())
         holds = bool(kept.any()) and left_out <= self.most_left_out and not risky
         small = left_out if kept is large else self.left_out(steps, large, sizes)
         closes = not holds and (self.inferred or small > self.most_left_out or not large.any())
@@ -186,7 +200,10 @@ class Lattice:
     def groups(self, steps: Steps) -> Codes:
         """Return the group of every combination of values on some steps, -1 where it does not hold."""
         number = group_numbers(self.codes, self.ladders, steps)
-        holds = self.members.sizes(number) >= self.k
+        sizes = self.members.sizes(number)
+        holds = sizes >= self.k
+        if self.population is not None:
+            holds &= self.population.holds(sizes, self.population.sizes_of(number, steps))
         for condition in self.conditions:
             holds &= condition.holds(cells_of(number, condition))
         return np.asarray(np.where(holds, np.cumsum(holds) - 1, -1)[number], dtype=np.int64)

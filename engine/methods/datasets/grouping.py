@@ -269,7 +269,13 @@ class Grouping:
         )
 
 
-def read(table: Table, request: Request, *, in_order: bool = False) -> Grouping:
+def read(
+    table: Table,
+    request: Request,
+    *,
+    in_order: bool = False,
+    further: Mapping[str, Sequence[str]] | None = None,
+) -> Grouping:
     """Read the released columns of a table as combinations.
 
     Parameters
@@ -278,6 +284,8 @@ def read(table: Table, request: Request, *, in_order: bool = False) -> Grouping:
         The rows, and which columns leave.
     in_order
         Place columns that have an order in it, with no steps of a hierarchy.
+    further
+        Values that columns have elsewhere, for which a place is kept too.
     """
     columns = [request.schema.column(name) for name in request.values["columns"]]
     cells = {column.name: written_cells(table.rows()[column.name], column) for column in columns}
@@ -290,7 +298,8 @@ def read(table: Table, request: Request, *, in_order: bool = False) -> Grouping:
         weight = float(weights.get(column.name, 1))
         order = _in_order(table, column) if in_order else None
         if order is None:
-            ladders.append(Ladder.of(values, hierarchy_of(column), weight=weight).from_step(least))
+            every = list(dict.fromkeys([*values, *(further or {}).get(column.name, ())]))
+            ladders.append(Ladder.of(every, hierarchy_of(column), weight=weight).from_step(least))
         else:
             ladders.append(Ladder.in_order(order, weight=weight))
             ranged.append(column.name)
@@ -303,7 +312,7 @@ def read(table: Table, request: Request, *, in_order: bool = False) -> Grouping:
         tuple(ladders),
         distinct_codes,
         number,
-        _members(number, table, request),
+        members_of(number, table, request.schema.person_key),
         frozenset(ranged),
     )
 
@@ -372,11 +381,11 @@ def _in_order(table: Table, column: Column) -> list[str] | None:
     return [encoded.texts[code] for code in np.argsort(encoded.ranks)] if encoded.ordered else None
 
 
-def _members(number: Codes, table: Table, request: Request) -> Members:
+def members_of(number: Codes, table: Table, key: Column | None) -> Members:
     """Say who has which combination; every row is a person of its own where there is no key."""
-    key = request.schema.person_key
     if key is None or key.name not in table:
         return Members(number, np.arange(len(number)))
     person = pd.factorize(table.rows()[key.name], use_na_sentinel=False)[0]
-    pairs = pd.DataFrame({"number": number, "person": person}).drop_duplicates()
+    # Sorted: groups that do not fit into one number are numbered by where they first stand
+    pairs = pd.DataFrame({"number": number, "person": person}).drop_duplicates().sort_values("number")
     return Members(pairs["number"].to_numpy(), pairs["person"].to_numpy())

@@ -126,6 +126,16 @@ class Rollup:
             return count
         return np.add.reduceat(count, starts(packed >> self._shifts[0]))
 
+    def keys(self, steps: Steps) -> Codes | None:
+        """Return one number for what each group reads, rising, alike in all with these ladders.
+
+        None where the numbers do not fit.
+        """
+        if not self._narrow:
+            return None
+        group = self._packed(steps) >> self._shifts[0]
+        return group[starts(group)]
+
     def digits(self, steps: Steps, groups: npt.NDArray[np.bool_]) -> Codes:
         """Return what some groups read in every column, shape (columns, groups): places on the step."""
         if not self._narrow:

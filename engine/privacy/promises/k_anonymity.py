@@ -21,4 +21,7 @@ class KAnonymity(PromiseKind):
         "t",
         "beta",
         "average_risk",
+        "most_presence",
+        "population_k",
+        "population_risk",
     )

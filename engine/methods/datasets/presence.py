@@ -1,0 +1,116 @@
+"""The rows of people, made coarser until each reads like enough people of a whole population."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+
+from engine.errors import InputRefused
+from engine.methods.datasets.coarser_rows import WHOLE_COLUMNS, CoarserRows
+from engine.methods.datasets.grouping import (
+    ALL_COLUMNS,
+    CONDITIONS,
+    SMALLEST,
+    Grouping,
+    identifying_columns,
+    members_of,
+    promise,
+    read,
+)
+from engine.methods.datasets.population import AgainstPopulation, Asked, Population
+from engine.methods.datasets.recoding import combined
+from engine.methods.kinds import Shape
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import MAIN, Reference, Request, Source
+from engine.methods.shared.rows import written_cells
+from engine.privacy.promise import Promise
+from engine.table.table import Table
+
+ID = "datasets.presence"
+POPULATION = "population"
+ASKED = ("most_presence", "population_k", "population_risk")
+
+
+class Presence(CoarserRows):
+    """k-anonymity with conditions against a population: presence, size of the group there, average chance.
+
+    Notes
+    -----
+    Definition: M. Nergiz, M. Atzori, C. Clifton, Hiding the presence of individuals from shared databases
+    (2007), definition 3; of δ only the upper end: that somebody is in the table is never surer than δ to who
+    holds the population table and this release. Groups of the population: L. Sweeney's k-map. Somebody who
+    holds a better table, or knows more than the identifying attributes, is not bounded by it; nor is what a
+    sensitive value that a whole group shares tells. With a k of at least two nobody who stays is alone in the
+    population, whatever its size: who is alone there is alone in every table drawn from it.
+    """
+
+    id = ID
+    promises = ("k_anonymity",)
+    published = Reference(
+        "Nergiz, Atzori, Clifton: Hiding the presence of individuals from shared databases (2007)",
+        "definition 3",
+        "doi:10.1145/1247480.1247554",
+    )
+    sources = (Source(), Source(POPULATION, Shape.PUBLIC))
+    parameters = (
+        ALL_COLUMNS,
+        SMALLEST,
+        *WHOLE_COLUMNS,
+        *CONDITIONS,
+        Parameter(
+            "most_presence", ParameterKind.NUMBER, optional=True, minimum=Fraction(1, 10_000), maximum=1
+        ),
+        Parameter("population_k", ParameterKind.INTEGER, optional=True, minimum=2, maximum=1_000_000),
+        Parameter(
+            "population_risk", ParameterKind.NUMBER, optional=True, minimum=Fraction(1, 1_000_000), maximum=1
+        ),
+    )
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        if wrong := super().further_problems(request):
+            return wrong
+        if all(request.values[name] is None for name in ASKED):
+            return [Problem(f"{ID}.nothing_asked", {}, ASKED[0])]
+        return []
+
+    def uses(self, request: Request) -> Mapping[str, tuple[str, ...]]:
+        schema = request.schemas.get(POPULATION)
+        key = None if schema is None else schema.person_key
+        names = [column.name for column in identifying_columns(request)]
+        return {**super().uses(request), POPULATION: tuple(names if key is None else [*names, key.name])}
+
+    def cost(self, request: Request) -> Promise:
+        asked = {name: request.values[name] for name in ASKED if request.values[name] is not None}
+        return promise(request, **asked)
+
+    def read(self, tables: Mapping[str, Table], request: Request) -> tuple[Grouping, AgainstPopulation]:
+        others = tables[POPULATION]
+        identifying = identifying_columns(request)
+        for name in tables[MAIN].rows()[[column.name for column in identifying]]:
+            if name not in others:
+                raise InputRefused("grouping.population_column", column=name)
+        cells = {column.name: written_cells(others.rows()[column.name], column) for column in identifying}
+        grouping = read(tables[MAIN], request, further=cells)
+        codes = [
+            ladder.place(cells[column.name])
+            for column, ladder in zip(identifying, grouping.ladders, strict=True)
+        ]
+        theirs, number = combined(np.column_stack(codes), grouping.ladders)
+        schema = request.schemas.get(POPULATION)
+        key = None if schema is None else schema.person_key
+        values = request.values
+        asked = Asked(
+            values["most_presence"] or Fraction(1),
+            values["population_k"] or 1,
+            values["population_risk"] or Fraction(1),
+        )
+        people = Population(grouping.codes, theirs, members_of(number, others, key), grouping.ladders, asked)
+        person = (
+            np.arange(len(number))
+            if key is None or key.name not in others
+            else pd.factorize(others.rows()[key.name], use_na_sentinel=False)[0]
+        )
+        return grouping, AgainstPopulation(people, cells, person)
