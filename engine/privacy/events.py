@@ -232,10 +232,21 @@ def _covers(part: tuple[Mechanism, ...], parts: Sequence[tuple[Mechanism, ...]])
     if not stated or any(pair is None or pair[1] == 0 for pair in stated):
         return False
     own = _pair(part)
-    pairs = [_pair(other) for other in parts]
-    return own is not None and all(
-        pair is not None and pair[0] <= own[0] and pair[1] <= own[1] for pair in pairs
-    )
+    return own is not None and all(_is_within(other, own) for other in parts)
+
+
+def _is_within(part: tuple[Mechanism, ...], own: tuple[Fraction, Fraction]) -> bool:
+    """Say whether a part has (ε, δ): by what it states, or else by the ρ of its mechanisms."""
+    pair = _pair(part)
+    if pair is not None:
+        return pair[0] <= own[0] and pair[1] <= own[1]
+    from engine.privacy.gaussian import concentrated_delta  # on first use: it brings numpy along
+
+    parts = [leaf.concentrated() for leaf in part]
+    known = [rho for rho in parts if rho is not None]
+    if len(known) < len(parts):
+        return False
+    return concentrated_delta(rho=float(sum(known)), epsilon=float(own[0])) <= float(own[1])
 
 
 def _pair(part: tuple[Mechanism, ...]) -> tuple[Fraction, Fraction] | None:

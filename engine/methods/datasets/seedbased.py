@@ -143,14 +143,16 @@ class Seedbased(Method):
     def learning(self, request: Request) -> Learning:
         """Return how the model is learnt."""
         cells, test = self.cells(request), _planned(request)
-        level = required(request).epsilon
+        budget = required(request)
+        level, failure = budget.epsilon, budget.delta
         if test is not None:  # no more than the seeds pay
-            level = test.stated()[0].limit_denominator(2**40) * (1 - Fraction(1, 2**30))
+            level, failure = (part * (1 - Fraction(1, 2**20)) for part in test.stated())
         return Learning(
             request.values["model"],
             tuple(one.size for one in cells),
             tuple(one.ordered for one in cells),
             level,
+            failure,
             max(10, round(request.values["about_rows"] * _model_share(request))),
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +38,8 @@ class Learning:
         declared cell equally likely.
     sizes, ordered
         Cells of every column, and how many of the first of them have an order.
-    epsilon
-        What it may cost, without δ.
+    epsilon, delta
+        What it may cost; only the noise of pairs spends δ.
     about_rows
         Roughly how many rows it is learnt from.
     """
@@ -47,12 +48,13 @@ class Learning:
     sizes: tuple[int, ...]
     ordered: tuple[int, ...]
     epsilon: Fraction
+    delta: Fraction
     about_rows: int
 
     @property
     def schedule(self) -> Schedule:
         """Which noise the tables of pairs get."""
-        return Schedule(self.sizes, self.epsilon, Fraction(0), 1, 1, self.about_rows)
+        return Schedule(self.sizes, self.epsilon, self.delta, 1, 1, self.about_rows)
 
     @property
     def counts(self) -> LaplaceCounts:
@@ -71,8 +73,9 @@ class Learning:
         """Standard deviation of the noise of a count of one column, the largest."""
         if self.kind == NOBODY:
             return 0.0
-        scale = max(self.schedule.single) if self.kind == PAIRS else self.counts.scale
-        return self.schedule.deviation(scale)
+        if self.kind == PAIRS:
+            return self.schedule.deviation(max(self.schedule.single))
+        return sqrt(2) * float(self.counts.scale)
 
     def learnt(self, codes: Codes, noise: Noise, *, progress: Progress = SILENT) -> Learnt:
         """Return the model of rows, shape (columns, n)."""

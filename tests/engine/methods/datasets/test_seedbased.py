@@ -12,7 +12,7 @@ from engine.methods.catalogue import method
 from engine.methods.protocol import Budget, Context
 from engine.privacy.accounting import total
 from engine.privacy.events import Parallel
-from engine.privacy.mechanisms import DiscreteLaplace, SeededRows
+from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, SeededRows
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -110,6 +110,15 @@ def test_nobody_is_in_two_parts_and_the_largest_loss_counts():
     assert events.together(Neighbours.ADD_REMOVE) == (test,)
     assert learnt.epsilon() <= test.stated()[0] <= BUDGET.epsilon and test.stated()[1] <= BUDGET.delta
     assert learnt.sensitivity == len(ALL)  # every row counts once in each column
+
+
+def test_normal_noise_of_the_model_fits_beside_the_test_too():
+    promised = method(ID).cost(request_for({"model": "pairs"}))
+    test, learnt = promised.loss.events.parts
+    assert {leaf.word for leaf, _ in learnt.leaves()} == {"discrete_gaussian", "exponential"}
+    assert promised.loss.events.together(Neighbours.ADD_REMOVE) == (test,)
+    louder = DiscreteGaussian(Fraction(1, 10), Fraction(1))
+    assert set(Parallel((test, louder)).together(Neighbours.ADD_REMOVE)) == {test, louder}
 
 
 def test_a_part_that_costs_more_is_not_covered():
