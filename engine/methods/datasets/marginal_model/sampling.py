@@ -17,9 +17,7 @@ def rows_of(model: Model, n: int, noise: Noise) -> Codes:
 
     Notes
     -----
-    From the first clique outwards. Rows that agree in the columns drawn already are ranked by lot; the row of
-    rank k of g takes the quantile (k + u) / g of the conditional shares, with one u for the group. Every
-    count is then within one of what the model expects of its group.
+    From the first clique outwards, see `even_column`.
     """
     drawn = np.zeros((len(model.sizes), n), dtype=np.int64)
     done: set[int] = set()
@@ -28,7 +26,10 @@ def rows_of(model: Model, n: int, noise: Noise) -> Codes:
             if one in done:
                 continue
             known = tuple(other for other in clique if other in done)
-            drawn[one] = _column(conditional(model, place, known, one), drawn, known, model, n, noise)
+            combination = np.zeros(n, dtype=np.int64)
+            for other in known:
+                combination = combination * model.sizes[other] + drawn[other]
+            drawn[one] = even_column(conditional(model, place, known, one), combination, noise)
             done.add(one)
     return drawn
 
@@ -50,10 +51,22 @@ def conditional(model: Model, place: int, known: Attributes, one: int) -> Floats
     return np.where(sums > 0, table / np.where(sums > 0, sums, 1), own)
 
 
-def _column(shares: Floats, drawn: Codes, known: Attributes, model: Model, n: int, noise: Noise) -> Codes:
-    group = np.zeros(n, dtype=np.int64)
-    for other in known:
-        group = group * model.sizes[other] + drawn[other]
+def even_column(shares: Floats, group: Codes, noise: Noise) -> Codes:
+    """Return a cell for every row, as even as the number of rows allows.
+
+    Parameters
+    ----------
+    shares
+        Of the cells for every combination of the columns drawn already, shape (combinations, cells).
+    group
+        The combination of every row, shape (n,).
+
+    Notes
+    -----
+    Rows of one combination are ranked by lot; the row of rank k of g takes the quantile (k + u) / g of the
+    shares, with one u for the combination. Every count is then within one of what is expected of it.
+    """
+    n = len(group)
     order = np.lexsort((noise.random_keys(n), group))
     counts = np.bincount(group, minlength=len(shares))
     start = np.cumsum(counts) - counts
