@@ -109,3 +109,8 @@ def _replayed(run: Run, table: Any, answers: list[np.ndarray], module: ModuleTyp
     with patch.object(module, "added", replay):
         run(table, seeded_noise(0))
     return seen
+
+
+def exact_sums(run: Run, table: Any, *, module: ModuleType) -> list[np.ndarray]:
+    """Return the exact sums that a fit asks for."""
+    return [exact for exact, _, _ in _recorded(run, table, 0, module)]

@@ -1,0 +1,288 @@
+"""Naive Bayes: which of some declared values a column has, from noisy counts of class by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.models.class_tables import ClassTables, TablesPlan, fit, normal, shares
+from engine.methods.models.design import Bounds, bounds_of
+from engine.methods.models.leaving import leaving, number_views, privacy_text
+from engine.methods.models.linear_model import WITHIN_95
+from engine.methods.models.naive_bayes_model import FORMAT, NORMAL, predict
+from engine.methods.models.targets import CLASSES, privacy_told
+from engine.methods.models.written_cells import cell_labels, written_cells
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    MAIN,
+    Context,
+    Expected,
+    Family,
+    Forecast,
+    Method,
+    Reference,
+    Release,
+    Request,
+)
+from engine.methods.shared.cells import level_problems
+from engine.methods.shared.column_cells import (
+    BINS,
+    CELL_KINDS,
+    OWN_EDGES,
+    ColumnCells,
+    columns_as_cells,
+    edge_problems,
+    is_listed,
+)
+from engine.methods.shared.promise import cap_notes, promise
+from engine.privacy.promise import Promise
+from engine.table import coding
+from engine.table.schema import Column, Kind
+from engine.views import Cell, TableView, Text, View
+
+if TYPE_CHECKING:
+    from engine.table.table import Table
+
+ID = "models.naive_bayes"
+WORDS = f"methods.{ID}"
+GAUSSIAN, LAPLACE = "gaussian", "laplace"
+BY_BINS, BY_NORMAL = "bins", "normal"
+MOST_CLASSES, MOST_COUNTS = 50, 100_000
+
+
+class NaiveBayes(Method):
+    """Naive Bayes from noisy counts; numbers by intervals, or by a normal density in each class.
+
+    Notes
+    -----
+    The most likely class is that with the largest share × Π share of the row's cells in it. Published forms
+    give every count the whole ε, use the exact size of a class, and a variance sensitivity that is too small
+    where u − l > n + 1; here everything a row moves is added up (`engine.methods.models.class_tables`).
+
+    Columns are taken as independent within a class, so that probabilities are bolder than they should be.
+    """
+
+    id = ID
+    family = Family.MODEL
+    promises = ("pure_dp", "approximate_dp")
+    held_out = True
+    published = Reference(
+        "Vaidya, Shafiq, Basu, Hong: Differentially private naive Bayes classification (2013)",
+        "section III, with one sensitivity for all counts together",
+        "doi:10.1109/WI-IAT.2013.80",
+    )
+    parameters = (
+        Parameter(
+            "target", ParameterKind.COLUMN, column_kinds=(Kind.CATEGORY, Kind.ORDINAL), needs_domain=True
+        ),
+        Parameter(
+            "predictors",
+            ParameterKind.COLUMNS,
+            minimum=1,
+            maximum=200,
+            column_kinds=CELL_KINDS,
+            needs_domain=True,
+        ),
+        Parameter("numbers", ParameterKind.CHOICE, default=BY_BINS, choices=(BY_BINS, BY_NORMAL)),
+        Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
+        BINS,
+        OWN_EDGES,
+    )
+
+    # --- declarations ------------------------------------------------------------------------------
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        target, names = request.schema.column(request.values["target"]), request.values["predictors"]
+        if target.name in names:
+            return [Problem(f"{ID}.predicts_itself", {"column": target.name}, "predictors")]
+        found = level_problems([target], parameter="target")
+        columns = [request.schema.column(name) for name in names]
+        found += level_problems([one for one in columns if is_listed(one)], parameter="predictors")
+        found += edge_problems(request, columns, method=ID, parameter="predictors")
+        if found:
+            return found
+        classes = len(coding.levels(target))
+        if not 2 <= classes <= MOST_CLASSES:
+            return [Problem(f"{ID}.classes", {"column": target.name, "most": MOST_CLASSES}, "target")]
+        counts = classes * sum(cells.size for cells in self.cells(request))
+        if counts > MOST_COUNTS:
+            values = {"counts": counts, "most": MOST_COUNTS}
+            return [Problem(f"{ID}.too_many_counts", values, "predictors")]
+        return budget_problems(request, uses_delta=request.values["noise"] == GAUSSIAN)
+
+    def numbers(self, request: Request) -> tuple[Column, ...]:
+        """Return the predictors that get a normal density."""
+        if request.values["numbers"] == BY_BINS:
+            return ()
+        own = request.values[OWN_EDGES.name] or {}
+        columns = (request.schema.column(name) for name in request.values["predictors"] if name not in own)
+        return tuple(one for one in columns if not is_listed(one) and bounds_of(one) is not None)
+
+    def cells(self, request: Request) -> tuple[ColumnCells, ...]:
+        """Return the cells of every other predictor: from declarations alone."""
+        normal_ones = {column.name for column in self.numbers(request)}
+        names = [name for name in request.values["predictors"] if name not in normal_ones]
+        return columns_as_cells(request, names)
+
+    def plan(self, request: Request) -> TablesPlan:
+        """Return what is counted, and with how much noise."""
+        budget = required(request)
+        return TablesPlan(
+            len(coding.levels(request.schema.column(request.values["target"]))),
+            tuple(cells.size for cells in self.cells(request)),
+            len(self.numbers(request)),
+            budget.epsilon,
+            budget.delta,
+            request.rows_per_person,
+            is_replace_one(request),
+        )
+
+    def cost(self, request: Request) -> Promise:
+        kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
+        return promise(request, self.plan(request).division.events, kind=kind)
+
+    # --- forecast ----------------------------------------------------------------------------------
+
+    def forecast(self, request: Request) -> Forecast:
+        noise = self.plan(request).count_noise
+        errors = tuple(
+            Expected(
+                Text(f"{WORDS}.numbers.share.label"),
+                "class",
+                size,
+                min(100.0, 67.45 * noise / max(size, 1)),
+                min(100.0, 196.0 * noise / max(size, 1)),
+            )
+            for size in request.sizes
+        )
+        return Forecast(errors, notes=tuple(cap_notes(request)))
+
+    # --- release -----------------------------------------------------------------------------------
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        context.progress.step(0.0, "run.reading")
+        frame, plan = tables[MAIN].rows(), self.plan(request)
+        target = request.schema.column(request.values["target"])
+        found = fit(
+            coding.codes(frame[target.name], target),
+            [cells.codes(frame[cells.column.name]) for cells in self.cells(request)],
+            [
+                _bounds(column).scaled(coding.numbers(frame[column.name], column))
+                for column in self.numbers(request)
+            ],
+            plan,
+            noise=context.noise,
+        )
+        context.progress.step(0.9, "run.writing")
+        return self._released(self.content(found, request), request)
+
+    def content(self, found: ClassTables, request: Request) -> dict[str, Any]:
+        """Return the model as JSON values: everything that predicts, made from noisy sums alone."""
+        target, noise = request.schema.column(request.values["target"]), self.plan(request).count_noise
+        by_name: dict[str, dict[str, Any]] = {}
+        for cells, counts in zip(self.cells(request), found.cells, strict=True):
+            one = written_cells(cells) | {"shares": shares(counts).tolist()}
+            by_name[cells.column.name] = one | {"within_95": _within(counts, noise)}
+        for column, known, sums in zip(self.numbers(request), found.known, found.sums, strict=True):
+            by_name[column.name] = _written_normal(column, known, sums)
+        return {
+            "format": FORMAT,
+            "version": 1,
+            "target": {"name": target.name, "kind": CLASSES, "values": list(coding.levels(target))},
+            "shares": shares(found.rows).tolist(),
+            "rows": [round(float(max(value, 0.0))) for value in found.rows],
+            "predictors": [by_name[name] for name in request.values["predictors"]],
+            "noise": {
+                "distribution": "discrete_gaussian" if self.plan(request).delta else "discrete_laplace",
+                "deviation_of_counts": f"{noise:.6g}",
+            },
+            "privacy": privacy_told(request),
+            "method": {"id": self.id, "version": self.version},
+        }
+
+    def _released(self, model: dict[str, Any], request: Request) -> Release:
+        """Make the artefacts from the model: nothing after this line has seen a row."""
+        views: tuple[View, ...] = (
+            _classes_table(model),
+            _shares_table(model),
+            *number_views({"rows": sum(model["rows"])}, WORDS),
+        )
+        card = (
+            Text(f"{WORDS}.card.predicts", {"target": model["target"]["name"]}),
+            Text(f"{WORDS}.card.not_for"),
+            privacy_text(request, WORDS),
+            Text(f"{WORDS}.card.use"),
+        )
+        return leaving(
+            model, request, words=WORDS, predict=predict, promise=self.cost(request), card=card, views=views
+        )
+
+
+def _bounds(column: Column) -> Bounds:
+    found = bounds_of(column)
+    assert found is not None, "a number without bounds is counted by cells"
+    return found
+
+
+def _within(counts: np.ndarray, noise: float) -> list[float]:
+    """Return, by class, how far the noise of one count moves its share, in 95 of 100 releases."""
+    rows = np.maximum(counts, 0.0).sum(axis=1)
+    return [float(min(1.0, WITHIN_95 * noise / max(value, 1.0))) for value in rows]
+
+
+def _written_normal(column: Column, known: np.ndarray, sums: np.ndarray) -> dict[str, Any]:
+    """Return mean and standard deviation by class in the units of the column."""
+    bounds = _bounds(column)
+    mean, variance = normal(known, sums)
+    return {
+        "name": column.name,
+        "missing": list(column.without_copied().missing),
+        "kind": NORMAL,
+        "minimum": bounds.low,
+        "maximum": bounds.high,
+        "means": (bounds.middle + mean * bounds.half).tolist(),
+        "deviations": (np.sqrt(variance) * bounds.half).tolist(),
+        "known": shares(known)[:, 1].tolist(),
+    }
+
+
+def _percent(share: float) -> float:
+    return float(f"{100 * share:.3g}")
+
+
+def _classes_table(model: Mapping[str, Any]) -> TableView:
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (value, count, _percent(share))
+        for value, count, share in zip(model["target"]["values"], model["rows"], model["shares"], strict=True)
+    )
+    headings = tuple(Text(f"{WORDS}.views.headings.{name}") for name in ("class", "rows", "share"))
+    return TableView(
+        Text(f"{WORDS}.views.classes.title"), headings, rows, Text(f"{WORDS}.views.classes.note")
+    )
+
+
+def _shares_table(model: Mapping[str, Any]) -> TableView:
+    """Return the share of every value in every class; of normal densities mean and standard deviation."""
+    rows: list[tuple[Cell, ...]] = []
+    for predictor in model["predictors"]:
+        name = str(predictor["name"])
+        if predictor["kind"] == NORMAL:
+            for what in ("means", "deviations"):
+                words = Text(f"{WORDS}.views.{what}")
+                rows.append((name, words, *(float(f"{one:.4g}") for one in predictor[what]), None))
+            continue
+        margin = _percent(max(predictor["within_95"]))
+        labels = cell_labels(predictor, f"{WORDS}.views")
+        for label, own in zip(labels, np.array(predictor["shares"]).T.tolist(), strict=True):
+            rows.append((name, label, *map(_percent, own), margin))
+    headings = (
+        *(Text(f"{WORDS}.views.headings.{name}") for name in ("column", "value")),
+        *(Text(f"{WORDS}.views.headings.in_class", {"class": one}) for one in model["target"]["values"]),
+        Text(f"{WORDS}.views.headings.within"),
+    )
+    return TableView(
+        Text(f"{WORDS}.views.shares.title"), headings, tuple(rows), Text(f"{WORDS}.views.shares.note")
+    )
