@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.errors import InputRefused
-from engine.methods.datasets.synthesis.chain import Chain, Values, few_levels_first, fit
+from engine.methods.datasets.synthesis.chain import Chain, few_levels_first, fit
 from engine.methods.datasets.synthesis.combined import Rule, estimates_view
 from engine.methods.datasets.synthesis.models import Learn, Synthesiser, learning
 from engine.methods.datasets.synthesis.partition import Tree
@@ -249,6 +249,7 @@ def _prepared(table: Table, request: Request) -> Work:
         most = MOST_CLASSES if name in drawn and values["synthesiser"] in CLASSIFYING else MOST_LEVELS
         if isinstance(one, Levels) and one.size > most:
             raise InputRefused(f"{ID}.too_many_levels", column=name, most=most)
+    _check_variety({name: variables[name] for name in drawn}, values["least_people"])
     replaced = {name: _where(table, request, name) for name in drawn}
     if rules.broken(cells).mean() > MOST_BROKEN:
         raise InputRefused(f"{ID}.contradicted")
@@ -260,6 +261,15 @@ def _prepared(table: Table, request: Request) -> Work:
             raise InputRefused(f"{ID}.mask_few", column=name, rows=values["smallest_leaf"])
     is_full = values["synthesis"] == FULL
     return Work(cells, variables, tuple(order), given, replaced, training, rules, is_full)
+
+
+def _check_variety(variables: Mapping[str, Variable], least: int) -> None:
+    """Refuse columns of which every invented row would say the same."""
+    uniform = {name: one.uniform for name, one in variables.items()}
+    for code in ("all_rare", "all_missing", "one_value"):
+        names = [name for name, own in uniform.items() if own == code]
+        if names:
+            raise InputRefused(f"{ID}.{code}", columns=", ".join(names), least=least)
 
 
 def _learning(request: Request, chance: np.random.Generator) -> Learn:
@@ -291,31 +301,18 @@ def _copy(work: Work, chain: Chain, chance: np.random.Generator) -> tuple[pd.Dat
 
 def _draw(work: Work, chain: Chain, rows: npt.NDArray[np.int64], chance: np.random.Generator) -> pd.DataFrame:
     """Draw the cells of some rows."""
-    known: Values = {name: values_of(work.variables[name])[rows] for name in work.given}
     if work.is_full:
-        drawn = chain.draw(len(rows), chance, known=known)
+        drawn = chain.draw(len(rows), chance)
     else:
-        drawn = _drawn_where(work, chain, rows, chance, known)
+        original = {name: values_of(variable)[rows] for name, variable in work.variables.items()}
+        drawn = chain.replace(original, {name: own[rows] for name, own in work.replaced.items()}, chance)
     cells = {}
-    for name, original in work.cells.items():
-        cells[name] = original.to_numpy(dtype=object)[rows]
+    for name, cell in work.cells.items():
+        cells[name] = cell.to_numpy(dtype=object)[rows]
         if str(name) in work.replaced:
             made = np.array(written(work.variables[str(name)], drawn[str(name)], chance), dtype=object)
             cells[name] = np.where(work.replaced[str(name)][rows], made, cells[name])
     return work.rules.complete(pd.DataFrame(cells, dtype="str"))
-
-
-def _drawn_where(
-    work: Work, chain: Chain, rows: npt.NDArray[np.int64], chance: np.random.Generator, known: Values
-) -> Values:
-    """Draw each column in the rows of its mask; elsewhere the original value stays, also for what follows."""
-    values = dict(known)
-    for link in chain.links:
-        drawn = np.array(link.draw(values, len(rows), chance))
-        stays = ~work.replaced[link.name][rows]
-        drawn[stays] = values_of(work.variables[link.name])[rows][stays]
-        values[link.name] = drawn
-    return values
 
 
 def _numbered(frame: pd.DataFrame) -> pd.DataFrame:

@@ -79,6 +79,24 @@ class Chain:
             values[link.name] = link.draw(values, n, chance)
         return values
 
+    def replace(
+        self, original: Values, replaced: Mapping[str, npt.NDArray[np.bool_]], chance: np.random.Generator
+    ) -> Values:
+        """Draw each column in the rows of its mask; elsewhere its value stays, also for what follows.
+
+        Parameters
+        ----------
+        original
+            All columns, shape (n,) each.
+        replaced
+            By drawn column, the rows in which it is drawn.
+        """
+        values = dict(original)
+        for link in self.links:
+            drawn = link.draw(values, len(original[link.name]), chance)
+            values[link.name] = np.where(replaced[link.name], drawn, original[link.name])
+        return values
+
 
 def fit(
     variables: Mapping[str, Variable],

@@ -84,8 +84,11 @@ def network(target: Variable, predictors: list[Variable], rows: Codes, *, smalle
     if not seen.shape[1]:
         return Network(target, None, None, donors)
     from sklearn.neural_network import MLPClassifier  # on first use: it takes a second to load
+    from threadpoolctl import threadpool_limits
 
     model = MLPClassifier((HIDDEN,), learning_rate_init=0.01)
-    for _ in range(int(np.clip(SHOWN // len(rows), FEWEST_PASSES, MOST_PASSES))):
-        model.partial_fit(seen, classes, classes=np.flatnonzero(count))
+    # products of so small matrices take longer on several processors, many times longer where these are busy
+    with threadpool_limits(1):
+        for _ in range(int(np.clip(SHOWN // len(rows), FEWEST_PASSES, MOST_PASSES))):
+            model.partial_fit(seen, classes, classes=np.flatnonzero(count))
     return Network(target, design, model, donors)

@@ -55,6 +55,13 @@ class Levels:
         """How many different values there are."""
         return len(self.texts)
 
+    @property
+    def uniform(self) -> str | None:
+        """``all_rare``, ``all_missing`` or ``one_value`` where all rows say the same."""
+        if self.size > 1:
+            return None
+        return "all_rare" if self.rare >= 0 else "all_missing" if self.texts == ("",) else "one_value"
+
 
 @dataclass(frozen=True)
 class Amounts:
@@ -85,10 +92,17 @@ class Amounts:
     people: Codes | None = None
     least_people: int = 1
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many different values there are."""
         return len(np.unique(self.values[~np.isnan(self.values)]))
+
+    @property
+    def uniform(self) -> str | None:
+        """``all_missing`` or ``one_value`` where all rows say the same."""
+        if not self.size:
+            return "all_missing"
+        return "one_value" if self.size == 1 and not np.isnan(self.values).any() else None
 
     @cached_property
     def decimals(self) -> int | None:

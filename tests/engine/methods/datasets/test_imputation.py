@@ -192,6 +192,15 @@ def test_what_cannot_work_is_said_before_a_row_is_read(given, code):
             900,
             "mask",
         ),
+        (
+            {
+                "columns": ["age", "sex"],
+                "synthesis": "partial",
+                "masks": {"age": {"column": "age", "is": "at_least", "value": 500}},
+            },
+            900,
+            "mask",
+        ),
         ({"columns": ALL, "in_order": [{"first": "went", "second": "came"}]}, 900, "contradicted"),
     ],
 )
@@ -208,10 +217,39 @@ def test_ten_thousand_levels_are_refused_in_words():
     assert refused.value.code == f"{ID}.too_many_levels"
 
 
-def test_one_value_and_all_missing_are_drawn():
-    rows = Table(pd.DataFrame({"sex": ["f"] * 90, "age": [np.nan] * 90}))
-    frame = made({"columns": ["age", "sex"], "copies": 1}, rows).artefacts[0].frame
-    assert set(frame["sex"]) == {"f"} and set(frame["age"]) == {""}
+@pytest.mark.parametrize(
+    ("odd", "code"),
+    [
+        ({"sex": ["f"] * 90}, "one_value"),
+        ({"sex": [None] * 90}, "all_missing"),
+        ({"age": [50.0] * 90}, "one_value"),
+        ({"age": [np.nan] * 90}, "all_missing"),
+        ({"sex": [f"v{place}" for place in range(90)]}, "all_rare"),
+    ],
+)
+def test_a_column_that_says_the_same_of_every_row_is_refused_in_words(odd, code):
+    frame = pd.DataFrame({"sex": np.resize(["f", "m"], 90), "age": np.arange(90.0) % 30, "room": 1.0} | odd)
+    given = {"columns": ["age", "sex"], "copies": 1}
+    with pytest.raises(InputRefused) as refused:
+        made(given, Table(frame))
+    assert refused.value.code == f"{ID}.{code}"
+    assert refused.value.values["columns"] == next(iter(odd))
+    stays = {"columns": ["age", "sex", "room"], "synthesis": "partial", "replaced": ["age"], "copies": 1}
+    if "age" not in odd:  # what is not replaced may say what it likes
+        made(stays, Table(frame))
+
+
+def test_all_columns_without_variety_are_named_together():
+    frame = pd.DataFrame({"sex": ["f"] * 90, "diagnosis": ["a"] * 90, "age": np.arange(90.0)})
+    with pytest.raises(InputRefused) as refused:
+        made({"columns": ["age", "sex", "diagnosis"], "copies": 1}, Table(frame))
+    assert refused.value.values["columns"] == "sex, diagnosis"
+
+
+def test_one_value_with_missing_ones_is_drawn():
+    frame = pd.DataFrame({"sex": np.resize(["f", None], 400), "age": np.resize([np.nan, 50.0], 400)})
+    drawn = made({"columns": ["age", "sex"], "copies": 1}, Table(frame)).artefacts[0].frame
+    assert set(drawn["sex"]) == {"f", ""} and set(drawn["age"]) == {"50", ""}
 
 
 def declared(name, kind, **domain):
