@@ -8,8 +8,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from app.money import SIGNS
+from engine.errors import EngineError
 from engine.progress import SILENT, Progress
 from engine.release.plan import Plan
+from engine.views import Text
 
 QUICK = 0.025  # seconds: what may run while a slider moves
 
@@ -41,6 +44,9 @@ def work_out(plan: Plan, *, uncertain: bool = False, readings: bool = True) -> W
         allowed=found.allowed,
         uncertain=uncertain,
     )
+    if isinstance(drawn.y_axis, Text):  # the sign that stands before every amount of the page
+        sign = SIGNS.get(plan.price.currency, plan.price.currency)
+        drawn = replace(drawn, y_axis=Text(drawn.y_axis.id, {**drawn.y_axis.values, "currency": sign}))
     about = verdict(plan, found.forecast)
     return Worked(plan, found, drawn, time.perf_counter() - began, about)
 
@@ -109,6 +115,21 @@ class Compared:
     place: int
     split: Any
     found: Any
+
+
+def kind_of_promise(plan: Plan) -> str:
+    """Return the kind of promise that a plan makes; the usual one of its method until it is complete."""
+    from engine.methods.catalogue import method
+    from engine.release.levels import with_epsilon
+
+    declared = method(plan.method)
+    if len(declared.promises) == 1 or _problems(plan):
+        return declared.promises[0]
+    level = plan.budget.epsilon if plan.budget is not None else Fraction(1)
+    try:
+        return declared.cost(with_epsilon(plan, level).request).kind
+    except EngineError:
+        return declared.promises[0]
 
 
 def _problems(plan: Plan) -> list[Any]:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app import flow, marking, words
 from app.choosing import QUESTIONS, Offer, matches, offers, ordered, ruled_out_by, title
+from app.deciding import kind_of_promise
 from app.declaring_here import DeclareHere
 from app.flow import BUDGET
 from app.judging import MethodVerdict
@@ -426,7 +427,8 @@ class MethodPage(Page):
 
     def _show_method(self, method: Any) -> None:
         base = f"methods.{method.id}"
-        self.says["guarantee"].say(words.say(f"promises.{method.promises[0]}.sentence"))
+        kind = kind_of_promise(self.study.plan)
+        self.says["guarantee"].say(words.say(f"promises.{kind}.sentence"))
         for name in ("recipient_can", "recipient_cannot"):
             self.says[name].say(words.say(f"{base}.{name}"))
         later = {one.name for one in flow.thresholds(method)} if flow.has_terms(method) else set()

@@ -9,6 +9,7 @@ from typing import Any
 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
@@ -69,10 +70,15 @@ class PreviewPage(Page):
         self.sentence_words = Prose()
         self.sentence_words.setObjectName("sentence")
         self.sentence.body.addWidget(self.sentence_words)
-        self._parts = QGridLayout()
+        self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._parts.setSpacing(14)
-        self._wide: bool | None = None
-        self._lay(wide=True)
+        said = QVBoxLayout()
+        said.setSpacing(14)
+        said.addWidget(self.exact)
+        said.addWidget(self.sentence)
+        said.addStretch(1)
+        self._parts.addWidget(self.shape, 3)
+        self._parts.addLayout(said, 2)
         self.body.addLayout(self._parts)
         line = QGridLayout()
         line.setSpacing(14)
@@ -101,26 +107,18 @@ class PreviewPage(Page):
         self.body.addWidget(self.undone)
         self.body.addStretch(1)
 
-    def _lay(self, *, wide: bool) -> None:
-        """Put what is said of the table beside it, or below it where there is little room."""
-        if wide == self._wide:
-            return
-        self._wide = wide
-        self._parts.addWidget(self.shape, 0, 0, 3 if wide else 1, 1)
-        for place, card in enumerate((self.exact, self.sentence)):
-            row, column = (place, 1) if wide else (place + 1, 0)
-            self._parts.addWidget(card, row, column)
-        self._parts.setColumnStretch(0, 3)
-        self._parts.setColumnStretch(1, 2 if wide else 0)
-        self._parts.setRowStretch(2, 1 if wide else 0)
+    def _lay(self) -> None:
+        """Put what is said of the table beside it, or below where it is short or there is little room."""
+        beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._parts.setDirection(beside if self._has_room else below)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._lay(wide=self._has_room)
+        self._lay()
 
     @property
     def _has_room(self) -> bool:
-        return self.viewport().width() >= WIDE and not self.shape.is_drawn
+        return self.viewport().width() >= WIDE and not self.shape.is_drawn and not self.exact.isHidden()
 
     def _build_folder(self) -> None:
         """Where the bundle goes, and what will be in its two folders."""
@@ -217,9 +215,9 @@ class PreviewPage(Page):
         jumps = [step for step in ("columns", "method", "budget") if step in flow.path(self.study.state)]
         self.verdict.show_verdict(found.verdict, found.remedies, jumps=jumps)
         self.shape.show_shape(found.mock, rows=method.rows if method is not None else Rows.NONE)
-        self._lay(wide=self._has_room)
         errors = preview.forecast.errors if preview.forecast is not None else ()
         self.exact.setVisible(bool(errors))
+        self._lay()
         self.exact_words.say("\n\n".join(_error_sentence(*line) for line in error_lines(errors)))
 
     def _give_reason(self, decision: str, reason: str) -> None:

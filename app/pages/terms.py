@@ -125,6 +125,7 @@ class TermsPage(Page):
         self._made_for = wanted
         empty(self._grid)
         self.cards.clear()
+        across = 2 if len(wanted) in (2, 4) else ACROSS  # no card alone in the last line
         for place, name in enumerate(wanted):
             term = name.removeprefix("term.")
             is_term = name != term
@@ -138,9 +139,9 @@ class TermsPage(Page):
             card.number.setWordWrap(True)
             self.topic(card, name)
             self.cards[name] = card
-            self._grid.addWidget(card, place // ACROSS, place % ACROSS)
+            self._grid.addWidget(card, place // across, place % across)
         for column in range(ACROSS):
-            self._grid.setColumnStretch(column, 1)
+            self._grid.setColumnStretch(column, 1 if column < across else 0)
 
     def _show_loss(self, loss: Any, posterior: Any, price: Any) -> None:
         pays = flow.spends(self.study.method)

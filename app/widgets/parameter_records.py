@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -32,6 +33,7 @@ from engine.methods.records import read_records
 from engine.table.schema import Schema
 
 MOST_IN_LINE = 3
+FIRST_LINE = 36  # pixels: the height of a field
 MOST_EDITED = 8
 """Lines that have fields of their own; more of them come from a file and are shown as a table."""
 
@@ -159,12 +161,19 @@ class RecordsField(Field):
         line = QVBoxLayout(part) if several else QHBoxLayout(part)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(4 if several else 8)
+        if several and place:
+            rule = QFrame()  # whose "Remove" it is must be seen
+            rule.setProperty("rule", "true")
+            line.addWidget(rule)
         short = Wrapping(spacing=16)
         for column in self._asked(place):
             base, label = f"{self.base}.fields.{column.name}", self._label(column.name)
             field = make_field(
                 column, base, words.say("app.method.record_part", part=label, number=place + 1)
             )
+            if isinstance(field, BooleanField):
+                field.box.setText(label)
+                field.box.setAccessibleName(field.spoken)
             field.set_schema(self.schema)
             field.show_value(value_of(self.parameter.fields, self.records[place], column.name))
             field.changed.connect(lambda value, name=column.name, place=place: self._set(place, name, value))
@@ -176,8 +185,8 @@ class RecordsField(Field):
             if several and column.kind in _SHORT:
                 short.addWidget(_labelled(label, field))
                 continue
-            if len(self.parameter.fields) > 1:
-                line.addWidget(QLabel(label))
+            if len(self.parameter.fields) > 1 and not isinstance(field, BooleanField):
+                line.addWidget(_beside(label, several=several), 0, Qt.AlignmentFlag.AlignTop)
             line.addWidget(field, 1)
         if short.count():
             line.addLayout(short)
@@ -192,7 +201,7 @@ class RecordsField(Field):
         remove.clicked.connect(
             lambda checked=False: self._change([*self.records[:place], *self.records[place + 1 :]])
         )
-        line.addWidget(remove, 0, Qt.AlignmentFlag.AlignLeft)
+        line.addWidget(remove, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         return part
 
     def _label(self, name: str) -> str:
@@ -239,17 +248,31 @@ def _cell(value: Any) -> str:
 
 
 def _labelled(label: str, field: Field) -> QWidget:
-    """Return a field below its label, no wider than it needs."""
+    """Return a field below its label, no wider than it needs; a box to tick has its words beside it."""
     part = QWidget()
     column = QVBoxLayout(part)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(2)
-    column.addWidget(QLabel(label))
+    column.addWidget(QLabel("" if isinstance(field, BooleanField) else label))
     column.addWidget(field)
     return part
 
 
-_SHORT = (ParameterKind.NUMBER, ParameterKind.INTEGER, ParameterKind.COLUMN, ParameterKind.CHOICE)
+def _beside(label: str, *, several: bool) -> QLabel:
+    """Return the label that stands before a field, level with the first line of what it names."""
+    said = QLabel(label)
+    if not several:
+        said.setMinimumHeight(FIRST_LINE)
+    return said
+
+
+_SHORT = (
+    ParameterKind.NUMBER,
+    ParameterKind.INTEGER,
+    ParameterKind.COLUMN,
+    ParameterKind.CHOICE,
+    ParameterKind.BOOLEAN,
+)
 _FIELDS: Mapping[ParameterKind, type[Field]] = {
     ParameterKind.CHOICE: ChoiceField,
     ParameterKind.BOOLEAN: BooleanField,

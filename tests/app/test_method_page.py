@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QPushButton
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QFrame, QPushButton, QWidget
 
 from app import words
 from app.choosing import QUESTIONS, Offer, matches, offer, ordered, ruled_out_by
@@ -19,7 +19,7 @@ from app.window import Window
 from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
 from engine.methods.protocol import Budget, Family
-from tests.app.walking import sample_plan, settle, write
+from tests.app.walking import example_plan, sample_plan, settle, write
 
 
 def pick(page: Any, method_id: str) -> None:
@@ -355,3 +355,41 @@ def test_no_way_is_wider_than_the_smallest_list(qapp: Any) -> None:
             row = WayRow(replace(way, has_example=True))
             assert row.minimumSizeHint().width() <= 580, (title, promise, row.minimumSizeHint().width())
             row.deleteLater()
+
+
+def test_the_promise_said_is_that_of_the_settings(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    plan = example_plan("statistics.protected_table", tmp_path)
+    for form, kind in (("hidden", "small_cells"), ("random_rounding", "rounded"), ("cell_keys", "cell_keys")):
+        window.study.open_plan(replace(plan, parameters={**plan.parameters, "form": form, "base": 5}))
+        for step in ("load", "columns", "risk", "purpose", "method"):
+            window.go(step)
+            settle(qtbot, window)
+        assert window.step == "method" and window.study.plan.parameters["form"] == form
+        page = window.page("method")
+        assert page.says["guarantee"].plain() == words.say(f"promises.{kind}.sentence"), (
+            window.study.problems()
+        )
+
+
+def test_lines_of_a_record_are_told_apart(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    window.study.open_plan(example_plan("datasets.masking", tmp_path))
+    for step in ("load", "columns", "risk", "purpose", "method"):
+        window.go(step)
+        settle(qtbot, window)
+    field = window.page("method").form.lines["steps"].field
+    boxes = [box for box in field.findChildren(QCheckBox) if box.isVisible()]
+    assert boxes and all("line" not in box.text() and "line" in box.accessibleName() for box in boxes)
+    rules = [one for one in field.findChildren(QFrame) if one.property("rule") == "true"]
+    assert len(rules) == len(field.records) - 1
+    for box in boxes:  # after what it belongs to, not before
+        row = next(one for one in _around(box) if one.parentWidget() is field)
+        first = row.findChildren(QComboBox)[0]
+        assert box.mapTo(row, QPoint(0, 0)).y() >= first.mapTo(row, QPoint(0, 0)).y() - first.height()
+
+
+def _around(part: QWidget) -> list[QWidget]:
+    found = []
+    while part is not None:
+        found.append(part)
+        part = part.parentWidget()
+    return found

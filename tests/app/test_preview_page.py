@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
+from app import flow
 from app.widgets.views.table import TableBody
 from app.window import Window
 from engine.methods.protocol import Budget
 from engine.release.plan import Plan
-from tests.app.walking import SAMPLE, settle
+from tests.app.walking import SAMPLE, example_plan, settle
 
 THIN = Budget(Fraction(1, 200))
 
@@ -101,3 +103,20 @@ def test_a_useless_level_is_said_on_the_budget_too(at: Any, window: Window, qtbo
     page.verdict.findChild(QAbstractButton, "jump-columns").click()
     settle(qtbot, window)
     assert window.step == "columns"
+
+
+def test_a_table_without_a_forecast_has_the_whole_width(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    window.study.open_plan(example_plan("datasets.pseudonyms", tmp_path))
+    for step in flow.path(window.study.state):
+        window.go(step)
+        settle(qtbot, window)
+        if step == "preview":
+            break
+    page = window.page("preview")
+    assert page.exact.isHidden() and page.shape.width() == page.sentence.width() == page.entered.width()
+
+
+def test_what_is_said_beside_the_table_begins_where_it_begins(at: Any) -> None:
+    page = at("preview", parameters={"columns": ["gender", "readmitted"], "extra_cells": "left_out"})
+    assert page.exact.isVisible() and page.exact.x() > page.shape.x() + page.shape.width() // 2
+    assert page.exact.y() == page.shape.y()

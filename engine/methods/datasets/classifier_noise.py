@@ -211,8 +211,10 @@ class Scaled:
         released = self.low + rows * self.width
         if exact:
             return released
-        grid = 10.0 ** (np.floor(np.log10(self.width)) - _DIGITS)
-        return np.asarray(np.round(released / grid) * grid)
+        decimals = (_DIGITS - np.floor(np.log10(self.width))).astype(int)
+        # By decimals and not by a step: 3 · 0.1 is 0.30000000000000004.
+        columns = [np.round(column, places) for column, places in zip(released.T, decimals, strict=True)]
+        return np.column_stack(columns)
 
 
 def bounds(column: Column) -> tuple[float, float] | None:

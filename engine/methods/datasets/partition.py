@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -46,6 +47,8 @@ from engine.table.table import Table
 
 ID = "datasets.partition"
 RANGES, NODES = "ranges", "nodes"
+_BAND = re.compile(r"(?P<begin>[\[(][^\[\](),;]+-)(?P<end>[^\[\](),;-]+[\])])")
+"""A value that is a range itself, as ``[40-50)``: two of them join to one."""
 
 
 class Partition(Method):
@@ -137,9 +140,14 @@ def _range(low: str, high: str) -> str:
     --------
     >>> _range("31", "44"), _range("31", "31"), _range("31", "")
     ('[31, 44]', '31', '*')
+    >>> _range("[40-50)", "[60-70)")
+    '[40-70)'
     """
     if low == high:
         return low
+    first, last = _BAND.fullmatch(low), _BAND.fullmatch(high)
+    if first and last:
+        return first["begin"] + last["end"]
     return ALL if high == MISSING else f"[{low}, {high}]"
 
 

@@ -80,7 +80,7 @@ class ProtectedTable(Method):
 
     id = ID
     family = Family.STATISTICS
-    promises = ("cell_keys", "rounded", "small_cells", "small_sums")
+    promises = ("small_cells", "small_sums", "rounded", "cell_keys")
     spends = Spends.NOTHING
     compares = True
     libraries = ("highspy", "scipy")

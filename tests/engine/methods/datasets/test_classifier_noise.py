@@ -12,7 +12,7 @@ from scipy import integrate, optimize
 
 from engine.errors import InputRefused
 from engine.methods.catalogue import method
-from engine.methods.datasets.classifier_noise import ClassifierNoise, level_of
+from engine.methods.datasets.classifier_noise import ClassifierNoise, Scaled, level_of
 from engine.methods.datasets.linear_machine import machine, unseen_noise
 from engine.methods.datasets.noise_shapes import bounded, unbounded
 from engine.methods.protocol import Context
@@ -273,3 +273,13 @@ def test_a_classifier_learns_more_under_normal_noise_than_under_laplace_noise(rh
     )
     better = found[:, 0] - found[:, 1]
     assert better.mean() > 3 * better.std(ddof=1) / 30**0.5
+
+
+def test_rounded_values_have_the_digits_that_were_meant():
+    low, width = np.array([0.0, -3.0]), np.array([14.0, 0.07])
+    found = Scaled(np.zeros((0, 2)), np.zeros(0), np.zeros(0, dtype=object), low, width, 0)
+    rows = np.random.default_rng(5).random((500, 2))
+    written = found.written(rows, exact=False)
+    for column, most in zip(written.T.tolist(), (5, 8), strict=True):
+        assert max(len(repr(value).partition(".")[2]) for value in column) <= most
+    assert np.abs(written - (low + rows * width)).max() <= 0.5e-5
