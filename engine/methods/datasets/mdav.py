@@ -105,6 +105,34 @@ def mdav(space: Space, *, k: int, progress: Progress = SILENT) -> Codes:
     return group
 
 
+def block_loss(space: Space, *, k: int) -> float | None:
+    """Measure what working in blocks costs: squared errors with blocks divided by those without.
+
+    Returns
+    -------
+    float or None
+        None where rows are few enough to be worked on together, as `mdav` does then.
+
+    Notes
+    -----
+    All rows together would take the time that blocks save. So it is measured on every so many rows, as many
+    as one block has, cut into as many blocks as the table is, of two groups at least.
+    """
+    if space.rows <= EXACT:
+        return None
+    block = max(BLOCK, 2 * k)
+    sample = space.take(np.linspace(0, space.rows - 1, block).astype(np.int64))
+    least = max(2 * k, block // len(_blocks(space, block)))
+    whole, _ = squared_errors(sample, _groups(sample, k, SILENT))
+    group, made = np.zeros(block, dtype=np.int64), 0
+    for rows in _blocks(sample, least):
+        own = _groups(sample.take(rows), k, SILENT)
+        group[rows] = own + made
+        made += int(own.max()) + 1
+    parts, _ = squared_errors(sample, group)
+    return parts / whole if whole else 1.0
+
+
 def _groups(space: Space, k: int, progress: Progress) -> Codes:
     left = _Left(space)
     group, made, every = np.zeros(space.rows, dtype=np.int64), 0, space.rows

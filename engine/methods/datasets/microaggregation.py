@@ -17,7 +17,7 @@ from engine.methods.datasets.grouping import (
     identifying_columns,
     promise,
 )
-from engine.methods.datasets.mdav import Categories, Floats, Space, mdav, squared_errors
+from engine.methods.datasets.mdav import Categories, Floats, Space, block_loss, mdav, squared_errors
 from engine.methods.datasets.recoding import Codes, Ladder
 from engine.methods.datasets.solution import figures_view
 from engine.methods.parameters import Parameter, ParameterKind, Problem
@@ -91,6 +91,7 @@ class Microaggregation(Method):
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         rows = next(iter(tables.values())).rows()
+        blocks: float | None = None
         k, together = request.values["k"], request.values["grouping"] == TOGETHER
         if len(rows) < k:
             raise InputRefused("grouping.too_few", k=k)
@@ -101,8 +102,10 @@ class Microaggregation(Method):
             for column in identifying_columns(request)
         ]
         if together:
-            group = mdav(_space(parts), k=k, progress=context.progress.part(0.1, 0.9))
+            space = _space(parts)
+            group = mdav(space, k=k, progress=context.progress.part(0.1, 0.9))
             groups = [group] * len(parts)
+            blocks = block_loss(space, k=k)
         else:
             groups = [_ranked(part, k) for part in parts]
         cells = {column.name: written_cells(rows[column.name], column) for column in columns}
@@ -114,7 +117,7 @@ class Microaggregation(Method):
         artefact = TableArtefact(
             "table", (shuffled(frame, context.chance),), tuple(_entry(column, parts) for column in columns)
         )
-        return Release((artefact,), self.cost(request), inside=_inside(parts, groups))
+        return Release((artefact,), self.cost(request), inside=_inside(parts, groups, blocks))
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +248,7 @@ def _entry(column: Column, parts: list[_Part]) -> DictionaryEntry:
     return entry(column, "as_it_is" if stands is None else f"group_{stands}")
 
 
-def _inside(parts: list[_Part], groups: list[Codes]) -> Inside:
+def _inside(parts: list[_Part], groups: list[Codes], blocks: float | None) -> Inside:
     lost = total = 0.0
     for part, group in zip(parts, groups, strict=True):
         inside, everybody = squared_errors(_space([part]), group)
@@ -259,4 +262,6 @@ def _inside(parts: list[_Part], groups: list[Codes]) -> Inside:
         "groups": max(len(size) for size in sizes),
         "squared_loss": round(lost / total, 6) if total else 0.0,
     }
+    if blocks is not None:
+        figures["block_loss"] = round(blocks, 3)
     return Inside((figures_view(figures),), figures)

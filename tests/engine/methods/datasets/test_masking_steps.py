@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from engine.methods.datasets.masking.fewest_cells import fewest
+from engine.methods.datasets.masking.steps.swaps import _in_blocks
 from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin, Role
 from tests.engine.methods.datasets.masked import generator, masked, released
@@ -116,6 +117,33 @@ def test_ranks_move_by_no_more_than_their_share_and_all_values_stay():
     assert moved.max() <= 100 and (moved > 0).mean() > 0.95
     back = pd.Series(found).map(pd.Series(np.arange(2000), index=values).to_dict()).to_numpy()
     assert (back[back] == np.arange(2000)).all()  # pairs changed places
+
+
+@pytest.mark.parametrize("shape", ["even", "one far away", "few values", "one value", "huge", "none"])
+@pytest.mark.parametrize("size", [2, 7, 90])
+def test_blocks_hold_the_ranks_between_their_cuts(shape, size):
+    chance = generator(2)
+    values = {
+        "even": chance.normal(size=3_000),
+        "one far away": np.append(chance.normal(size=3_000), 1e12),
+        "few values": chance.integers(0, 5, 3_000),
+        "one value": np.zeros(50),
+        "huge": chance.choice([-1.7e308, 1.7e308, 0.0], 300),
+        "none": np.zeros(0),
+    }[shape]
+    cuts = np.arange(1, len(values), size)
+    order = _in_blocks(values, cuts, chance)
+    assert sorted(order) == list(range(len(values)))
+    for part, right in zip(np.split(values[order], cuts), np.split(np.sort(values), cuts), strict=True):
+        assert sorted(part) == sorted(right)
+
+
+def test_equal_values_stand_on_both_sides_of_a_cut_by_lot():
+    """Four of six equal rows before the cut: each is among them in two of three draws, 4 standard errors."""
+    before = np.zeros(6)
+    for seed in range(900):
+        before[_in_blocks(np.ones(6), np.array([4]), generator(seed))[:4]] += 1
+    assert np.abs(before / 900 - 2 / 3).max() < 4 * (2 / 9 / 900) ** 0.5
 
 
 def test_ordered_categories_change_with_their_neighbours_alone():

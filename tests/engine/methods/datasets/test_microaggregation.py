@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import InputRefused
 from engine.methods.catalogue import method
-from engine.methods.datasets.mdav import Categories, Space, mdav, squared_errors
+from engine.methods.datasets.mdav import Categories, Space, block_loss, mdav, squared_errors
 from engine.methods.protocol import Context
 from engine.privacy.noise import Noise, ordinary_generator
 from engine.table.hierarchies import Hierarchy
@@ -144,6 +144,18 @@ def made(rows, tmp_path, **given):
     return found.run({"people": Table(rows)}, request, Context(Noise(), ordinary_generator(), tmp_path))
 
 
+def test_what_blocks_cost_is_measured_and_said(monkeypatch):
+    """Measured on a part, with as many blocks: no less than what all rows without blocks say."""
+    chance = np.random.default_rng(4)
+    space = Space(chance.normal(size=(4, 4)) @ chance.normal(size=(4, 4_000)))
+    assert block_loss(space, k=3) is None
+    whole = squared_errors(space, mdav(space, k=3))[0]
+    monkeypatch.setattr("engine.methods.datasets.mdav.EXACT", 1_000)
+    monkeypatch.setattr("engine.methods.datasets.mdav.BLOCK", 1_000)
+    blocks = squared_errors(space, mdav(space, k=3))[0]
+    assert 1 < blocks / whole < block_loss(space, k=3) < 1.3
+
+
 def test_a_group_reads_its_mean_median_and_most_frequent_value(tmp_path):
     release, rows = made(people(), tmp_path, k=6), people()
     frame = release.artefacts[0].frame
@@ -180,6 +192,13 @@ def test_ranking_promises_nothing_and_every_value_stands_for_k(tmp_path):
         assert frame[name].value_counts().min() >= 6, name
     together = made(people(), tmp_path, k=6).inside.figures["squared_loss"]
     assert release.inside.figures["squared_loss"] < together / 5
+
+
+def test_the_loss_of_blocks_stands_inside(tmp_path, monkeypatch):
+    monkeypatch.setattr("engine.methods.datasets.mdav.EXACT", 20)
+    monkeypatch.setattr("engine.methods.datasets.mdav.BLOCK", 20)
+    release = made(people(), tmp_path, k=3)
+    assert release.inside.figures["block_loss"] > 0
 
 
 def test_refused_in_words(tmp_path):

@@ -12,7 +12,7 @@ from engine.methods.datasets.ascending import ascending
 from engine.methods.datasets.masking.fewest_cells import fewest
 from engine.methods.datasets.masking.step import ID, Before, MaskingStep, Options, Told, Values, Wrong
 from engine.methods.datasets.masking.working import Form, Places, Texts, Working, identifying
-from engine.methods.datasets.recoding import Ladder, Members
+from engine.methods.datasets.recoding import Ladder, Members, combined
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.table.hierarchies import ALL, Hierarchy
 from engine.table.schema import Column, Schema
@@ -78,26 +78,33 @@ class SuppressCells(MaskingStep):
     def apply(self, working: Working, options: Options) -> Told:
         names, k = working.identifying(), options["k"]
         held = [working.texts(name) for name in names]
-        codes = np.column_stack([one.places + 1 for one in held])
-        distinct, number = np.unique(codes, axis=0, return_inverse=True)
-        pairs = np.unique(np.column_stack([number.reshape(-1), working.people]), axis=0)
-        members = Members(pairs[:, 0], pairs[:, 1])
-        rows = np.bincount(number.reshape(-1), minlength=len(distinct))
-        found = fewest(distinct, rows, k) if not working.several_rows else None
+        ladders = [Ladder.of(["", *one.values], Hierarchy()) for one in held]
+        columns = zip(ladders, held, strict=True)
+        codes = [ladder.place(["", *one.values])[one.places + 1] for ladder, one in columns]
+        distinct, number = combined(np.column_stack(codes), ladders)
+        found = None
+        if not working.several_rows:
+            found = fewest(distinct, np.bincount(number, minlength=len(distinct)), k)
         if found is None:
-            ladders = [Ladder.of(["", *one.values], Hierarchy()) for one in held]
-            columns = zip(ladders, held, distinct.T, strict=True)
-            placed = np.column_stack([ladder.place(["", *one.values])[own] for ladder, one, own in columns])
-            groups = ascending(placed, members, ladders, k=k)
+            groups = ascending(distinct, _members(number, working), ladders, k=k)
             if groups is None:
                 raise InputRefused(f"{ID}.too_few", k=k)
-            left_out = groups.steps[:, groups.group].T[number.reshape(-1)] > 0
+            left_out = (groups.steps > 0)[:, groups.group].T[number]
         else:
-            left_out = _spread(found, number.reshape(-1), working.chance)
+            left_out = _spread(found, number, working.chance)
         for at, (name, one) in enumerate(zip(names, held, strict=True)):
             star = len(one.values)
             working.set(name, Texts((*one.values, ALL), np.where(left_out[:, at], star, one.places)))
         return Told(inside={"cells_left_out": int(left_out.sum()), "fewest": int(found is not None)})
+
+
+def _members(number: Places, working: Working) -> Members:
+    """Say who has which combination, given that of every row."""
+    if not working.several_rows:
+        return Members(number, working.people)
+    size = int(working.people.max(initial=0)) + 1
+    pairs = np.unique(number * size + working.people)
+    return Members(pairs // size, pairs % size)
 
 
 def _spread(found: Places, number: Places, chance: np.random.Generator) -> npt.NDArray[np.bool_]:

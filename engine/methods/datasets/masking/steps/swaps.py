@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from engine.methods.datasets.masking.step import COLUMN, COLUMNS, Before, MaskingStep, Options, Told, Wrong
 from engine.methods.datasets.masking.working import Form, Places, Working
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.table.schema import Kind
+
+_COARSE = 65_535
+_MOST_SORTED = 1_000
 
 
 class RankSwap(MaskingStep):
@@ -40,12 +45,12 @@ class RankSwap(MaskingStep):
         name = options["column"]
         there = np.flatnonzero(~working.is_missing(name))
         ranked = working.ranked(name)[there]
-        # Lots first, then a stable sort: equal values are in random order
-        lots = working.chance.permutation(len(there))
-        order = lots[np.argsort(ranked[lots], kind="stable")]
-        size = min(len(order), max(2, int(options["distance"] * len(order))))
+        numbers = ranked.astype(np.int64) if ranked.dtype.kind == "M" else ranked  # days, counted
+        size = min(len(there), max(2, int(options["distance"] * len(there))))
+        begin = int(working.chance.integers(0, size)) if size else 0
+        order = _in_blocks(numbers, np.arange(begin, len(there), max(1, size)), working.chance)
         partner = np.arange(len(working), dtype=np.int64)
-        one, other = _pairs_in_blocks(there[order], size, working.chance)
+        one, other = _pairs_in_blocks(there[order], begin, size, working.chance)
         partner[one], partner[other] = other, one
         working.take(name, partner)
         return Told(inside={"swapped": _share(2 * len(one), len(working))})
@@ -118,11 +123,36 @@ class Resample(MaskingStep):
         return Told()
 
 
-def _pairs_in_blocks(order: Places, size: int, chance: np.random.Generator) -> tuple[Places, Places]:
+def _in_blocks(ranked: npt.NDArray[Any], cuts: Places, chance: np.random.Generator) -> Places:
+    """Order rows so that none before a cut has a higher rank than one behind it, equal ones by lot.
+
+    Between two cuts the order is any: pairs are drawn there. So a coarse order of 2^16 steps will do, but for
+    the steps with a cut inside, which are sorted; ten times as fast as sorting all.
+    """
+    if not len(ranked):
+        return np.zeros(0, dtype=np.int64)
+    low, width = ranked.min(), float(ranked.max()) - float(ranked.min())
+    coarse = np.zeros(len(ranked), dtype=np.uint16)
+    if 0 < width < np.inf:
+        coarse = ((ranked - low) * (_COARSE / width)).astype(np.uint16)
+    order = np.argsort(coarse, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(np.bincount(coarse, minlength=_COARSE + 1))])
+    inside = np.searchsorted(ends, cuts, side="right") - 1
+    inside = np.unique(inside[ends[inside] < cuts])
+    spans = zip(ends[inside], ends[inside + 1], strict=True)
+    for first, last in spans if len(inside) <= _MOST_SORTED else [(0, len(ranked))]:
+        part = order[first:last]
+        lots = part[chance.permutation(len(part))]  # then a stable sort: equal values are in random order
+        order[first:last] = lots[np.argsort(ranked[lots], kind="stable")]
+    return order
+
+
+def _pairs_in_blocks(
+    order: Places, begin: int, size: int, chance: np.random.Generator
+) -> tuple[Places, Places]:
     """Pair rows at random within blocks of a size; in a block of odd size one row stays alone."""
     if len(order) < 2:
         return order[:0], order[:0]
-    begin = int(chance.integers(0, size))
     blocks = (len(order) - begin) // size
     parts = [order[:begin], order[begin + blocks * size :]]
     pairs = [_halves(chance.permutation(part)[None, :]) for part in parts]
