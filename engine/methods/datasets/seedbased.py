@@ -10,6 +10,7 @@ from math import ceil, floor, sqrt
 import numpy as np
 
 from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.datasets.seeds.filtering import distance_at_most, upper_edge
 from engine.methods.datasets.seeds.learning import KINDS, NOBODY, PAIRS, Learning
 from engine.methods.datasets.seeds.making import Made, made
 from engine.methods.datasets.seeds.plan import MOST_ROWS, level_needed, most_rows, planned
@@ -272,6 +273,11 @@ def _plan_view(test: SeededRows, request: Request) -> TableView:
     )
 
 
+def _filtered(found: Made) -> float:
+    """Return how far rows from seeds may lie from what they would be without a test."""
+    return distance_at_most(small=upper_edge(found.unsure, found.tried), passing=1.0)
+
+
 def _inside(found: Made, codes: np.ndarray, apart: np.ndarray) -> Inside:
     """Say to the custodian alone how often the test was passed: outside it would tell of the rows."""
     figures = {
@@ -279,6 +285,7 @@ def _inside(found: Made, codes: np.ndarray, apart: np.ndarray) -> Inside:
         "model_rows": int(apart.sum()),
         "tried": found.tried,
         "from_model_alone": found.alone,
+        "filtered": round(_filtered(found), 4),
     }
     rows = tuple((Text(f"{WORDS}.views.inside.{name}"), value) for name, value in figures.items())
     headings = (Text(f"{WORDS}.views.plan.what"), Text(f"{WORDS}.views.plan.value"))

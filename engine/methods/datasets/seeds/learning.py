@@ -10,6 +10,9 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from engine.methods.datasets.bayes_network.learning import Network
+from engine.methods.datasets.bayes_network.learning import learn as network_of
+from engine.methods.datasets.bayes_network.shares import Shares
 from engine.methods.datasets.marginal_model.fitting import Model
 from engine.methods.datasets.marginal_model.rounds import learn
 from engine.methods.datasets.marginal_model.sampling import conditional
@@ -23,8 +26,8 @@ from engine.progress import SILENT, Progress
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-PAIRS, COLUMNS, NOBODY = "pairs", "columns", "nobody"
-KINDS = (PAIRS, COLUMNS, NOBODY)
+PAIRS, NETWORK, COLUMNS, NOBODY = "pairs", "network", "columns", "nobody"
+KINDS = (PAIRS, NETWORK, COLUMNS, NOBODY)
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,8 @@ class Learning:
     Parameters
     ----------
     kind
-        One of `KINDS`: noisy tables of pairs, noisy columns that have nothing to do with each other, or every
-        declared cell equally likely.
+        One of `KINDS`: noisy tables of pairs, a noisy network, noisy columns that have nothing to do with
+        each other, or every declared cell equally likely.
     sizes, ordered
         Cells of every column, and how many of the first of them have an order.
     epsilon, delta
@@ -57,6 +60,11 @@ class Learning:
         return Schedule(self.sizes, self.epsilon, self.delta, 1, 1, self.about_rows)
 
     @property
+    def network(self) -> Shares:
+        """Which noise a network gets."""
+        return Shares(self.sizes, self.epsilon, 1)
+
+    @property
     def counts(self) -> LaplaceCounts:
         """The noise of all columns together: every row is counted once in each."""
         return LaplaceCounts(len(self.sizes), self.epsilon)
@@ -66,6 +74,8 @@ class Learning:
         """What learning costs; None where it reads nobody."""
         if self.kind == NOBODY:
             return None
+        if self.kind == NETWORK:
+            return self.network.event
         return self.schedule.events if self.kind == PAIRS else self.counts.event
 
     @property
@@ -75,6 +85,8 @@ class Learning:
             return 0.0
         if self.kind == PAIRS:
             return self.schedule.deviation(max(self.schedule.single))
+        if self.kind == NETWORK:
+            return self.network.deviation
         return sqrt(2) * float(self.counts.scale)
 
     def learnt(self, codes: Codes, noise: Noise, *, progress: Progress = SILENT) -> Learnt:
@@ -82,6 +94,9 @@ class Learning:
         if self.kind == PAIRS:
             found = learn(codes, self.schedule, ordered=self.ordered, noise=noise, progress=progress)
             return _of_tree(found.model)
+        if self.kind == NETWORK:
+            network = network_of(codes, self.network, ordered=self.ordered, noise=noise, progress=progress)
+            return _of_network(network)
         if self.kind == NOBODY:
             return _separate([np.ones(size) for size in self.sizes])
         exact = [np.bincount(one, minlength=size) for one, size in zip(codes, self.sizes, strict=True)]
@@ -110,6 +125,19 @@ def _separate(counts: Sequence[npt.NDArray]) -> Learnt:
     return Learnt(tuple(range(len(counts))), tuple(conditionals))
 
 
+def _of_network(network: Network) -> Learnt:
+    order = [node.column for node in network.nodes]
+    conditionals = [
+        Conditional.of(
+            shares,
+            [order.index(parent) for parent in node.parents],
+            [network.groups[parent] for parent in node.parents],
+        )
+        for node, shares in zip(network.nodes, network.shares, strict=True)
+    ]
+    return Learnt(tuple(order), tuple(conditionals))
+
+
 def _of_tree(model: Model) -> Learnt:
     """Walk the cliques from the first outwards, as rows are drawn from the model."""
     order: list[int] = []
@@ -119,6 +147,9 @@ def _of_tree(model: Model) -> Learnt:
             if one not in order:
                 known = tuple(other for other in clique if other in order)
                 shares = conditional(model, place, known, one)
-                conditionals.append(Conditional.of(shares, [order.index(other) for other in known]))
+                places = [order.index(other) for other in known]
+                conditionals.append(
+                    Conditional.of(shares, places, [np.arange(model.sizes[o]) for o in known])
+                )
                 order.append(one)
     return Learnt(tuple(order), tuple(conditionals))

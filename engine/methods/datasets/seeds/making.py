@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.methods.datasets.seeds.crowds import Crowd, in_same_bin, weighted
+from engine.methods.datasets.seeds.filtering import smallest_crowd
 from engine.methods.datasets.seeds.models import SeedModel
 from engine.privacy.mechanisms.seeded_rows import SeededRows
 from engine.privacy.noise import Noise
@@ -23,11 +24,13 @@ LARGEST_BATCH, SMALLEST_BATCH = 1 << 15, 256
 class Made:
     """Rows that passed, shape (rows, columns), and what nobody outside may know.
 
-    ``tried`` rows were made, and ``alone`` of those that leave are from the model alone.
+    ``tried`` rows were made from seeds, of which ``unsure`` would not have passed surely from every seed;
+    ``alone`` of those that leave are from the model alone.
     """
 
     rows: Codes
     tried: int
+    unsure: int
     alone: int
 
 
@@ -54,7 +57,7 @@ def made(
     """
     crowds = model.crowds(seeds)
     kept: list[Codes] = []
-    missing, tried, alone = test.count, 0, 0
+    missing, tried, unsure, alone = test.count, 0, 0, 0
     while missing:
         progress.step(1 - missing / test.count, "synthesis.seeds")
         n = min(LARGEST_BATCH, max(SMALLEST_BATCH, 2 * missing))
@@ -66,13 +69,15 @@ def made(
         rows[source < 0] = model.alone(n - len(from_seed), noise)
         passing = np.ones(n, dtype=bool)
         if len(from_seed):
-            passing[from_seed] = passes(score(crowds(rows[from_seed], of), test), test, noise)
+            crowd = crowds(rows[from_seed], of)
+            passing[from_seed] = passes(score(crowd, test), test, noise)
+            unsure += int((smallest_crowd(crowd, test) < test.threshold).sum())
         places = np.flatnonzero(passing)[:missing]
         kept.append(rows[places])
         alone += int((source[places] < 0).sum())
         missing -= len(places)
-        tried += n
-    return Made(np.concatenate(kept), tried, alone)
+        tried += len(from_seed)
+    return Made(np.concatenate(kept), tried, unsure, alone)
 
 
 def score(crowd: Crowd, test: SeededRows) -> Codes:

@@ -45,19 +45,22 @@ class Conditional:
     ----------
     parents
         Places of earlier columns; the last runs fastest.
+    groups
+        For each parent, the group of every cell; combinations are of groups.
     edges
         Shares added up, in parts of `GRID`: shape (combinations, cells), the last edge is `GRID`.
     """
 
     parents: tuple[int, ...]
+    groups: tuple[Codes, ...]
     edges: Codes
 
     @staticmethod
-    def of(shares: Floats, parents: Sequence[int] = ()) -> Conditional:
+    def of(shares: Floats, parents: Sequence[int] = (), groups: Sequence[Codes] = ()) -> Conditional:
         """Round shares, shape (combinations, cells), each line summing to 1."""
         edges = np.rint(np.minimum(np.cumsum(shares, axis=1), 1.0) * GRID).astype(np.int64)
         edges[:, -1] = GRID
-        return Conditional(tuple(parents), edges)
+        return Conditional(tuple(parents), tuple(groups), edges)
 
     @property
     def size(self) -> int:
@@ -126,8 +129,9 @@ class ColumnModel(SeedModel):
 
     def _combination(self, rows: Codes, place: int) -> Codes:
         found = np.zeros(len(rows), dtype=np.int64)
-        for parent in self.conditionals[place].parents:
-            found = found * self.conditionals[parent].size + rows[:, parent]
+        here = self.conditionals[place]
+        for parent, group in zip(here.parents, here.groups, strict=True):
+            found = found * (int(group.max()) + 1) + group[rows[:, parent]]
         return found
 
     def crowds(self, seeds: Codes) -> Callable[[Codes, Codes], Crowd]:

@@ -63,7 +63,7 @@ def made(frame, given=None, **options):
     return release
 
 
-@pytest.mark.parametrize("model", ["pairs", "columns", "nobody"])
+@pytest.mark.parametrize("model", ["pairs", "network", "columns", "nobody"])
 @pytest.mark.parametrize("crowd", ["weighted", "bins"])
 def test_as_many_rows_of_declared_cells_as_planned(model, crowd):
     release = made(some_rows(), {"model": model, "crowd": crowd})

@@ -21,7 +21,8 @@ def column_model(sizes, fewest, most, seed, *, parents=True):
         shares = chance.dirichlet(np.full(size, 0.7), int(np.prod([sizes[one] for one in known])))
         shares[chance.random(shares.shape) < 0.1] = 0
         shares[:, -1] += shares.sum(axis=1) == 0
-        conditionals.append(Conditional.of(shares / shares.sum(axis=1, keepdims=True), known))
+        groups = [np.arange(sizes[one]) for one in known]
+        conditionals.append(Conditional.of(shares / shares.sum(axis=1, keepdims=True), known, groups))
     return ColumnModel(tuple(conditionals), fewest, most)
 
 

@@ -1,0 +1,113 @@
+"""What the test of crowds does to the rows that leave: bounds for the custodian, from private rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.methods.datasets.seeds.crowds import Crowd, in_same_bin, weighted
+from engine.privacy.mechanisms.seeded_rows import SeededRows
+
+Codes = npt.NDArray[np.int64]
+
+_NORMAL_975 = 1.959963984540054
+
+
+def smallest_gap(*, influence: float, epsilon: float) -> float:
+    """Return the least factor by which tested and untested rows must differ somewhere, whatever the test is.
+
+    Parameters
+    ----------
+    influence
+        η: by what factor one person moves the probability of a row that is not tested, at least 1.
+    epsilon
+        Privacy level of one tested row.
+
+    Notes
+    -----
+    η <= α² e^ε: Bindschaedler (2018), lemma 3.1.
+
+    Examples
+    --------
+    >>> round(smallest_gap(influence=3, epsilon=math.log(2)), 2)
+    1.22
+    """
+    return max(1.0, math.sqrt(influence * math.exp(-epsilon)))
+
+
+def crowd_where_bounded(*, influence: float, people: int) -> float:
+    """Return the crowd that every row has where one person moves no probability by more than η.
+
+    Notes
+    -----
+    η̃ = ((1 + 1/n) η − 1)⁻¹. Bindschaedler (2018), lemma 5.1; tested and untested rows can then be told apart
+    with an advantage of at most (1 − δ)/(1 + δ), δ the probability that such a crowd passes.
+
+    Examples
+    --------
+    >>> round(crowd_where_bounded(influence=1.02, people=10_000), 1)
+    49.8
+    """
+    return 1 / ((1 + 1 / people) * influence - 1)
+
+
+def distance_at_most(*, small: float, passing: float) -> float:
+    """Return the largest total variation distance between tested and untested rows.
+
+    Parameters
+    ----------
+    small
+        β: how likely an untested row has, from the worst seed, a crowd below some size.
+    passing
+        δ: how likely a crowd of that size passes, above 0.
+
+    Notes
+    -----
+    Bindschaedler (2018), lemma 5.2, with α = 1 / (δ (1 − β)).
+
+    Examples
+    --------
+    >>> round(distance_at_most(small=0.01, passing=0.9), 3)
+    0.066
+    """
+    if small >= 1:
+        return 1.0
+    alpha = 1 / (passing * (1 - small))
+    found = small + (1 - passing) / (2 * passing) if alpha <= 2 else (alpha - 1) / 2
+    return min(1.0, found)
+
+
+def upper_edge(found: int, tries: int) -> float:
+    """Return the upper edge of the interval of 95 % of a share. E. Wilson (1927).
+
+    Examples
+    --------
+    >>> round(upper_edge(0, 100), 3), upper_edge(0, 0)
+    (0.037, 1.0)
+    """
+    if tries == 0:
+        return 1.0
+    share, z = found / tries, _NORMAL_975
+    middle = share + z**2 / (2 * tries)
+    spread = z * math.sqrt(share * (1 - share) / tries + z**2 / (4 * tries**2))
+    return min(1.0, (middle + spread) / (1 + z**2 / tries))
+
+
+def smallest_crowd(crowd: Crowd, test: SeededRows) -> Codes:
+    """Return for every row the crowd of the seed that has the smallest, whichever seed it was made from."""
+    possible = (crowd.counts > 0) & np.isfinite(crowd.logs)
+    if test.ratio == 1:  # the likeliest seed: the others have the largest of several
+        last = possible.shape[1] - 1 - np.argmax(possible[:, ::-1], axis=1)
+        return weighted(replace(crowd, own=last))
+    sizes = [
+        np.where(
+            possible[:, level],
+            in_same_bin(replace(crowd, own=np.full(len(crowd.own), level)), ratio=float(test.ratio)),
+            np.iinfo(np.int64).max,
+        )
+        for level in range(possible.shape[1])
+    ]
+    return np.min(sizes, axis=0)
