@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.methods.protocol import DocumentArtefact, ModelArtefact, Release, Request
+from engine.methods.protocol import DocumentArtefact, FileArtefact, ModelArtefact, Release, Request
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.promise import Promise, Unit
 from engine.views import NumberView, TableView, Text, View
@@ -47,6 +48,27 @@ def leaving(
     artefacts = (
         ModelArtefact("model", model, partial(predict, model), target, meaning),
         DocumentArtefact("model-card", (title, *card, *shown), Text(f"{words}.artefacts.card")),
+    )
+    return Release(artefacts, promise, views, tuple(cap_notes(request)))
+
+
+def described(
+    model: Mapping[str, Any],
+    request: Request,
+    *,
+    words: str,
+    promise: Promise,
+    card: Sequence[Text],
+    views: tuple[View, ...],
+) -> Release:
+    """Make the artefacts from a finished model that predicts no column; see `leaving`."""
+    content = json.dumps(model, indent=2, ensure_ascii=False, allow_nan=False).encode()
+    shown = [view for view in views if isinstance(view, TableView | NumberView)]
+    artefacts = (
+        FileArtefact("model.json", "application/json", content, Text(f"{words}.artefacts.model")),
+        DocumentArtefact(
+            "model-card", (Text(f"{words}.card.title"), *card, *shown), Text(f"{words}.artefacts.card")
+        ),
     )
     return Release(artefacts, promise, views, tuple(cap_notes(request)))
 

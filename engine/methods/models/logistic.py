@@ -123,8 +123,11 @@ class Logistic(Method):
         found = [(size, self._foreseen(request, size)) for size in request.sizes]
         # A probability moves by at most a quarter of what its log-odds move by.
         errors = [
-            Expected(Text(f"{WORDS}.numbers.{name}.label"), name, size, 0.6745 * error, 1.96 * error)
-            for name, of, per in (("probability", "prediction", 0.25), ("coefficient", "effect", 1.0))
+            Expected(Text(f"{WORDS}.numbers.{name}.label"), told, size, 0.6745 * error, 1.96 * error)
+            for name, told, of, per in (
+                ("probability", "prediction", "prediction", 0.25),
+                ("coefficient", "coefficient", "effect", 1.0),
+            )
             for size, expected in found
             for error in [getattr(expected, of) * per]
         ]

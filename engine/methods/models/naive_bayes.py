@@ -151,7 +151,7 @@ class NaiveBayes(Method):
         errors = tuple(
             Expected(
                 Text(f"{WORDS}.numbers.share.label"),
-                "class",
+                "cell",
                 size,
                 min(100.0, 67.45 * noise / max(size, 1)),
                 min(100.0, 196.0 * noise / max(size, 1)),

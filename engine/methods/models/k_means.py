@@ -1,0 +1,194 @@
+"""Groups of rows that are close to each other: centres from a noisy grid and noisy steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.models.design import Bounds, bounds_of
+from engine.methods.models.leaving import described, number_views, privacy_text
+from engine.methods.models.nearest_centres import PER_SIDE, CentresPlan, fit
+from engine.methods.models.targets import privacy_told
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    MAIN,
+    Context,
+    Expected,
+    Family,
+    Forecast,
+    Method,
+    Reference,
+    Release,
+    Request,
+)
+from engine.methods.shared.promise import cap_notes, promise
+from engine.privacy.fixed_point import to_grid
+from engine.privacy.promise import Promise
+from engine.table import coding
+from engine.table.schema import Column, Kind
+from engine.views import Cell, TableView, Text, View
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from engine.table.table import Table
+
+ID = "models.k_means"
+WORDS = f"methods.{ID}"
+FORMAT = "custos.k_means"
+GAUSSIAN, LAPLACE = "gaussian", "laplace"
+
+
+class KMeans(Method):
+    """k-means: a noisy grid to start from, then noisy steps about published centres.
+
+    Notes
+    -----
+    See `engine.methods.models.nearest_centres`. Centres are where many rows are; a group is no diagnosis, and
+    another choice of columns or bounds gives other groups. With more than six columns find a few components
+    first (`models.pca`).
+    """
+
+    id = ID
+    family = Family.MODEL
+    promises = ("pure_dp", "approximate_dp")
+    published = Reference(
+        "Su, Cao, Li, Bertino, Jin: Differentially private k-means clustering (2016)",
+        "the grid and the steps together, sums about the centre",
+        "doi:10.1145/2857705.2857708",
+    )
+    parameters = (
+        Parameter(
+            "columns",
+            ParameterKind.COLUMNS,
+            minimum=1,
+            maximum=6,
+            column_kinds=(Kind.INTEGER, Kind.NUMBER),
+            needs_domain=True,
+        ),
+        Parameter("groups", ParameterKind.INTEGER, default=4, minimum=2, maximum=20),
+        Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
+        Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
+    )
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        for name in request.values["columns"]:
+            if bounds_of(request.schema.column(name)) is None:
+                return [Problem(f"{ID}.no_bounds", {"column": name}, "columns")]
+        found = budget_problems(request, uses_delta=request.values["noise"] == GAUSSIAN)
+        if found:
+            return found
+        plan = self.plan(request)
+        if plan.per_side < 2:
+            rows = plan.needed_rows
+            return [Problem(f"{ID}.nothing_left", {"rows": rows}, "budget")]
+        return []
+
+    def plan(self, request: Request) -> CentresPlan:
+        """Return the grid, the steps and their noise."""
+        budget = required(request)
+        return CentresPlan(
+            len(request.values["columns"]),
+            request.values["groups"],
+            budget.epsilon,
+            budget.delta,
+            request.rows_per_person,
+            is_replace_one(request),
+            request.values["about_rows"],
+        )
+
+    def cost(self, request: Request) -> Promise:
+        kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
+        return promise(request, self.plan(request).division.events, kind=kind)
+
+    def forecast(self, request: Request) -> Forecast:
+        noise = self.plan(request).sum_noise
+        errors = tuple(
+            Expected(
+                Text(f"{WORDS}.numbers.centre.label"),
+                "group",
+                size,
+                min(200.0, 67.45 * noise / max(size, 1)),
+                min(200.0, 196.0 * noise / max(size, 1)),
+                " %",
+            )
+            for size in request.sizes
+        )
+        return Forecast(errors, notes=tuple(cap_notes(request)))
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        context.progress.step(0.0, "run.reading")
+        plan, frame = self.plan(request), tables[MAIN].rows()
+        found = fit(self.places(frame, request), plan, noise=context.noise)
+        context.progress.step(0.9, "run.writing")
+        columns = []
+        for place, (name, bounds) in enumerate(self._bounds(request)):
+            centres = bounds.middle + found.centres[:, place] / PER_SIDE * bounds.half
+            ends = {"minimum": bounds.low, "maximum": bounds.high}
+            missing = list(request.schema.column(name).without_copied().missing)
+            columns.append({"name": name, **ends, "missing": missing, "centres": centres.tolist()})
+        model = {
+            "format": FORMAT,
+            "version": 1,
+            "columns": columns,
+            "rows": [round(float(max(one, 0.0))) for one in found.rows],
+            "noise": plan.told,
+            "privacy": privacy_told(request),
+            "method": {"id": self.id, "version": self.version},
+        }
+        return self._released(model, request)
+
+    def places(self, frame: pd.DataFrame, request: Request) -> np.ndarray:
+        """Return rows in steps of 1/1024 of half a range, without those in which a number is missing."""
+        scaled = [
+            bounds.scaled(coding.numbers(frame[name], request.schema.column(name)))
+            for name, bounds in self._bounds(request)
+        ]
+        known = ~np.isnan(np.stack(scaled, axis=1)).any(axis=1)
+        steps = [to_grid(one, minimum=-1, maximum=1, step=Fraction(1, PER_SIDE))[0] for one in scaled]
+        return np.stack(steps, axis=1)[known]
+
+    def _bounds(self, request: Request) -> list[tuple[str, Bounds]]:
+        found = [(name, bounds_of(request.schema.column(name))) for name in request.values["columns"]]
+        return [(name, bounds) for name, bounds in found if bounds is not None]
+
+    def _released(self, model: dict[str, Any], request: Request) -> Release:
+        """Make the artefacts from the model: nothing after this line has seen a row."""
+        groups = range(1, len(model["rows"]) + 1)
+        headings = (
+            Text(f"{WORDS}.views.headings.group"),
+            Text(f"{WORDS}.views.headings.rows"),
+            *(one["name"] for one in model["columns"]),
+        )
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
+            (group, count, *(float(f"{one['centres'][group - 1]:.4g}") for one in model["columns"]))
+            for group, count in zip(groups, model["rows"], strict=True)
+        )
+        title, note = Text(f"{WORDS}.views.centres.title"), Text(f"{WORDS}.views.centres.note")
+        views: tuple[View, ...] = (
+            TableView(title, headings, rows, note),
+            *number_views({"rows": sum(model["rows"])}, WORDS),
+        )
+        card = (
+            Text(f"{WORDS}.card.predicts"),
+            Text(f"{WORDS}.card.not_for"),
+            privacy_text(request, WORDS),
+            Text(f"{WORDS}.card.use"),
+        )
+        return described(model, request, words=WORDS, promise=self.cost(request), card=card, views=views)
+
+
+def nearest(model: Mapping[str, Any], frame: pd.DataFrame) -> np.ndarray:
+    """Return the group of every row, from 0; −1 where a number is missing."""
+    apart = np.zeros((len(frame), len(model["rows"])))
+    for one in model["columns"]:
+        column = Column(str(one["name"]), kind=Kind.NUMBER, missing=tuple(one["missing"]))
+        values = np.clip(coding.numbers(frame[one["name"]], column), one["minimum"], one["maximum"])
+        half = (one["maximum"] - one["minimum"]) / 2
+        apart += ((values[:, None] - np.array(one["centres"])) / half) ** 2
+    missing = np.isnan(apart).any(axis=1)
+    return np.where(missing, -1, np.argmin(np.where(np.isnan(apart), 0, apart), axis=1))

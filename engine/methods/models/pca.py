@@ -1,0 +1,305 @@
+"""Principal components: the directions in which rows differ most, from noisy products of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.models.design import bounds_of
+from engine.methods.models.division import Division, Query
+from engine.methods.models.leaving import described, number_views, privacy_text
+from engine.methods.models.linear_model import LEVELS, NUMBER
+from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
+from engine.methods.models.points import PER_SIDE, Points
+from engine.methods.models.targets import privacy_told
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    MAIN,
+    Context,
+    Expected,
+    Family,
+    Forecast,
+    Method,
+    Reference,
+    Release,
+    Request,
+)
+from engine.methods.shared.cells import level_problems
+from engine.methods.shared.promise import cap_notes, promise
+from engine.privacy.promise import Promise
+from engine.table import coding
+from engine.table.schema import Column, Domain, Kind
+from engine.views import BarsView, Cell, TableView, Text, View
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from engine.privacy.mechanisms import Integers
+    from engine.table.table import Table
+
+ID = "models.pca"
+WORDS = f"methods.{ID}"
+FORMAT = "custos.principal_components"
+GAUSSIAN, LAPLACE = "gaussian", "laplace"
+PRODUCTS = "products"
+MOST_COORDINATES = 500
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Components:
+    """What noisy products of coordinates say.
+
+    Parameters
+    ----------
+    rows
+        Noisy number of rows.
+    mean
+        Of every coordinate, shape (size,).
+    directions
+        One row for each component, shape (components, size).
+    variances
+        Along each, none below 0.
+    total
+        Of all coordinates together.
+    noise
+        How large the variance of a direction is by noise alone, about.
+    """
+
+    rows: float
+    mean: Floats
+    directions: Floats
+    variances: Floats
+    total: float
+    noise: float
+
+
+class PrincipalComponents(Method):
+    """Principal components of columns between −1 and 1, from products that got noise once.
+
+    Notes
+    -----
+    The products of all coordinates and the 1 are asked for, so that centring costs nothing more: covariance =
+    M/n − vv'/n², all noisy. Off the diagonal a cell has half of a draw: with Gaussian noise these are the
+    weights of the Gaussian orthogonal ensemble or a little better, and √2 better than one variance for every
+    cell (Dwork and others 2014 as printed). No product inside a block of levels is asked for, it is 0.
+
+    The Wishart mechanism that is printed in a book is not private: its noise cannot be negative, so that some
+    answers are possible for one of two neighbours alone. Drawing a subspace by the exponential mechanism is
+    private, but no bound is known for how long a draw takes. Neither is offered.
+    """
+
+    id = ID
+    family = Family.MODEL
+    promises = ("pure_dp", "approximate_dp")
+    published = Reference(
+        "Dwork, Talwar, Thakurta, Zhang: Analyze Gauss: optimal bounds for privacy-preserving principal "
+        "component analysis (2014)",
+        "algorithm 1, with the sensitivity of distinct products",
+        "doi:10.1145/2591796.2591883",
+    )
+    parameters = (
+        Parameter(
+            "columns",
+            ParameterKind.COLUMNS,
+            minimum=2,
+            maximum=200,
+            column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER),
+            needs_domain=True,
+        ),
+        Parameter("components", ParameterKind.INTEGER, default=2, minimum=1, maximum=20),
+        Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
+    )
+
+    # --- declarations ------------------------------------------------------------------------------
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        columns = self.columns(request)
+        listed = [one for one in columns if bounds_of(one) is None]
+        found = level_problems(listed, parameter="columns")
+        if found:
+            return found
+        size = sum(self.widths(request)[1])
+        if not request.values["components"] <= size <= MOST_COORDINATES:
+            values = {"coordinates": size, "most": MOST_COORDINATES}
+            return [Problem(f"{ID}.coordinates", values, "columns")]
+        return budget_problems(request, uses_delta=request.values["noise"] == GAUSSIAN)
+
+    def columns(self, request: Request) -> list[Column]:
+        """Return the columns that have a part."""
+        return [request.schema.column(name) for name in request.values["columns"]]
+
+    def widths(self, request: Request) -> tuple[tuple[int, ...], list[int]]:
+        """Return for every column 0 where it is a number, else how many cells it has; and its coordinates."""
+        widths = tuple(0 if bounds_of(one) else len(coding.cells(one)) for one in self.columns(request))
+        return widths, [max(width, 1) for width in widths]
+
+    def division(self, request: Request) -> Division:
+        """Return the noise of the products."""
+        widths, rows, budget = self.widths(request)[0], request.rows_per_person, required(request)
+        shape: dict[str, Any] = {
+            "numbers": widths.count(0),
+            "blocks": sum(width > 0 for width in widths),
+            "replace_one": is_replace_one(request),
+            "target": False,
+        }
+        step = rows * PER_SIDE**2
+        query = Query(
+            PRODUCTS, largest_change(**shape) * step, largest_squared_change(**shape) * step**2, 1.0
+        )
+        return Division((query,), budget.epsilon, budget.delta, is_replace_one(request)).borne_out()
+
+    def cost(self, request: Request) -> Promise:
+        kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
+        return promise(request, self.division(request).events, kind=kind)
+
+    def spread(self, request: Request) -> float:
+        """Return about the largest eigenvalue that the noise alone has: 2 s √size for s of a cell."""
+        cell = self.division(request).deviation(PRODUCTS) / PER_SIDE**2 / 2
+        return 2 * cell * sqrt(sum(self.widths(request)[1]))
+
+    def forecast(self, request: Request) -> Forecast:
+        largest = len(self.columns(request))
+        errors = tuple(
+            Expected(
+                Text(f"{WORDS}.numbers.variance.label"),
+                "group",
+                size,
+                min(100.0, 50 * self.spread(request) / max(size, 1) / largest),
+                min(100.0, 100 * self.spread(request) / max(size, 1) / largest),
+                " %",
+            )
+            for size in request.sizes
+        )
+        return Forecast(errors, notes=tuple(cap_notes(request)))
+
+    # --- release -----------------------------------------------------------------------------------
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        context.progress.step(0.0, "run.reading")
+        points = Points.of(tables[MAIN].rows(), self.columns(request))
+        exact = Monomials(points.widths, target=False).sums(points.dense())
+        context.progress.step(0.6, "run.noise")
+        noisy = self.division(request).noisy(PRODUCTS, exact, context.noise)
+        context.progress.step(0.9, "run.writing")
+        return self._released(self.content(self.components(noisy, request), request), request)
+
+    def components(self, noisy: Integers, request: Request) -> Components:
+        """Return the components from noisy products: nothing here has seen a row."""
+        products = Monomials(self.widths(request)[0], target=False).whole(noisy / PER_SIDE**2)
+        rows = max(float(products[0, 0]), 1.0)
+        mean = np.clip(products[0, 1:] / rows, -1.0, 1.0)
+        covariance = products[1:, 1:] / rows - np.outer(mean, mean)
+        values, vectors = np.linalg.eigh(covariance)
+        order = np.argsort(-values, kind="stable")[: request.values["components"]]
+        directions = vectors[:, order].T
+        signs = np.sign(directions[np.arange(len(order)), np.abs(directions).argmax(axis=1)])
+        total = max(float(np.trace(covariance)), 0.0)
+        variances = np.maximum(values[order], 0.0)
+        return Components(
+            rows, mean, directions * signs[:, None], variances, total, self.spread(request) / rows
+        )
+
+    def content(self, found: Components, request: Request) -> dict[str, Any]:
+        """Return the components as JSON values."""
+        starts = np.cumsum([0, *self.widths(request)[1]])
+        columns = []
+        for column, first, end in zip(self.columns(request), starts[:-1], starts[1:], strict=True):
+            one: dict[str, Any] = {"name": column.name, "missing": list(column.without_copied().missing)}
+            bounds = bounds_of(column)
+            if bounds is None:
+                one |= {"kind": LEVELS, "levels": list(coding.levels(column))}
+            else:
+                one |= {"kind": NUMBER, "minimum": bounds.low, "maximum": bounds.high}
+            one["means"] = found.mean[first:end].tolist()
+            one["weights"] = found.directions[:, first:end].tolist()
+            columns.append(one)
+        return {
+            "format": FORMAT,
+            "version": 1,
+            "columns": columns,
+            "rows": round(found.rows),
+            "variances": found.variances.tolist(),
+            "variance_of_noise": found.noise,
+            "total_variance": found.total,
+            "noise": {
+                "deviation_of_products": f"{self.division(request).deviation(PRODUCTS) / PER_SIDE**2:.6g}"
+            },
+            "privacy": privacy_told(request),
+            "method": {"id": self.id, "version": self.version},
+        }
+
+    def _released(self, model: dict[str, Any], request: Request) -> Release:
+        """Make the artefacts from the model: nothing after this line has seen a row."""
+        places = range(1, len(model["variances"]) + 1)
+        shares = [one / max(model["total_variance"], 1e-12) for one in model["variances"]]
+        labels = tuple(Text(f"{WORDS}.views.component", {"place": place}) for place in places)
+        headings = tuple(Text(f"{WORDS}.views.headings.{name}") for name in ("component", "share", "mark"))
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
+            (label, _digits(100 * share), Text(f"{WORDS}.views.nothing") if is_noise else None)
+            for label, share, is_noise in zip(
+                labels, shares, (one <= model["variance_of_noise"] for one in model["variances"]), strict=True
+            )
+        )
+        named = (Text(f"{WORDS}.views.headings.column"), Text(f"{WORDS}.views.headings.value"), *labels)
+        views: tuple[View, ...] = (
+            BarsView(
+                Text(f"{WORDS}.views.shares.title"),
+                labels,
+                tuple(_digits(100 * min(share, 1.0)) for share in shares),
+                Text(f"{WORDS}.views.headings.share"),
+            ),
+            TableView(
+                Text(f"{WORDS}.views.shares.title"), headings, rows, Text(f"{WORDS}.views.shares.note")
+            ),
+            TableView(Text(f"{WORDS}.views.weights.title"), named, _weights(model)),
+            *number_views({"rows": model["rows"]}, WORDS),
+        )
+        card = (
+            Text(f"{WORDS}.card.predicts"),
+            Text(f"{WORDS}.card.not_for"),
+            privacy_text(request, WORDS),
+            Text(f"{WORDS}.card.use"),
+        )
+        return described(model, request, words=WORDS, promise=self.cost(request), card=card, views=views)
+
+
+def _weights(model: Mapping[str, Any]) -> tuple[tuple[Cell, ...], ...]:
+    rows: list[tuple[Cell, ...]] = []
+    for one in model["columns"]:
+        labels: list[Cell] = [None]
+        if one["kind"] == LEVELS:
+            labels = [*one["levels"], Text(f"{WORDS}.views.other"), Text(f"{WORDS}.views.missing")]
+        for label, own in zip(labels, np.array(one["weights"]).T.tolist(), strict=True):
+            rows.append((one["name"], label, *map(_digits, own)))
+    return tuple(rows)
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+def project(model: Mapping[str, Any], frame: pd.DataFrame) -> Floats:
+    """Return where rows lie along the components, shape (n, components): every row, whatever it holds."""
+    found = np.zeros((len(frame), len(model["variances"])))
+    for one in model["columns"]:
+        weights, missing = np.array(one["weights"]), tuple(one["missing"])
+        if one["kind"] == LEVELS:
+            domain = Domain(values=tuple(one["levels"]))
+            column = Column(one["name"], kind=Kind.CATEGORY, domain=domain, missing=missing)
+            cells = np.eye(weights.shape[1])[coding.codes(frame[one["name"]], column)]
+            found += (cells - np.array(one["means"])) @ weights.T
+            continue
+        numbers = coding.numbers(frame[one["name"]], Column(one["name"], kind=Kind.NUMBER, missing=missing))
+        middle, half = (one["minimum"] + one["maximum"]) / 2, (one["maximum"] - one["minimum"]) / 2
+        scaled = (np.clip(numbers, one["minimum"], one["maximum"]) - middle) / half
+        scaled = np.where(np.isnan(scaled), 0.0, scaled)
+        found += (scaled - one["means"][0])[:, None] * weights[:, 0]
+    return found
