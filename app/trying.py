@@ -35,6 +35,7 @@ class MethodTrial:
         self._asked_for: Plan | None = None
         self._found: Any = None
         card.taken.connect(lambda changes: self.study.decide_parameters(**changes))
+        card.ticked.connect(self._tick)
         card.wanted.connect(lambda: self._ask(self._relevant()))
         card.stopped.connect(lambda: self.runner.cancel(SLOT))
 
@@ -120,6 +121,15 @@ class MethodTrial:
         told = [words.say("app.trying.unfinished", count=lines)] if lines else []
         told.append(words.say("app.trying.counted" if answers else "app.trying.nothing", count=counted))
         self.card.show_answers(answers, " ".join(told))
+
+    def _tick(self, parameter: str, record: dict[str, Any], place: int | None, on: bool) -> None:
+        """Add a record to a setting, or take the one of a place away."""
+        records = list(self.study.plan.parameters.get(parameter) or ())
+        if on and record not in records:
+            records.append(record)
+        elif not on and place is not None:
+            del records[place]
+        self.study.decide_parameters(**{parameter: records or None})
 
     def _failed(self, plan: Plan, error: Exception) -> None:
         if plan != self._asked_for:

@@ -10,10 +10,13 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.widgets.cards import Card, pill
+from app.widgets.choices_view import ChoicesView
+from app.widgets.count_view import CountView
 from app.widgets.parameter_fields import empty
 from app.widgets.prose import Heading, Prose
 from app.widgets.solution_view import SolutionView
-from engine.methods.trying import SolutionMap, Tried
+from app.widgets.standing_view import StandingView
+from engine.methods.trying import Choices, CountTables, SolutionMap, Standing, Tried
 
 
 class AnswerView(Protocol):
@@ -24,7 +27,12 @@ class AnswerView(Protocol):
     def show_answer(self, shown: Tried) -> None: ...
 
 
-VIEWS: dict[type, Callable[[], Any]] = {SolutionMap: SolutionView}
+VIEWS: dict[type, Callable[[], Any]] = {
+    SolutionMap: SolutionView,
+    Standing: StandingView,
+    Choices: ChoicesView,
+    CountTables: CountView,
+}
 """The widget of each kind of answer: a new kind is one line here."""
 
 
@@ -32,6 +40,7 @@ class TrialCard(Card):
     """``taken`` tells parameters; ``wanted`` that figures are asked for, ``stopped`` that they are not."""
 
     taken = Signal(object)
+    ticked = Signal(str, object, object, bool)
     wanted = Signal()
     stopped = Signal()
 
@@ -67,6 +76,8 @@ class TrialCard(Card):
             for kind in kinds:
                 view = VIEWS[kind]()
                 view.taken.connect(self.taken)
+                if isinstance(view, ChoicesView):
+                    view.ticked.connect(self.ticked)
                 self._views[kind] = view
                 self._column.addWidget(view)
         for one in answers:

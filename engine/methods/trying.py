@@ -174,13 +174,23 @@ class CountTables:
 class Choices:
     """Lines of which some can be ticked: a ticked one is a record of a parameter.
 
-    ``records`` belong to ``rows``, line by line; there were ``found`` of them in all.
+    Parameters
+    ----------
+    parameter
+        Its name.
+    headings, rows
+        What was found, the first column in words; there were ``found`` lines in all.
+    records
+        The record that each line is.
+    taken
+        For each line its place among the records that are filled in, None for one that is not.
     """
 
     parameter: str
     headings: tuple[Label, ...]
     rows: tuple[tuple[Cell, ...], ...]
     records: tuple[Mapping[str, Any], ...]
+    taken: tuple[int | None, ...]
     found: int
 
 

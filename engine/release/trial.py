@@ -47,7 +47,7 @@ def can_be_tried(plan: Plan) -> tuple[Plan, int] | None:
     kept, cut = dict(plan.parameters), 0
     for one in method.parameters:
         records = kept.get(one.name)
-        while one.kind is ParameterKind.RECORDS and records and _wrong(method, plan, kept) == one.name:
+        while one.kind is ParameterKind.RECORDS and records and _unfinished(method, plan, kept, one.name):
             records = list(records)[:-1]
             kept[one.name], cut = records, cut + 1
     found = replace(plan, parameters=kept)
@@ -69,13 +69,16 @@ def _spared(method: Method) -> set[str | None]:
     }
 
 
-def _wrong(method: Method, plan: Plan, given: Mapping[str, Any]) -> str | None:
-    """Return the parameter of the first problem that settings have."""
+def _unfinished(method: Method, plan: Plan, given: Mapping[str, Any], name: str) -> bool:
+    """Say whether a line of records is not filled in, or cannot be taken where it stands."""
     try:
-        problems = method.problems(replace(plan, parameters=given).request)
+        request = replace(plan, parameters=given).request
+        without = replace(plan, parameters={**given, name: []}).request
     except EngineError:
-        return None
-    return problems[0].parameter if problems else None
+        return False
+    if any(one not in without.wrong for one in request.wrong):
+        return True
+    return any(one.parameter == name and "place" in one.values for one in method.problems(request))
 
 
 def trial(plan: Plan, table: Table, *, progress: Progress = SILENT) -> Trial | None:
@@ -108,7 +111,7 @@ def trial(plan: Plan, table: Table, *, progress: Progress = SILENT) -> Trial | N
         return None
     found, cut = ready
     method, request = find_method(found.method), found.request
-    if method.further_problems(request) and not request.wrong:
+    if {one.parameter for one in method.problems(request)} - _spared(method):
         return None
     name = request.private[0]
     rows = _first_rows(name, table, request)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit, QPushButton
 
@@ -12,6 +14,7 @@ from app import flow
 from app.releasing import Watch, release
 from app.solution import best_first, neighbours
 from app.window import Window
+from engine.release import trial as trials
 from tests.app.walking import example_plan, settle, write
 
 KA = "datasets.k_anonymity"
@@ -146,3 +149,81 @@ def test_a_method_with_a_bound_shows_nothing_of_the_rows(window: Window, qtbot: 
     assert page.trial.card.isHidden()
     assert "Nothing is computed on the rows" in page.subtitle.plain()
     assert not [button for button in page.findChildren(QPushButton) if button.objectName() == "map-as-table"]
+
+
+def test_masking_counts_who_stands_alone_after_the_steps_so_far(
+    window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = at_trial(window, qtbot, "datasets.masking", tmp_path)
+    view = answer_of(page)
+    steps = window.study.plan.parameters["steps"]
+    assert view.figure.text().startswith("15 → ") and view.lines.rowCount() == len(steps) + 1
+    threads, shown = list[str](), list[str]()
+    counted = trials.trial
+    told = view.show_answer
+
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        return counted(*args, **kwargs)
+
+    monkeypatch.setattr(trials, "trial", watched)
+    monkeypatch.setattr(view, "show_answer", lambda answer: (told(answer), shown.append(view.figure.text())))
+    window.study.decide_parameters(steps=steps[:7])
+    window.study.decide_parameters(steps=[{"step": "drop", "column": "age"}])  # takes its place
+    settle(qtbot, window)
+    assert threads and set(threads) == {"engine"}  # nothing is counted where the window is drawn
+    assert shown == ["15 → 0"] and "age" in view.lines.itemAtPosition(1, 0).widget().plain()
+    page.form.lines["steps"].field.add.click()
+    settle(qtbot, window)
+    assert view.figure.text() == "15 → 0" and "Without the last 1" in page.trial.card.note.plain()
+
+
+def test_rules_are_ticked(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = at_trial(window, qtbot, "datasets.rule_hiding", tmp_path, rules=None)
+    view = answer_of(page)
+    assert len(view.ticks) == 100 and not any(tick.isChecked() for tick in view.ticks)
+    view.search.setText("insulin = down change = ch")
+    first = next(tick for tick in view.ticks if not tick.isHidden())
+    others = [tick for tick in view.ticks if tick.isHidden()]
+    assert others and "insulin = Down" in first.text()
+    first.click()
+    settle(qtbot, window)
+    (record,) = window.study.plan.parameters["rules"]
+    assert record == {"when": "insulin is Down", "then": "change is Ch"} and first.isChecked()
+    assert not window.study.problems()
+    first.click()
+    settle(qtbot, window)
+    assert "rules" not in window.study.plan.parameters and not first.isChecked()
+    window.undoing.undo()
+    settle(qtbot, window)
+    assert first.isChecked()
+
+
+def test_cells_are_looked_at_with_what_can_be_worked_out(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = at_trial(window, qtbot, "statistics.protected_table", tmp_path)
+    card = page.trial.card
+    assert card.ask.isVisible() and not card._views  # it may take long: only when asked
+    card.ask.click()
+    settle(qtbot, window, timeout=60_000)
+    view = answer_of(page)
+    assert not card.ask.isVisible() and "Too small: 5" in view.summary.plain()
+    view.table.setCurrentIndex(view.table.model().index(0, 0))
+    assert view.cell_name.text() == "[0-10), NO" and "14 to 40" in view.why.plain()
+    qtbot.keyClick(view.table, Qt.Key.Key_N)
+    index = view.table.currentIndex()
+    model = view.table.model()
+    assert model.cell(index).state == "small" and "1 to 12" in view.why.plain()
+    spoken = model.data(index, Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken == "[0-10), <30: too small, 1 to 12"
+    assert "1 to 12" in model.data(index, Qt.ItemDataRole.ToolTipRole)
+    view.ways.button(1).click()  # as the recipient sees it: one sign for all, and nothing else
+    model = view.table.model()
+    hidden = [model.index(row, column) for row in range(3) for column in range(3)]
+    told = {model.data(one, Qt.ItemDataRole.AccessibleTextRole).split(": ")[1] for one in hidden}
+    assert "hidden" in told and not view.side.isVisible()
+    assert not any("to" in one or "small" in one for one in told)
+    view.ways.button(2).click()
+    assert view.table.model().data(hidden[1]) == "1"
+    window.study.decide_parameters(threshold=3)
+    settle(qtbot, window)
+    assert card.ask.isVisible() and not card._parts.isVisible()  # what was shown belongs to other settings

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import InputRefused
-from engine.methods.conditions import All, Comparison, parse
-from engine.methods.datasets.association_rules import MOST_SETS, Found, Items, Rule
+from engine.methods.conditions import All, Comparison, parse, written
+from engine.methods.datasets.association_rules import MOST_SETS, Baskets, Found, Items, Rule, rules
 from engine.methods.datasets.hidden_rules import Hidden, Thresholds, hidden
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
@@ -29,7 +29,9 @@ from engine.methods.protocol import (
 )
 from engine.methods.shared.promise import unbounded
 from engine.methods.shared.rows import shuffled, written_cells
+from engine.methods.trying import Choices, Tried
 from engine.privacy.promise import Promise
+from engine.progress import SILENT, Progress
 from engine.table.coding import text_of
 from engine.table.schema import Kind
 from engine.table.table import Table
@@ -56,6 +58,7 @@ class RuleHiding(Method):
     promises = ("rules_hidden",)
     spends = Spends.NOTHING
     rows = Rows.REAL
+    tries = ("columns", "support", "confidence", "longest")
     published = Reference(
         "Verykios, Elmagarmid, Bertino, Saygin, Dasseni: Association rule hiding (2004)",
         "section 4",
@@ -128,6 +131,26 @@ class RuleHiding(Method):
         inside = _inside(found, codes, _Named(names, texts))
         return Release((TableArtefact("table", (frame,), entries),), self.cost(request), inside=inside)
 
+    def tried(
+        self,
+        tables: Mapping[str, Table],
+        request: Request,
+        *,
+        chance: np.random.Generator,
+        progress: Progress = SILENT,
+    ) -> tuple[Tried, ...]:
+        rows, names = next(iter(tables.values())).rows(), list(request.values["columns"])
+        codes, texts = _coded([written_cells(rows[name], request.schema.column(name)) for name in names])
+        baskets = Baskets(codes)
+        confidence, longest = float(request.values["confidence"]), request.values["longest"]
+        limits = Thresholds(float(request.values["support"]), confidence, longest, 0.0)
+        progress.step(0.2, "datasets.rules")
+        counts = baskets.frequent(limits.least_rows(baskets.total), longest)
+        if counts is None:
+            raise InputRefused(f"{ID}.too_many", most=MOST_SETS)
+        given = [_sides(record) for record in request.values.get("rules") or ()]
+        return (_choices(rules(counts, confidence), _Named(names, texts), given),)
+
 
 class _Named:
     """Rules as people read them."""
@@ -140,6 +163,14 @@ class _Named:
         return ", ".join(
             f"{self.names[column]} = {self.texts[column][value]}" for column, value in sorted(items)
         )
+
+    def condition(self, items: Items) -> str:
+        """Return values as a condition that they fulfil."""
+        parts = tuple(
+            Comparison(self.names[column], "in", (self.texts[column][value],))
+            for column, value in sorted(items)
+        )
+        return written(All(parts))
 
     def rule(self, rule: Rule) -> str:
         """Return a rule in one line."""
@@ -155,9 +186,32 @@ def _named(request: Request) -> Iterator[tuple[Named | None, Named | None]]:
         yield _values(record["when"]), _values(record["then"])
 
 
-def _values(written: str) -> Named | None:
+def _sides(record: Mapping[str, Any]) -> tuple[frozenset[tuple[str, str]], ...]:
+    """Return what a rule says, however it is written."""
+    return tuple(frozenset(_values(record[side]) or ()) for side in ("when", "then"))
+
+
+def _choices(found: Mapping[Rule, Found], named: _Named, given: Sequence[Any]) -> Choices:
+    """Return rules as lines to be ticked, those with the highest confidence first; what is given is kept."""
+    lines = sorted(found.items(), key=lambda one: (-one[1].confidence, -one[1].both, named.rule(one[0])))
+    records = [{"when": named.condition(rule.when), "then": named.condition(rule.then)} for rule, _ in lines]
+    taken = [given.index(sides) if (sides := _sides(one)) in given else None for one in records]
+    shown = [at for at in range(len(lines)) if at < MOST_SHOWN or taken[at] is not None]
+    told = [(named.rule(rule), one.both, round(one.confidence, 3)) for rule, one in lines]
+    words = f"{WORDS}.views.rules"
+    return Choices(
+        "rules",
+        tuple(Text(f"{words}.{name}") for name in ("rule", "rows", "confidence")),
+        tuple(told[at] for at in shown),
+        tuple(records[at] for at in shown),
+        tuple(taken[at] for at in shown),
+        len(lines),
+    )
+
+
+def _values(said: str) -> Named | None:
     try:
-        condition = parse(written)
+        condition = parse(said)
     except InputRefused:
         return None
     parts = condition.parts if isinstance(condition, All) else (condition,)

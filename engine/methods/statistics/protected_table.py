@@ -42,11 +42,14 @@ from engine.methods.shared.suppression.additive import Additive, Integers, Mask
 from engine.methods.shared.suppression.contributions import Contributions, contributed, counted
 from engine.methods.shared.suppression.small_cells import Rules, count_task
 from engine.methods.shared.suppression.sums import SumRules, sum_task
-from engine.privacy.promise import Promise, Term, Unit
+from engine.methods.trying import Tried
+from engine.privacy.promise import Promise, Term
+from engine.progress import SILENT, Progress
 from engine.table.schema import Kind
 from engine.views import Text
 
 if TYPE_CHECKING:
+    from engine.methods.shared.suppression.audited import Audited
     from engine.methods.shared.suppression.task import Task
     from engine.table.table import Table
 
@@ -82,6 +85,8 @@ class ProtectedTable(Method):
     family = Family.STATISTICS
     promises = ("small_cells", "small_sums", "rounded", "cell_keys")
     spends = Spends.NOTHING
+    tries = ("columns", "threshold")
+    tries_for_long = True
     compares = True
     libraries = ("highspy", "scipy")
     published = Reference(
@@ -278,17 +283,41 @@ class ProtectedTable(Method):
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         from engine.methods.shared.suppression import shown  # on first use: it brings solvers along
-        from engine.methods.shared.suppression.audited import audited
 
         context.progress.step(0.0, "run.reading")
         found = self._contributions(tables[MAIN], request)
         printed = self.printed(request)
         if request.values["form"] != HIDDEN:
             return self._changed(found.values, printed, tables[MAIN], request, context)
+        done = self._audited(found, printed, request, context.progress)
+        self._refuse_differences(done.frame, request, context)
+        inside = shown.inside(ID, done, self._totals(request), found.people[printed], earlier=context.earlier)
+        return self._release(done.frame, request, inside)
+
+    def tried(
+        self,
+        tables: Mapping[str, Table],
+        request: Request,
+        *,
+        chance: np.random.Generator,
+        progress: Progress = SILENT,
+    ) -> tuple[Tried, ...]:
+        from engine.methods.shared.suppression import shown
+
+        if request.values["form"] != HIDDEN:
+            return ()
+        found = self._contributions(tables[MAIN], request)
+        done = self._audited(found, self.printed(request), request, progress)
+        return (shown.tables(done, self._totals(request), request.values["threshold"]),)
+
+    def _audited(self, found: Contributions, printed: Mask, request: Request, progress: Progress) -> Audited:
+        """Return the table with its pattern, tried from outside."""
+        from engine.methods.shared.suppression.audited import audited
+
         task, scale = self._task(found, printed, request)
-        search = context.progress.part(0.1, 0.9)
+        search = progress.part(0.1, 0.9)
         try:
-            done = audited(
+            return audited(
                 task,
                 lambda hidden: self._frame(found.values, printed, hidden, request),
                 self._totals(request),
@@ -300,9 +329,6 @@ class ProtectedTable(Method):
             if refused.code != "suppression.impossible":
                 raise
             raise InputRefused(f"{ID}.impossible", threshold=request.values["threshold"]) from refused
-        self._refuse_differences(done.frame, request, context)
-        inside = shown.inside(ID, done, self._totals(request), found.people[printed], earlier=context.earlier)
-        return self._release(done.frame, request, inside)
 
     def _changed(
         self, values: Integers, printed: Mask, table: Table, request: Request, context: Context
@@ -451,7 +477,7 @@ class ProtectedTable(Method):
         notes = (
             Text(f"statistics.notes.extra_{request.values['extra_cells']}"),
             Text(f"methods.{ID}.notes.{note if form == HIDDEN else form}"),
-            *_cap_notes(request),
+            *shown.cap_notes(ID, request),
         )
         return Release(
             (TableArtefact(f"{quantity}s", (frame,), dictionary),),
@@ -470,9 +496,3 @@ def _word(labels: pd.Series, parameters: Mapping[str, Any]) -> str:
     while f"({word})" in present:  # where a value is called like it, the word has more brackets
         word = f"({word})"
     return word
-
-
-def _cap_notes(request: Request) -> list[Text]:
-    """Say that rows beyond the cap were left out; nothing where every row is a person."""
-    cap = request.rows_per_person
-    return [Text(f"methods.{ID}.notes.capped", {"cap": cap})] if request.unit is Unit.PERSON else []

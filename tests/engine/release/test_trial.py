@@ -72,3 +72,106 @@ def test_how_many_were_tried_is_a_count() -> None:
     for wrong in ("-1", "true", '"3"', "0.5"):
         with pytest.raises(Exception, match=r"plan\.bad_field"):
             Plan.loads(plan.dumps().replace('"tried": 3', f'"tried": {wrong}'))
+
+
+# --- each kind of answer against the rows -----------------------------------------------------------
+
+
+def example(method_id: str, **parameters: Any) -> tuple[Plan, Table]:
+    plan = plans(method(method_id))[0]
+    plan = replace(plan, parameters={**plan.parameters, **parameters})
+    return plan, table_of(plan, method(method_id))
+
+
+def test_who_stands_alone_is_counted_after_each_step() -> None:
+    steps = [
+        {"step": "generalise", "column": "age", "level": 1},
+        {"step": "drop", "column": "race"},
+        {"step": "suppress_cells", "k": 5},
+    ]
+    plan, table = example("datasets.masking", steps=steps)
+    found: Any = trial(plan, table)
+    (standing,) = found.answers
+    rows = table.rows().drop_duplicates("patient_nbr").astype("str")
+    ladder = plan.schema.column("age").hierarchy
+    assert ladder is not None
+
+    def alone(names: list[str], frame: pd.DataFrame) -> int:
+        sizes = frame.groupby(names, dropna=False)["patient_nbr"].nunique()
+        return int((sizes == 1).sum())
+
+    coarser = rows.assign(age=ladder.at(rows["age"].tolist(), 1))
+    assert standing.people == len(rows) and standing.columns == ("age", "gender", "race")
+    assert standing.before == alone(["age", "gender", "race"], rows) > 0
+    assert [count for _, count in standing.after] == [
+        alone(["age", "gender", "race"], coarser),
+        alone(["age", "gender"], coarser),
+        0,
+    ]
+
+
+def test_a_line_that_is_not_finished_is_left_out_of_the_count() -> None:
+    done = {"step": "generalise", "column": "age", "level": 1}
+    for wrong in ({"step": "noise", "column": "age"}, {"step": "truncate", "column": "nowhere", "keep": 2}):
+        plan, table = example("datasets.masking", steps=[done, wrong])
+        found: Any = trial(plan, table)
+        assert found.lines == 1 and len(found.answers[0].after) == 1
+    plan, table = example("datasets.masking", steps=[])
+    nothing: Any = trial(plan, table)
+    assert nothing.lines == 0 and nothing.answers[0].after == ()
+
+
+def test_the_rules_to_be_ticked_are_those_of_the_rows() -> None:
+    plan, table = example("datasets.rule_hiding", support=0.2, confidence=0.6, longest=2)
+    given = [
+        {"when": "readmitted is NO", "then": "race is Caucasian"},
+        {"when": "insulin = No", "then": "change = No"},
+    ]
+    plan = replace(plan, parameters={**plan.parameters, "rules": given})
+    found: Any = trial(plan, table)
+    (choices,) = found.answers
+    rows = table.rows().drop_duplicates("patient_nbr").astype("str").replace("?", pd.NA)
+    columns, wanted = plan.parameters["columns"], {}
+    for when in columns:
+        for then in columns:
+            if when == then:
+                continue
+            both = rows.groupby([when, then]).size()
+            for (left, right), count in both.items():
+                sure = count / (rows[when] == left).sum()
+                if count >= 0.2 * len(rows) and sure >= 0.6:
+                    wanted[f"{when} = {left} → {then} = {right}"] = (count, round(sure, 3))
+    assert {line[0]: line[1:] for line in choices.rows} == wanted and choices.found == len(wanted) > 5
+    ticked = {choices.rows[at][0]: place for at, place in enumerate(choices.taken) if place is not None}
+    assert ticked["insulin = No → change = No"] == 1
+    for record in choices.records:  # what a tick writes is what the method reads
+        one = replace(plan, parameters={**plan.parameters, "rules": [record]})
+        assert not method(plan.method).problems(one.request)
+
+
+def test_the_cells_are_those_that_a_release_would_hide() -> None:
+    plan, table = example("statistics.protected_table")
+    found: Any = trial(plan, table)
+    (shown,) = found.answers
+    (cells,) = shown.tables
+    rows = table.rows().drop_duplicates("patient_nbr").astype("str")
+    counts = pd.crosstab(rows["age"], rows["readmitted"], margins=True, margins_name="(all)")
+    for row, line in zip(cells.rows, cells.cells, strict=True):
+        for column, cell in zip(cells.columns, line, strict=True):
+            assert cell.value == counts.loc[row, column]
+            small = 0 < cell.value < 11
+            assert (cell.state == "small") == small
+            assert cell.state == "printed" or cell.low <= cell.value <= cell.high
+            assert not small or cell.high >= 11
+    assert shown.threshold == 11 and any(cell.state == "protects" for line in cells.cells for cell in line)
+
+
+def test_a_table_of_three_columns_is_one_for_each_value_of_the_third() -> None:
+    plan, table = example("statistics.protected_table", columns=["gender", "readmitted", "age"])
+    found: Any = trial(plan, table)
+    (shown,) = found.answers
+    assert len(shown.tables) == 11 and shown.tables[0].name == "age: [0-10)"
+    assert {len(one.cells) for one in shown.tables} == {3}
+    rounded, _ = example("statistics.protected_table", form="controlled_rounding")
+    nothing: Any = trial(rounded, table)
+    assert nothing.answers == ()

@@ -30,8 +30,10 @@ from engine.methods.protocol import (
 )
 from engine.methods.shared.promise import unbounded
 from engine.methods.shared.rows import entry, shuffled
+from engine.methods.trying import Standing, Tried
 from engine.methods.values import to_json
 from engine.privacy.promise import Promise
+from engine.progress import SILENT, Progress
 from engine.table.table import Table
 from engine.views import TableView, Text
 
@@ -53,6 +55,7 @@ class Masking(Method):
     promises = ("masked",)
     spends = Spends.NOTHING
     rows = Rows.REAL
+    tries = ("columns",)
     libraries = ("scipy",)
     published = Reference(
         "Hundepool et al.: Statistical Disclosure Control (2012)",
@@ -97,6 +100,33 @@ class Masking(Method):
         return Release(
             (artefact, _record(steps, told)), self.cost(request), views, inside=_inside(working, alone, told)
         )
+
+    def tried(
+        self,
+        tables: Mapping[str, Table],
+        request: Request,
+        *,
+        chance: np.random.Generator,
+        progress: Progress = SILENT,
+    ) -> tuple[Tried, ...]:
+        working = Working(next(iter(tables.values())), request.schema, request.values["columns"], chance)
+        people, before = len(np.unique(working.people)), alone_in(working)
+        names = tuple(working.identifying())
+        steps = request.values.get("steps") or ()
+        after = []
+        for place, options in enumerate(steps):
+            progress.step(place / len(steps), "datasets.masking")
+            STEPS[options["step"]].apply(working, options)
+            after.append((_step_words(options, request), alone_in(working)))
+        return (Standing(names, people, before, tuple(after)),)
+
+
+def _step_words(options: Mapping[str, Any], request: Request) -> Text:
+    """Return a step with its columns, for the custodian."""
+    step = STEPS[options["step"]]
+    columns = step.columns(options, request.schema, request.values["columns"])
+    name = Text(f"{WORDS}.parameters.steps.fields.step.choices.{step.id}")
+    return Text(f"{WORDS}.trial.{'step' if columns else 'rows'}", {"step": name, "columns": columns})
 
 
 def alone_in(working: Working) -> int:

@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 
 from engine.methods.earlier import Earlier
-from engine.methods.protocol import Inside
+from engine.methods.protocol import Inside, Request
 from engine.methods.shared.suppression.additive import Integers
 from engine.methods.shared.suppression.audited import Audited
+from engine.methods.trying import CountCell, CountTable, CountTables
+from engine.privacy.promise import Unit
 from engine.views import Cell, IntervalsView, Label, TableView, Text, View
 
 MOST_ROWS, MOST_INTERVALS = 500, 60
@@ -66,6 +68,43 @@ def inside(
     return Inside(tuple(views), figures)
 
 
+def tables(done: Audited, totals: Mapping[str, str], threshold: float) -> CountTables:
+    """Return the tables cell by cell for the custodian: one for each value of a third and fourth column."""
+    names = list(totals)
+    down, across, layers = names[0], names[1] if len(names) > 1 else "", names[2:]
+    cells = [_cell(done, line) for line in range(len(done.lines))]
+    labels = {name: [str(one) for one in done.frame[name]] for name in names}
+    at: dict[tuple[str, ...], dict[tuple[str, str], CountCell]] = {}
+    for line, cell in enumerate(cells):
+        layer = tuple(labels[name][line] for name in layers)
+        place = labels[down][line], labels[across][line] if across else ""
+        at.setdefault(layer, {})[place] = cell
+    found = []
+    for layer, own in at.items():
+        rows = tuple(dict.fromkeys(place[0] for place in own))
+        columns = tuple(dict.fromkeys(place[1] for place in own))
+        found.append(
+            CountTable(
+                ", ".join(f"{name}: {label}" for name, label in zip(layers, layer, strict=True)),
+                down,
+                across,
+                rows,
+                columns,
+                tuple(tuple(own.get((row, column)) for column in columns) for row in rows),
+            )
+        )
+    return CountTables(tuple(found), float(threshold), float(done.found.gap), done.whole)
+
+
+def _cell(done: Audited, line: int) -> CountCell:
+    value = float(done.values[line])
+    if not done.hidden[line]:
+        return CountCell(value)
+    low, high = float(done.intervals.low[line]), float(done.intervals.high[line])
+    state = "small" if done.primary[line] else "protects"
+    return CountCell(value, state, low, high if np.isfinite(high) else None)
+
+
 def rounded(method: str, change: Integers, beyond: int, earlier: Earlier) -> Inside:
     """Return what the custodian sees of a rounded table: how far its numbers are from the true ones."""
     figures = {
@@ -77,6 +116,12 @@ def rounded(method: str, change: Integers, beyond: int, earlier: Earlier) -> Ins
         **_earlier(earlier),
     }
     return Inside((_figures_view(f"methods.{method}.views", figures),), figures)
+
+
+def cap_notes(method: str, request: Request) -> list[Text]:
+    """Say that rows beyond the cap were left out; nothing where every row is a person."""
+    cap = request.rows_per_person
+    return [Text(f"methods.{method}.notes.capped", {"cap": cap})] if request.unit is Unit.PERSON else []
 
 
 def _figures_view(words: str, figures: Mapping[str, int | float]) -> TableView:
