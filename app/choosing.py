@@ -1,4 +1,4 @@
-"""Choosing among many methods: four questions in words, and which methods fit the answers. No Qt.
+"""Choosing among many methods: questions in words, and which methods fit the answers. No Qt.
 
 Every answer is judged by what a method declares (family, kinds of promise, whether rows leave) and by the
 forecast of its own worked example; no method is named here. An unanswered question rules nothing out.
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app import words
+from engine.methods.kinds import Changes
 from engine.methods.protocol import Family, Method, Rows
 from engine.privacy.promise import promise_kind
 from engine.progress import SILENT, Progress
@@ -21,6 +22,7 @@ QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "does": tuple(family.value for family in Family),
     "who": ("anybody", "agreement", "house"),
     "rows": tuple(rows.value for rows in Rows),
+    "how": tuple(one.value for one in Changes),
     "exact": (*EXACT, "any"),
 }
 ABOVE = {Rows.NONE: 0, Rows.SYNTHETIC: 1, Rows.COARSER: 2, Rows.REAL: 3}
@@ -104,6 +106,8 @@ def _meets(offer: Offer, question: str, answer: str) -> bool:
         return method.family == answer
     if question == "who":
         return offer.bounded or answer != "anybody"
+    if question == "how":
+        return answer in method.changes
     if question == "rows":
         return ABOVE[method.rows] <= ABOVE[Rows(answer)]
     return answer == "any" or (offer.error is not None and offer.error <= float(answer))

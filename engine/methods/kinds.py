@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import ClassVar
 
 
 class Family(StrEnum):
@@ -30,6 +31,24 @@ class Rows(StrEnum):
     SYNTHETIC = "synthetic"  # all or part of their values invented
     COARSER = "coarser"  # made coarser, or masked
     REAL = "real"  # as they are, but for who it is
+
+
+class Changes(StrEnum):
+    """What becomes of the values in rows that leave."""
+
+    COARSER = "coarser"  # a band, a group, a longer time: true, and less of it
+    MASKED = "masked"  # left out, cut or replaced, column by column
+    GROUPED = "grouped"  # told of several similar people together
+    PERTURBED = "perturbed"  # changed at random, so that no single value is sure
+
+
+class Leaving:
+    """What leaves of rows, for who chooses among methods: nothing else depends on it."""
+
+    rows: ClassVar[Rows] = Rows.NONE
+    """Whether rows of people leave."""
+    changes: ClassVar[tuple[Changes, ...]] = ()
+    """What becomes of their values."""
 
 
 class Shape(StrEnum):

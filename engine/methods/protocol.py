@@ -20,6 +20,7 @@ from engine.methods.earlier import NOTHING, Earlier
 from engine.methods.examples import example_plans
 from engine.methods.filling import Counted, Judged
 from engine.methods.kinds import Family as Family
+from engine.methods.kinds import Leaving
 from engine.methods.kinds import Rows as Rows
 from engine.methods.kinds import Shape as Shape
 from engine.methods.kinds import Spends as Spends
@@ -360,7 +361,7 @@ class Context:
     key: bytes | None = field(default=None, repr=False)
 
 
-class Method(Triable, ABC):
+class Method(Triable, Leaving, ABC):
     """One way of releasing."""
 
     id: ClassVar[str]
@@ -373,8 +374,6 @@ class Method(Triable, ABC):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     steps: ClassVar[tuple[Step, ...]] = ()
     spends: ClassVar[Spends] = Spends.CHOSEN
-    rows: ClassVar[Rows] = Rows.NONE
-    """For who chooses among methods: whether rows of people leave."""
     held_out: ClassVar[bool] = False
     """Whether some people are kept from the method, so that measures can compare with them."""
     keeps_key: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""The method page: four questions, the ways that fit, an example of what leaves, and the form."""
+"""The method page: five questions, the ways that fit, an example of what leaves, and the form."""
 
 from __future__ import annotations
 
@@ -61,12 +61,28 @@ def test_a_question_without_an_answer_rules_nothing_out(one: Any) -> None:
         ("rows", "none", False),
         ("rows", "coarser", False),
         ("rows", "real", True),
+        ("how", "masked", True),
+        ("how", "coarser", False),
         ("exact", "5", True),
         ("exact", "any", True),
     ],
 )
 def test_real_rows_without_a_promise_fit_where_they_may_leave(question: str, given: str, fits: bool) -> None:
     assert ruled_out_by(REAL, {question: given}) == (() if fits else (question,))
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("coarser", {"datasets.k_anonymity", "datasets.masking"}),
+        ("masked", {"datasets.masking", "datasets.rule_hiding"}),
+        ("grouped", {"datasets.microaggregation", "datasets.anatomy"}),
+        ("perturbed", {"datasets.masking", "datasets.classifier_noise"}),
+    ],
+)
+def test_what_becomes_of_values_is_chosen_in_words(given: str, wanted: set[str]) -> None:
+    fit = {one.method.id for one in OFFERS.values() if not ruled_out_by(one, {"how": given})}
+    assert wanted <= fit and not any(one.startswith(("statistics.", "models.")) for one in fit)
 
 
 def test_an_error_that_is_not_known_is_not_taken_for_small() -> None:

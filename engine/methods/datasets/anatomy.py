@@ -10,6 +10,7 @@ import pandas as pd
 from engine.errors import InputRefused
 from engine.methods.datasets.buckets import buckets, guessed
 from engine.methods.datasets.solution import figures_view
+from engine.methods.kinds import Changes
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -52,6 +53,7 @@ class Anatomy(Method):
     promises = ("l_diversity",)
     spends = Spends.NOTHING
     rows = Rows.REAL
+    changes = (Changes.GROUPED,)
     published = Reference(
         "Xiao, Tao: Anatomy: simple and effective privacy preservation (2006)",
         "section 3",

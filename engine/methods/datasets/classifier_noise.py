@@ -15,6 +15,7 @@ import pandas as pd
 from engine.errors import InputRefused
 from engine.methods.datasets.linear_machine import Machine, machine, unseen_noise
 from engine.methods.datasets.noise_shapes import Floats, Shape, bounded, unbounded
+from engine.methods.kinds import Changes
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -65,6 +66,7 @@ class ClassifierNoise(Method):
     promises = ("for_classifiers",)
     spends = Spends.NOTHING
     rows = Rows.REAL
+    changes = (Changes.PERTURBED,)
     libraries = ("scipy",)
     published = Reference(
         "Farokhi: Privacy-preserving public release of datasets for support vector machine classification",

@@ -33,6 +33,7 @@ from engine.methods.datasets.population import AgainstPopulation
 from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.solution import figures_view, finer_view, left_out_view, losses_view
 from engine.methods.datasets.solution_map import exactly, solution_map
+from engine.methods.kinds import Changes
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -76,6 +77,7 @@ class CoarserRows(Method):
     family = Family.DATASET
     spends = Spends.NOTHING
     rows = Rows.COARSER
+    changes = (Changes.COARSER,)
 
     def further_problems(self, request: Request) -> list[Problem]:
         if wrong := grouping_problems(request):

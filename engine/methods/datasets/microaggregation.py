@@ -20,6 +20,7 @@ from engine.methods.datasets.grouping import (
 from engine.methods.datasets.mdav import Categories, Floats, Space, block_loss, mdav, squared_errors
 from engine.methods.datasets.recoding import Codes, Ladder
 from engine.methods.datasets.solution import figures_view
+from engine.methods.kinds import Changes
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -66,6 +67,7 @@ class Microaggregation(Method):
     promises = ("k_anonymity", "none")
     spends = Spends.NOTHING
     rows = Rows.COARSER
+    changes = (Changes.GROUPED,)
     published = Reference(
         "Domingo-Ferrer, Torra: Ordinal, continuous and heterogeneous k-anonymity through microaggregation "
         "(2005)",

@@ -27,6 +27,7 @@ from engine.methods.datasets.losses import Floats
 from engine.methods.datasets.mondrian import mondrian
 from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.solution import figures_view, losses_view
+from engine.methods.kinds import Changes
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -70,6 +71,7 @@ class Partition(Method):
     promises = ("k_anonymity",)
     spends = Spends.NOTHING
     rows = Rows.COARSER
+    changes = (Changes.COARSER, Changes.GROUPED)
     published = Reference(
         "LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity (2006)",
         "section 4",

@@ -9,6 +9,7 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods.keeping import KEY_FILE, KeyKeeper, person_texts
+from engine.methods.kinds import Changes
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -52,6 +53,7 @@ class Pseudonyms(KeyKeeper):
     promises = ("pseudonymous",)
     spends = Spends.NOTHING
     rows = Rows.REAL
+    changes = (Changes.MASKED,)
     libraries = ("cryptography",)
     published = Reference(
         "Krawczyk, Bellare, Canetti: HMAC, RFC 2104 (1997)", "section 2", "doi:10.17487/RFC2104"

@@ -13,6 +13,7 @@ from engine.errors import InputRefused
 from engine.methods.conditions import All, Comparison, parse, written
 from engine.methods.datasets.association_rules import MOST_SETS, Baskets, Found, Items, Rule, rules
 from engine.methods.datasets.hidden_rules import Hidden, Thresholds, hidden
+from engine.methods.kinds import Changes
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -58,6 +59,7 @@ class RuleHiding(Method):
     promises = ("rules_hidden",)
     spends = Spends.NOTHING
     rows = Rows.REAL
+    changes = (Changes.MASKED,)
     tries = ("columns", "support", "confidence", "longest")
     published = Reference(
         "Verykios, Elmagarmid, Bertino, Saygin, Dasseni: Association rule hiding (2004)",

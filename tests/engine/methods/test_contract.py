@@ -19,7 +19,7 @@ from engine.evaluation.protocol import Audience, Subject
 from engine.ledger import Ledger
 from engine.methods.catalogue import methods
 from engine.methods.parameters import Parameter, ParameterKind
-from engine.methods.protocol import Method, Spends
+from engine.methods.protocol import Method, Rows, Spends
 from engine.methods.values import to_json
 from engine.privacy.event_json import event_from_json, event_to_json, mechanism_kinds
 from engine.privacy.promise import promise_kind, promise_kinds
@@ -68,6 +68,7 @@ def test_the_declaration_is_whole(method: Method) -> None:
                 ParameterKind.COLUMN,
                 ParameterKind.COLUMNS,
             )
+    assert bool(method.changes) == (method.rows in (Rows.COARSER, Rows.REAL))
     bounded = [promise_kind(kind).bounded for kind in method.promises]
     assert method.spends is not Spends.CHOSEN or all(bounded)
 

@@ -13,6 +13,7 @@ from engine.errors import InputRefused
 from engine.methods.datasets.masking.catalogue import STEPS, fields, problems
 from engine.methods.datasets.masking.step import ID, WORDS, Told
 from engine.methods.datasets.masking.working import Working
+from engine.methods.kinds import Changes
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -55,6 +56,7 @@ class Masking(Method):
     promises = ("masked",)
     spends = Spends.NOTHING
     rows = Rows.REAL
+    changes = (Changes.COARSER, Changes.MASKED, Changes.PERTURBED)
     tries = ("columns",)
     libraries = ("scipy",)
     published = Reference(
