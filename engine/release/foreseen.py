@@ -14,6 +14,7 @@ from typing import Any
 from engine.errors import Cancelled, EngineError, InputRefused
 from engine.methods.protocol import Forecast
 from engine.numbers import plain
+from engine.pricing.price import AllowedLevels
 from engine.pricing.statement import price_statement, privacy_statement
 from engine.privacy.promise import Promise
 from engine.release import bundle
@@ -73,10 +74,9 @@ def worked_out(part: str) -> Iterator[None]:
 def priced(plan: Plan, promise: Promise) -> dict[str, Any]:
     """Return the price in every form, and which levels the budget and the accuracy left to choose from."""
     found = price_statement(promise, plan.price)
-    if plan.step or (plan.price.budget is None and plan.price.largest_error is None):
-        return found  # a visit chooses no level: it was chosen when the service was opened
-    allowed = allowed_levels(plan)
-    if not found:
+    # A visit chooses no level: it was chosen when the service was opened.
+    allowed = AllowedLevels() if plan.step else allowed_levels(plan)
+    if not found or allowed == AllowedLevels():
         return found
     ends = {"lower": plain(allowed.lower), "upper": plain(allowed.upper), "reason": allowed.reason}
     return found | {"window": ends}

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.methods.catalogue import method as find_method
 from engine.methods.parameters import ParameterKind
-from engine.methods.protocol import Budget
+from engine.methods.protocol import Budget, Spends
 from engine.methods.solve import epsilon_for_error
 from engine.pricing import posterior as beliefs
 from engine.pricing.price import AllowedLevels
@@ -105,8 +105,14 @@ def epsilon_for_limit(plan: Plan, limit: float) -> Fraction | None:
 
 
 def allowed_levels(plan: Plan) -> AllowedLevels:
-    """Return the privacy levels that a money budget and a largest error leave; each may be unsaid."""
+    """Return the privacy levels that a money budget and a largest error leave; each may be unsaid.
+
+    Both ends are open where the method of the plan has no level to choose: an amount or an error may have been
+    said before another method was chosen.
+    """
     lower = upper = None
+    if find_method(plan.method).spends is not Spends.CHOSEN:
+        return AllowedLevels()
     if plan.price.largest_error is not None:
         lower = epsilon_for_limit(plan, float(plan.price.largest_error))
         if lower is None:

@@ -17,8 +17,9 @@ from engine import texts
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
 from engine.methods.protocol import MAIN, Budget
-from engine.pricing.price import Price
+from engine.pricing.price import AllowedLevels, Price
 from engine.release.check import state_of
+from engine.release.levels import allowed_levels
 from engine.release.plan import FileReference, Plan, Purpose
 from engine.release.preview import preview_json
 from engine.release.run import run
@@ -148,6 +149,25 @@ def test_a_plan_that_is_accepted_is_not_lost(label: str, tmp_path: Path) -> None
     ledger = Ledger(tmp_path / "ledger.sqlite")
     assert preview_json(EXTREME[label], ledger)["problems"] == []
     run(EXTREME[label], out=tmp_path / "out", ledger=ledger, base=tmp_path)
+    assert [entry.state for entry in ledger.entries()] == ["complete"]
+
+
+LEVELS_OF_NOTHING: dict[str, dict[str, Any]] = {
+    "datasets.pseudonyms": {"columns": ["sex"]},
+    "statistics.protected_table": {"columns": ["sex", "visits"], "form": "random_rounding"},
+}
+
+
+@pytest.mark.parametrize("method", LEVELS_OF_NOTHING)
+def test_a_largest_error_said_for_another_method_refuses_nothing(method: str, tmp_path: Path) -> None:
+    """What was said of the privacy level stays in the plan when a method is chosen that has none."""
+    (tmp_path / "people.csv").write_bytes(table(ROWS))
+    price = replace(MONEY, largest_error=Fraction(10), budget=Fraction(1000))
+    plan = plan_for("counts", price=price, method=method, parameters=LEVELS_OF_NOTHING[method])
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert preview_json(plan, ledger)["problems"] == []
+    assert allowed_levels(plan) == AllowedLevels()
+    run(plan, out=tmp_path / "out", ledger=ledger, base=tmp_path)
     assert [entry.state for entry in ledger.entries()] == ["complete"]
 
 
