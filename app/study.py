@@ -109,7 +109,13 @@ RESULTS: Mapping[str, _JSON] = {
 }
 
 
-OVER = ("ledger.over_budget", "ledger.over_delta")  # a register has less left than is asked for
+# A register has less left than is asked for, as it was planned or counted as exchange.
+OVER = (
+    "ledger.over_budget",
+    "ledger.over_delta",
+    "charge.over_budget_exchanged",
+    "charge.over_delta_exchanged",
+)
 _COMES_BACK = frozenset({"detection", "suggestions", "group_sizes", "forecast", "bundle"})
 """Small results that are kept when a decision drops them, for when that decision is undone."""
 

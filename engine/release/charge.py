@@ -24,6 +24,9 @@ from engine.table.table import Table
 # Decisions of a plan that need a reason: a table that seems to belong to one register is charged to another;
 # another column than before names the people of a register.
 NEW_HOLDING, OTHER_KEY = "new_holding", "other_key"
+_OVER = ("ledger.over_budget", "ledger.over_delta")
+EXCHANGED = ("charge.over_budget_exchanged", "charge.over_delta_exchanged")
+"""The same of a register that counts exchanged units, which the release was not planned for."""
 
 
 def composer(payer: Holding | Entry) -> Compose:
@@ -134,7 +137,17 @@ def refuse_too_much(plan: Plan, checked: Checked) -> None:
     ):
         if asked > whole:
             named = {"holding": name, "budget": at_most(whole), "left": at_most(whole)}
-            raise InputRefused(code, **named, asked=at_least(asked), total=at_least(asked))
+            refusal = InputRefused(code, **named, asked=at_least(asked), total=at_least(asked))
+            raise _as_planned(refusal, checked, made)
+
+
+def _as_planned(refusal: InputRefused, checked: Checked, holding: Holding) -> InputRefused:
+    """Say in a refusal of too much what the plan itself states, where the register counts it as exchange."""
+    loss = checked.promise.loss
+    if refusal.code not in _OVER or loss is None or loss.neighbours.value == holding.neighbours:
+        return refusal
+    planned = {"epsilon": at_least(loss.epsilon), "delta": at_least(loss.delta)}
+    return InputRefused(EXCHANGED[_OVER.index(refusal.code)], **refusal.values, **planned)
 
 
 @dataclass(frozen=True)
@@ -227,12 +240,14 @@ def preview(plan: Plan, ledger: Ledger, checked: Checked) -> Preview | None:
     holding = known_holding(plan, ledger)
     if holding is None:
         return None
-    return ledger.preview(
+    found = ledger.preview(
         holding.id,
         compose=_composer(plan, ledger, holding),
         **_terms(checked, holding),
         **_visit(plan, checked),
     )
+    refusal = None if found.refusal is None else _as_planned(found.refusal, checked, holding)
+    return replace(found, refusal=refusal)
 
 
 def reserve(
@@ -245,22 +260,25 @@ def reserve(
 ) -> str:
     """Reserve what the promise costs and return the id of the entry, which names the working folder."""
     purpose = plan.purpose
-    return ledger.reserve(
-        holding.id,
-        plan_fingerprint=plan.fingerprint,
-        title=purpose.title,
-        recipient=purpose.recipient,
-        request=purpose.request_number,
-        agreement=purpose.agreement,
-        expires=purpose.expires or None,
-        approver=purpose.approver,
-        compose=_composer(plan, ledger, holding),
-        tables=fingerprints,
-        folder=str(folder),
-        questions=checked.method.questions(checked.request),
-        **_terms(checked, holding),
-        **_visit(plan, checked),
-    )
+    try:
+        return ledger.reserve(
+            holding.id,
+            plan_fingerprint=plan.fingerprint,
+            title=purpose.title,
+            recipient=purpose.recipient,
+            request=purpose.request_number,
+            agreement=purpose.agreement,
+            expires=purpose.expires or None,
+            approver=purpose.approver,
+            compose=_composer(plan, ledger, holding),
+            tables=fingerprints,
+            folder=str(folder),
+            questions=checked.method.questions(checked.request),
+            **_terms(checked, holding),
+            **_visit(plan, checked),
+        )
+    except InputRefused as refusal:
+        raise _as_planned(refusal, checked, holding) from None
 
 
 def _composer(plan: Plan, ledger: Ledger, holding: Holding) -> Compose:

@@ -107,8 +107,8 @@ def epsilon_for_limit(plan: Plan, limit: float) -> Fraction | None:
 def allowed_levels(plan: Plan) -> AllowedLevels:
     """Return the privacy levels that a money budget and a largest error leave; each may be unsaid.
 
-    Both ends are open where the method of the plan has no level to choose: an amount or an error may have been
-    said before another method was chosen.
+    Both ends are open where the method of the plan has no level to choose: an amount or an error may have
+    been said before another method was chosen.
     """
     lower = upper = None
     if find_method(plan.method).spends is not Spends.CHOSEN:

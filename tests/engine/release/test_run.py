@@ -273,6 +273,37 @@ def test_a_target_that_holds_something_is_never_written_over(
     assert entries(ledger) == []
 
 
+# A register that exists states one δ and its total ε at it, so that too much of δ is too much of ε there.
+@pytest.mark.parametrize(("part", "is_known"), [("budget", False), ("budget", True), ("delta", False)])
+def test_a_register_of_exchanges_says_why_it_counts_more(
+    part: str, is_known: bool, run: Runner, plan: Plan, ledger: Ledger, folder: Path
+) -> None:
+    """The plan states (1, 1/1000), the register counts (2, (1 + e)/1000)."""
+    enough = Budget(Fraction(9), Fraction(1, 100), Neighbours.REPLACE_ONE)
+    too_little = {
+        "budget": replace(enough, epsilon=Fraction(3, 2)),
+        "delta": replace(enough, delta=Fraction(2, 1000)),
+    }
+    if is_known:
+        exchanged = Budget(Fraction(1, 100), Fraction(1, 10**6), Neighbours.REPLACE_ONE)
+        noise = {"parameters": {**plan.parameters, "noise": "gaussian"}}
+        run("first", budget=exchanged, holding_budget=too_little[part], **noise)
+    asked = replace(
+        plan,
+        budget=Budget(Fraction(1), Fraction(1, 1000)),
+        parameters={**plan.parameters, "noise": "gaussian"},
+        holding_budget=too_little[part],
+    )
+    refusal = preview(asked, ledger, base=folder).refusal
+    assert refusal is not None and refusal.code == f"charge.over_{part}_exchanged"
+    assert all(
+        word in texts.explain(refusal)[0] for word in ("replace-one", "1" if part == "budget" else "0.001")
+    )
+    with pytest.raises(InputRefused) as refused:
+        run("second", **{name: getattr(asked, name) for name in ("budget", "parameters", "holding_budget")})
+    assert (refused.value.code, refused.value.values) == (refusal.code, refusal.values)
+
+
 @pytest.mark.parametrize(
     ("budget", "code"),
     [
