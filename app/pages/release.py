@@ -27,6 +27,7 @@ from app.widgets.panel import Explanation, Part, three, three_parts
 from app.widgets.parameter_fields import empty
 from app.widgets.points import Points
 from app.widgets.prose import Heading, Prose
+from app.widgets.rows_beside import RowsBeside
 from app.widgets.view_stack import ViewStack
 from app.widgets.views import explain
 from app.widgets.views.table import TableBody
@@ -161,6 +162,9 @@ class ReleasePage(Page):
         column.addWidget(self.internal)
         self.inside = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"inside.{place}"))
         column.addWidget(self.inside)
+        self.beside = RowsBeside()
+        self.topic(self.beside, "beside")
+        column.addWidget(self.beside)
         self.body.addWidget(self.made)
 
     # --- showing -----------------------------------------------------------------------------------
@@ -372,6 +376,7 @@ class ReleasePage(Page):
         self.inside.show_views(outcome.bundle.internal_views)
         for one in (self.stays, self.internal):
             one.setVisible(bool(self.inside.views))
+        self.beside.show_rows(outcome.bundle.beside)
 
     def _show_numbers(self, statement: dict[str, Any], internal: dict[str, Any]) -> None:
         sizes = self.study.result("group_sizes")

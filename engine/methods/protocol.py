@@ -211,12 +211,14 @@ class DictionaryEntry:
 class TableArtefact:
     """Tables that leave, written as CSV: one, or several alike with one dictionary.
 
-    ``name`` has no ending and names nothing of the rows.
+    ``name`` has no ending and names nothing of the rows. ``origins`` says of each row of the first which row
+    of the table it was made from, where it was; it is for the custodian's eyes, and never written.
     """
 
     name: str
     frames: tuple[pandas.DataFrame, ...]
     dictionary: tuple[DictionaryEntry, ...]
+    origins: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     @property
     def frame(self) -> pandas.DataFrame:
@@ -391,8 +393,7 @@ class Method(Triable, Leaving, ABC):
 
     def reads(self, step: str = "") -> tuple[Source, ...]:
         """Return the sources of the release, or of a step."""
-        found = self.step_named(step)
-        return self.sources if found is None else found.sources
+        return self.sources if (found := self.step_named(step)) is None else found.sources
 
     def asks(self, step: str = "") -> tuple[Parameter, ...]:
         """Return the parameters of the release, or of a step."""

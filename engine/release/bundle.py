@@ -11,7 +11,7 @@ import tempfile
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from engine.methods.protocol import (
     ModelArtefact,
     TableArtefact,
 )
+from engine.release.beside import Beside
 from engine.release.documents import document_html
 from engine.views import Text, View, to_json
 
@@ -47,6 +48,7 @@ class Bundle:
 
     ``views`` show the release and may leave; ``internal_views`` come from private rows: what the table gave
     away before, and how far the release is from it. They are for the screen and stand in the reports too.
+    ``beside`` shows released rows beside their originals, on the screen alone.
     """
 
     folder: Path
@@ -55,6 +57,7 @@ class Bundle:
     internal_sums: str
     views: tuple[View, ...] = ()
     internal_views: tuple[View, ...] = ()
+    beside: Beside | None = field(default=None, repr=False, compare=False)
 
 
 def check_target(folder: Path) -> None:

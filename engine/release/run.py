@@ -21,6 +21,7 @@ from engine.memory import give_back
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release import bundle, charge, promised, pseudonyms, reading, write
+from engine.release.beside import beside
 from engine.release.bundle import INTERNAL, RELEASE, Bundle
 from engine.release.check import check, ready, refuse_language
 from engine.release.checked import Checked
@@ -141,7 +142,8 @@ def run_through(
         _complete(ledger, entry, out, sums, draft.release.state)
         shown = (*draft.release.views, *views(evaluated.public))
         inside = (*draft.release.inside.views, *views(evaluated.internal))
-        return Bundle(out, entry, *sums, views=shown, internal_views=inside)
+        rows = beside(draft.release, draft.used, checked.request.schemas)
+        return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows)
     except BaseException:
         _close(ledger, entry)
         raise

@@ -44,9 +44,8 @@ from engine.methods.protocol import (
     Request,
     Rows,
     Spends,
-    TableArtefact,
 )
-from engine.methods.shared.rows import hierarchy_of, shuffled
+from engine.methods.shared.rows import hierarchy_of, leaving
 from engine.methods.trying import Tried
 from engine.progress import SILENT, Progress
 from engine.table.table import Table
@@ -117,7 +116,7 @@ class CoarserRows(Method):
             population.refuse_broken(grouping, written, alike, made.steps[:, 0], method=self.id)
         coarse = grouping.coarser(written, kept)
         assert context.chance is not None  # nothing bounds the loss
-        artefact = TableArtefact("table", (shuffled(coarse, context.chance),), grouping.entries(made.steps))
+        artefact = leaving("table", coarse, grouping.entries(made.steps), context.chance)
         return Release(
             (artefact,),
             self.cost(request),

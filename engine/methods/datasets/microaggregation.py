@@ -33,10 +33,9 @@ from engine.methods.protocol import (
     Request,
     Rows,
     Spends,
-    TableArtefact,
 )
 from engine.methods.shared.promise import unbounded
-from engine.methods.shared.rows import entry, hierarchy_of, shuffled, written_cells
+from engine.methods.shared.rows import entry, hierarchy_of, leaving, written_cells
 from engine.privacy.promise import Promise
 from engine.risk.encoding import EncodedColumn, encode_column
 from engine.table.coding import text_of
@@ -116,9 +115,8 @@ class Microaggregation(Method):
         if together and frame.groupby([part.name for part in parts]).size().min() < k:
             raise InputRefused("run.promise_differs", method=ID, part="promise")
         assert context.chance is not None  # nothing bounds the loss
-        artefact = TableArtefact(
-            "table", (shuffled(frame, context.chance),), tuple(_entry(column, parts) for column in columns)
-        )
+        entries = tuple(_entry(column, parts) for column in columns)
+        artefact = leaving("table", frame, entries, context.chance)
         return Release((artefact,), self.cost(request), inside=_inside(parts, groups, blocks))
 
 

@@ -39,9 +39,8 @@ from engine.methods.protocol import (
     Request,
     Rows,
     Spends,
-    TableArtefact,
 )
-from engine.methods.shared.rows import shuffled
+from engine.methods.shared.rows import leaving
 from engine.privacy.promise import Promise
 from engine.table.hierarchies import ALL, MISSING
 from engine.table.table import Table
@@ -111,8 +110,8 @@ class Partition(Method):
         written, kept = _written(grouping, group, steps, low, high), group >= 0
         refuse_broken(grouping, asked, grouping.alike(written, kept), k=request.values["k"], method=ID)
         assert context.chance is not None  # nothing bounds the loss
-        rows = shuffled(grouping.coarser(written, kept), context.chance)
-        artefact = TableArtefact("table", (rows,), grouping.entries(steps))
+        rows = grouping.coarser(written, kept)
+        artefact = leaving("table", rows, grouping.entries(steps), context.chance)
         on_steps = len(grouping.ranged) < len(grouping.identifying)
         return Release(
             (artefact,),

@@ -21,10 +21,9 @@ from engine.methods.protocol import (
     Request,
     Rows,
     Spends,
-    TableArtefact,
 )
 from engine.methods.shared.promise import unbounded
-from engine.methods.shared.rows import entry, shuffled, written_cells
+from engine.methods.shared.rows import entry, leaving, written_cells
 from engine.privacy.format_keeping import LONGEST, fits, numbers_for, padded
 from engine.privacy.keys import locked, new_key, pseudonyms
 from engine.privacy.promise import Promise
@@ -104,5 +103,5 @@ class Pseudonyms(KeyKeeper):
             entries.insert(0, DictionaryEntry(name, Text(f"datasets.{meaning}"), "text"))
             inside = Inside(files={KEY_FILE: locked(key, context.passphrase)})
         assert context.chance is not None  # nothing bounds the loss
-        frame = shuffled(pd.DataFrame(cells, dtype="str"), context.chance)
-        return Release((TableArtefact("table", (frame,), tuple(entries)),), self.cost(request), inside=inside)
+        artefact = leaving("table", pd.DataFrame(cells, dtype="str"), tuple(entries), context.chance)
+        return Release((artefact,), self.cost(request), inside=inside)

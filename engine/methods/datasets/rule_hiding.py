@@ -26,10 +26,9 @@ from engine.methods.protocol import (
     Request,
     Rows,
     Spends,
-    TableArtefact,
 )
 from engine.methods.shared.promise import unbounded
-from engine.methods.shared.rows import shuffled, written_cells
+from engine.methods.shared.rows import leaving, written_cells
 from engine.methods.trying import Choices, Tried
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
@@ -125,13 +124,13 @@ class RuleHiding(Method):
             name: np.array([*texts[place], ""], dtype=object)[found.codes[:, place]]
             for place, name in enumerate(names)
         }
-        frame = shuffled(pd.DataFrame(cells, dtype="str"), context.chance)
+        frame = pd.DataFrame(cells, dtype="str")
         entries = tuple(
             DictionaryEntry(name, Text(f"{WORDS}.done"), str(request.schema.column(name).kind))
             for name in names
         )
         inside = _inside(found, codes, _Named(names, texts))
-        return Release((TableArtefact("table", (frame,), entries),), self.cost(request), inside=inside)
+        return Release((leaving("table", frame, entries, context.chance),), self.cost(request), inside=inside)
 
     def tried(
         self,

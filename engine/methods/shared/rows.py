@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from engine.methods.protocol import DictionaryEntry
+from engine.methods.protocol import DictionaryEntry, TableArtefact
 from engine.table.coding import texts_of
 from engine.table.hierarchies import USUAL, Hierarchy
 from engine.table.schema import Column, Kind
@@ -23,6 +23,21 @@ def written_cells(values: pd.Series, column: Column) -> list[str]:
 def shuffled(frame: pd.DataFrame, chance: np.random.Generator) -> pd.DataFrame:
     """Return the rows in a random order, numbered anew."""
     return frame.iloc[chance.permutation(len(frame))].reset_index(drop=True)
+
+
+def leaving(
+    name: str,
+    frame: pd.DataFrame,
+    dictionary: tuple[DictionaryEntry, ...],
+    chance: np.random.Generator,
+) -> TableArtefact:
+    """Return rows of people as a table that leaves, in a random order.
+
+    The index of the frame says which row of the table each was made from; it does not leave.
+    """
+    order = chance.permutation(len(frame))
+    rows = frame.iloc[order].reset_index(drop=True)
+    return TableArtefact(name, (rows,), dictionary, np.asarray(frame.index)[order])
 
 
 def entry(column: Column, meaning: str, **values: object) -> DictionaryEntry:

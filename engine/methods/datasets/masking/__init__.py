@@ -27,10 +27,9 @@ from engine.methods.protocol import (
     Request,
     Rows,
     Spends,
-    TableArtefact,
 )
 from engine.methods.shared.promise import unbounded
-from engine.methods.shared.rows import entry, shuffled
+from engine.methods.shared.rows import entry, leaving
 from engine.methods.trying import Standing, Tried
 from engine.methods.values import to_json
 from engine.privacy.promise import Promise
@@ -93,11 +92,9 @@ class Masking(Method):
         if not len(working):
             raise InputRefused(f"{ID}.no_rows")
         alone.append(alone_in(working))
-        artefact = TableArtefact(
-            "table",
-            (shuffled(working.written(), context.chance),),
-            tuple(_entry(request, name, done[name]) for name in working.columns),
-        )
+        entries = tuple(_entry(request, name, done[name]) for name in working.columns)
+        frame = working.written().set_axis(working.places)
+        artefact = leaving("table", frame, entries, context.chance)
         views = tuple(view for one in told for view in one.views)
         return Release(
             (artefact, _record(steps, told)), self.cost(request), views, inside=_inside(working, alone, told)
