@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 
 from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.datasets.marginal_model.junction_tree import Attributes
+from engine.methods.datasets.marginal_model.possible import Mask, impossible_pairs, is_possible, kept_rows
 from engine.methods.datasets.marginal_model.rounds import Learnt, learn
 from engine.methods.datasets.marginal_model.sampling import rows_of
 from engine.methods.datasets.marginal_model.schedule import Schedule
-from engine.methods.datasets.synthesis.invented import invented_table
+from engine.methods.datasets.synthesis.invented import invented_entry, invented_rows
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -24,6 +27,7 @@ from engine.methods.protocol import (
     Release,
     Request,
     Rows,
+    TableArtefact,
 )
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import (
@@ -35,7 +39,17 @@ from engine.methods.shared.column_cells import (
     edge_problems,
     is_listed,
 )
+from engine.methods.shared.plausibility import (
+    IN_ORDER,
+    NEVER,
+    SUMS,
+    Rules,
+    rule_columns,
+    rule_problems,
+    rules_of,
+)
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
+from engine.methods.shared.rows import entry
 from engine.privacy.accuracy import Accuracy, gaussian_accuracy, laplace_accuracy
 from engine.privacy.promise import Promise
 from engine.table.table import Table
@@ -45,6 +59,8 @@ ID = "datasets.marginals"
 WORDS = f"methods.{ID}"
 GAUSSIAN, LAPLACE = "gaussian", "laplace"
 MOST_CELLS = 5_000
+MOST_IN_RULES = 50_000
+"""Cells of two columns up to which a rule is part of the model; else it is kept by drawing again."""
 MOST_ROWS = 10_000_000
 MOST_TIMES = 10
 """A table has at most so many times the rows that were stated, unless a number was asked for."""
@@ -89,6 +105,10 @@ class Marginals(Method):
         Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
         BINS,
         OWN_EDGES,
+        Parameter("target", ParameterKind.COLUMN, optional=True, column_kinds=CELL_KINDS),
+        IN_ORDER,
+        NEVER,
+        SUMS,
         Parameter("rows", ParameterKind.INTEGER, optional=True, minimum=1, maximum=MOST_ROWS),
     )
 
@@ -96,19 +116,27 @@ class Marginals(Method):
 
     def further_problems(self, request: Request) -> list[Problem]:
         columns = [request.schema.column(name) for name in request.values["columns"]]
-        found = level_problems([one for one in columns if is_listed(one)], parameter="columns")
+        found = _not_released(request) + rule_problems(request, method=ID)
+        found += level_problems([one for one in columns if is_listed(one)], parameter="columns")
         found += edge_problems(request, columns, method=ID, parameter="columns")
         if not found:
-            for column, cells in zip(columns, self.cells(request), strict=True):
+            for cells in self.cells(request):
                 if cells.size > MOST_CELLS:
-                    values = {"column": column.name, "cells": cells.size, "most": MOST_CELLS}
+                    values = {"column": cells.column.name, "cells": cells.size, "most": MOST_CELLS}
                     found.append(Problem(f"{ID}.too_many_cells", values, "columns"))
+        if not found and not self._leaves_rows(request):
+            found.append(Problem(f"{ID}.rules_leave_nothing", {}, "never"))
         gaussian = request.values["noise"] == GAUSSIAN
         return found + budget_problems(request, uses_delta=gaussian)
 
     def cells(self, request: Request) -> tuple[ColumnCells, ...]:
-        """Return the cells of every column: from declarations alone."""
-        return columns_as_cells(request, request.values["columns"])
+        """Return the cells of every column that is drawn: from declarations alone."""
+        totals = rules_of(request).totals
+        return columns_as_cells(request, [name for name in request.values["columns"] if name not in totals])
+
+    def _leaves_rows(self, request: Request) -> bool:
+        columns, rules = self.cells(request), rules_of(request)
+        return not rules.any or is_possible(columns, rules, _impossible(columns, rules))
 
     def schedule(self, request: Request) -> Schedule:
         """Return which noise everything gets."""
@@ -149,11 +177,15 @@ class Marginals(Method):
         context.progress.step(0.0, "run.reading")
         rows = tables[MAIN].rows()
         codes = np.array([cells.codes(rows[cells.column.name]) for cells in columns])
+        names = [cells.column.name for cells in columns]
+        target = request.values["target"]
         learnt = learn(
             codes,
             schedule,
             ordered=[cells.ordered for cells in columns],
             noise=context.noise,
+            impossible=_impossible(columns, rules_of(request)),
+            target=names.index(target) if target in names else None,
             progress=context.progress.part(0.1, 0.9),
         )
         return self._released(learnt, columns, schedule, request, context)
@@ -170,11 +202,38 @@ class Marginals(Method):
         about = request.values["about_rows"]  # much noise could make any number of rows out of none
         most = min(MOST_ROWS, MOST_TIMES * about)
         n = request.values["rows"] or min(most, max(1, round(learnt.model.total)))
-        drawn = rows_of(learnt.model, n, context.noise)
-        drawn = drawn[:, context.noise.shuffled(n)]
-        views = (_measured_view(learnt, request.values["columns"], schedule),)
-        artefact = invented_table(columns, drawn, context.noise)
+        rules = rules_of(request)
+
+        def draw(count: int) -> pd.DataFrame:
+            codes = rows_of(learnt.model, count, context.noise)[:, context.noise.shuffled(count)]
+            return invented_rows(columns, codes, context.noise)
+
+        frame = kept_rows(draw, n, rules) if rules.any else draw(n)
+        frame = frame[list(request.values["columns"])]
+        entries = {column.column.name: invented_entry(column) for column in columns}
+        entries |= {name: entry(request.schema.column(name), "computed") for name in rules.totals}
+        artefact = TableArtefact("table", (frame,), tuple(entries[name] for name in frame.columns))
+        views = (_measured_view(learnt, [column.column.name for column in columns]),)
         return Release((artefact,), self.cost(request), views)
+
+
+def _not_released(request: Request) -> list[Problem]:
+    """Find columns that a rule or the target names, and that do not leave or are computed."""
+    released, totals = set(request.values["columns"]), rules_of(request).totals
+    target = tuple(name for name in [request.values["target"]] if name is not None)
+    found = [
+        Problem(f"{ID}.not_released", {"column": name}, parameter)
+        for parameter, names in [*rule_columns(request), ("target", target)]
+        for name in names
+        if name not in released or (parameter == "target" and name in totals)
+    ]
+    if not found and released <= set(totals):
+        found.append(Problem(f"{ID}.rules_leave_nothing", {}, "sums"))
+    return found
+
+
+def _impossible(columns: tuple[ColumnCells, ...], rules: Rules) -> dict[Attributes, Mask]:
+    return impossible_pairs(columns, rules, most_cells=MOST_IN_RULES)
 
 
 def _is_thin(schedule: Schedule) -> bool:
@@ -187,7 +246,7 @@ def _accuracy(schedule: Schedule, scale: Fraction) -> Accuracy:
     return laplace_accuracy(scale, count=1)
 
 
-def _measured_view(learnt: Learnt, names: tuple[str, ...], schedule: Schedule) -> TableView:
+def _measured_view(learnt: Learnt, names: Sequence[str]) -> TableView:
     """Say what was measured and how exactly: of released numbers alone."""
     rows = tuple(
         (

@@ -72,6 +72,11 @@ class Rules:
     sums: Sequence[tuple[str, tuple[str, ...]]] = ()
 
     @property
+    def any(self) -> bool:
+        """Whether there is any rule."""
+        return bool(self.never or self.in_order or self.sums)
+
+    @property
     def totals(self) -> tuple[str, ...]:
         """The columns that are computed."""
         return tuple(total for total, _ in self.sums)

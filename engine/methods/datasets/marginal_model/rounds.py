@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from engine.methods.datasets.marginal_model.coarse import groups
 from engine.methods.datasets.marginal_model.fitting import Measured, Model
 from engine.methods.datasets.marginal_model.junction_tree import Attributes, cells_with
+from engine.methods.datasets.marginal_model.possible import Mask, start_model
 from engine.methods.datasets.marginal_model.sampling import rows_of
 from engine.methods.datasets.marginal_model.schedule import Schedule
 from engine.privacy.mechanisms.integers import added
@@ -61,6 +62,8 @@ def learn(
     *,
     ordered: Sequence[int],
     noise: Noise,
+    impossible: Mapping[Attributes, Mask] | None = None,
+    target: int | None = None,
     progress: Progress = SILENT,
 ) -> Learnt:
     """Return a model of rows, by noisy tables of one and two columns.
@@ -75,6 +78,10 @@ def learn(
         Of every column, how many of its first cells have an order.
     noise
         The noise door.
+    impossible
+        Cells of two columns that no row may be in, by the places of the columns.
+    target
+        The place of a column whose pairs count twice as much as others when pairs are chosen.
 
     Notes
     -----
@@ -88,13 +95,15 @@ def learn(
         for one, scale in enumerate(schedule.single)
     ]
     total = _total(measured, sizes)
-    model = Model(sizes, total)
+    model = start_model(sizes, total, impossible or {})
     model.fit(measured, steps=LAST_STEPS)
     candidates = _candidates(measured, schedule, ordered)
     counts = [candidate.count(codes) for candidate in candidates]
+    only_single = False
     for place in range(schedule.rounds):
         progress.step(place / schedule.rounds, "synthesis.rounds")
-        chosen = _chosen(model, candidates, counts, schedule, noise)
+        scores = _scores(model, candidates, counts, schedule, noise, target=target)
+        chosen, only_single = _chosen(scores, candidates, model.pairs, schedule, noise, only_single)
         measured += [_measure(one, codes, schedule, schedule.pair, noise) for one in chosen]
         last = place == schedule.rounds - 1
         model.fit(measured, steps=LAST_STEPS if last else STEPS)
@@ -146,26 +155,47 @@ def _candidates(measured: Sequence[Measured], schedule: Schedule, ordered: Seque
 
 
 def _chosen(
-    model: Model, candidates: Sequence[Candidate], counts: Sequence[Codes], schedule: Schedule, noise: Noise
-) -> list[Candidate]:
-    """Choose the pairs of one round, one after the other, among those that the model has room for."""
-    scores = _scores(model, candidates, counts, schedule, noise)
+    scores: Codes,
+    candidates: Sequence[Candidate],
+    modelled: Sequence[Attributes],
+    schedule: Schedule,
+    noise: Noise,
+    only_single: bool,
+) -> tuple[list[Candidate], bool]:
+    """Choose the pairs of one round, one after the other, among those that the model has room for.
+
+    Notes
+    -----
+    That no pair is worth its noise competes too, with a score of 0. From then on, and where there is no room
+    for any pair, single columns are measured again: what is drawn is the same number of choices and tables.
+    """
     chosen: list[Candidate] = []
-    pairs = list(model.pairs)
+    pairs = list(modelled)
     fits: dict[Attributes, bool] = {}
+    single = [place for place, one in enumerate(candidates) if len(one.attributes) == 1]
     for _ in range(schedule.batch):
         taken = {one.attributes for one in chosen}
         allowed = [
             place
-            for place, one in enumerate(candidates)
+            for place, one in enumerate(() if only_single else candidates)
             if len(one.attributes) == 2 and one.attributes not in taken and _fits(one, pairs, schedule, fits)
-        ] or [place for place, one in enumerate(candidates) if len(one.attributes) == 1]
-        found = noise.exponential_choice(scores[allowed], rate=schedule.rate)
-        chosen.append(candidates[allowed[found]])
+        ]
+        if allowed:
+            found = noise.exponential_choice(np.append(scores[allowed], 0), rate=schedule.rate)
+            only_single = found == len(allowed)
+            place = _widest(candidates, single) if only_single else allowed[found]
+        else:
+            place = single[noise.exponential_choice(scores[single], rate=schedule.rate)]
+        chosen.append(candidates[place])
         if len(chosen[-1].attributes) == 2 and chosen[-1].attributes not in pairs:
             pairs.append(chosen[-1].attributes)
             fits = {pair: False for pair, fitted in fits.items() if not fitted}  # the graph only grows
-    return chosen
+    return chosen, only_single
+
+
+def _widest(candidates: Sequence[Candidate], single: Sequence[int]) -> int:
+    """Return the place of the single column with the most cells: its noise adds up to most."""
+    return max(single, key=lambda place: prod(candidates[place].shape))
 
 
 def _fits(
@@ -178,13 +208,20 @@ def _fits(
 
 
 def _scores(
-    model: Model, candidates: Sequence[Candidate], counts: Sequence[Codes], schedule: Schedule, noise: Noise
+    model: Model,
+    candidates: Sequence[Candidate],
+    counts: Sequence[Codes],
+    schedule: Schedule,
+    noise: Noise,
+    *,
+    target: int | None = None,
 ) -> Codes:
     """Return for every candidate how far the model is from its rows, less what noise alone would make.
 
     Notes
     -----
-    Whole numbers: a row moves the sum of differences by at most one for each cell that it moves.
+    Whole numbers: a row moves the sum of differences by at most one for each cell that it moves, and half of
+    it, rounded down, by no more.
     """
     n = FEWER_MODEL_ROWS if len(schedule.sizes) > MANY_COLUMNS else MODEL_ROWS
     rows = rows_of(model, n, noise)
@@ -193,5 +230,7 @@ def _scores(
     found = []
     for candidate, exact in zip(candidates, counts, strict=True):
         expected = np.rint(candidate.count(rows) * (model.total / n)).astype(np.int64)
-        found.append(int(np.abs(exact - expected).sum()) - round(penalty * prod(candidate.shape)))
+        score = int(np.abs(exact - expected).sum()) - round(penalty * prod(candidate.shape))
+        counts_half = target is not None and target not in candidate.attributes
+        found.append(score // 2 if counts_half else score)
     return np.array(found, dtype=np.int64)

@@ -16,19 +16,41 @@ from engine.privacy.noise import Noise
 from engine.table import coding
 
 Codes = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def written_rows(columns: Sequence[ColumnCells], codes: Codes, uniform: Sequence[Floats]) -> pd.DataFrame:
+    """Write cells as values.
+
+    Parameters
+    ----------
+    columns
+        Of the table.
+    codes
+        Cells, shape (columns, n).
+    uniform
+        Where in its interval every value lies, from 0 up to but not 1, shape (columns, n).
+    """
+    cells = {
+        column.column.name: column.written(code, place)
+        for column, code, place in zip(columns, codes, uniform, strict=True)
+    }
+    return pd.DataFrame(cells, dtype="str")
+
+
+def invented_rows(columns: Sequence[ColumnCells], drawn: Codes, noise: Noise) -> pd.DataFrame:
+    """Write cells, shape (columns, n), as values: of an interval, each of its steps equally likely."""
+    return written_rows(columns, drawn, [uniform(noise, drawn.shape[1]) for _ in columns])
 
 
 def invented_table(columns: Sequence[ColumnCells], drawn: Codes, noise: Noise) -> TableArtefact:
-    """Write cells, shape (columns, n), as values: of an interval, each of its steps equally likely."""
-    cells = {
-        column.column.name: column.written(codes, uniform(noise, drawn.shape[1]))
-        for column, codes in zip(columns, drawn, strict=True)
-    }
-    frame = pd.DataFrame(cells, dtype="str")
-    return TableArtefact("table", (frame,), tuple(_entry(column) for column in columns))
+    """Return the table of cells, shape (columns, n)."""
+    entries = tuple(invented_entry(column) for column in columns)
+    return TableArtefact("table", (invented_rows(columns, drawn, noise),), entries)
 
 
-def _entry(cells: ColumnCells) -> DictionaryEntry:
+def invented_entry(cells: ColumnCells) -> DictionaryEntry:
+    """Return what the dictionary says of a drawn column."""
     found = entry(cells.column, "invented")
     if isinstance(cells, Intervals):
         return found

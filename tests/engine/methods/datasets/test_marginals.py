@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
+from engine.methods.datasets.marginal_model.possible import impossible_pairs, start_model
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared.column_cells import Intervals, Named, cells_of
+from engine.methods.shared.plausibility import rules_of
 from engine.privacy.promise import Neighbours
 from engine.release.check import check
 from engine.release.examples import plans
@@ -252,3 +254,100 @@ def test_normal_noise_can_be_priced():
     budget = Budget(Fraction(1, 2), Fraction(1, 10**6))
     plan = replace(plan, parameters=dict(plan.parameters) | {"noise": "gaussian"}, budget=budget)
     assert foresee(plan, check(plan)).price
+
+
+# --- rules of plausibility -------------------------------------------------------------------------
+
+STAYS = (
+    declared("sex", Kind.CATEGORY, values=("f", "m")),
+    declared("pregnant", Kind.CATEGORY, values=("no", "yes")),
+    declared("came", Kind.DATE, minimum="2020-01-01", maximum="2020-12-31"),
+    declared("went", Kind.DATE, minimum="2020-01-01", maximum="2020-12-31"),
+    declared("ward", Kind.INTEGER, minimum=Fraction(0), maximum=Fraction(30)),
+    declared("home", Kind.INTEGER, minimum=Fraction(0), maximum=Fraction(30)),
+    declared("total", Kind.INTEGER, minimum=Fraction(0), maximum=Fraction(60)),
+)
+PREGNANT_MEN = {
+    "one": {"column": "sex", "is": "in", "values": ["m"]},
+    "other": {"column": "pregnant", "is": "in", "values": ["yes"]},
+}
+EVERY_SEX = [{"column": "sex", "is": "missing"}, {"column": "sex", "is": "not_missing"}]
+RULES = {
+    "never": [PREGNANT_MEN],
+    "in_order": [{"first": "came", "second": "went"}],
+    "sums": [{"total": "total", "parts": ["ward", "home"]}],
+}
+ALL_STAYS = [column.name for column in STAYS]
+
+
+def stays(n=3000):
+    chance = np.random.default_rng(3)
+    came = chance.integers(0, 300, n)
+    sex = chance.choice(["f", "m"], n)
+    days = {"came": came, "went": came + chance.integers(0, 60, n)}
+    ward, home = chance.integers(0, 30, (2, n))
+    return pd.DataFrame(
+        {
+            "sex": sex,
+            "pregnant": np.where((sex == "f") & (chance.random(n) < 0.3), "yes", "no"),
+            **{name: pd.to_datetime("2020-01-01") + pd.to_timedelta(day, "D") for name, day in days.items()},
+            "ward": ward.astype(float),
+            "home": home.astype(float),
+            "total": (ward + home).astype(float),
+        }
+    )
+
+
+@pytest.mark.parametrize("epsilon", ["1/50", 3])
+def test_no_row_breaks_a_rule_however_much_noise_there_is(epsilon):
+    given = {"columns": ALL_STAYS, "about_rows": 3000, "rows": 4000, **RULES}
+    release = made(stays(), given, budget=Budget(Fraction(epsilon)), schema=Schema(STAYS))
+    frame = release.artefacts[0].frame
+    assert len(frame) == 4000 and list(frame) == ALL_STAYS
+    assert not ((frame["sex"] == "m") & (frame["pregnant"] == "yes")).any()
+    assert (frame["pregnant"] == "yes").any()
+    both = frame[(frame["came"] != "") & (frame["went"] != "")]
+    assert len(both) and (both["came"] <= both["went"]).all()
+    parts = frame[(frame["ward"] != "") & (frame["home"] != "")]
+    total = pd.to_numeric(parts["total"])
+    assert (total == pd.to_numeric(parts["ward"]) + pd.to_numeric(parts["home"])).all()
+
+
+def test_what_is_impossible_is_no_cell_of_the_model():
+    request = request_for({"columns": ALL_STAYS, "about_rows": 3000, **RULES}, schema=Schema(STAYS))
+    columns = method(ID).cells(request)
+    found = impossible_pairs(columns, rules_of(request), most_cells=50_000)
+    assert set(found) == {(0, 1), (2, 3)}
+    assert np.argwhere(found[0, 1]).tolist() == [[1, 1]]
+    ordered = found[2, 3][:-1, :-1]
+    assert np.array_equal(ordered, np.tril(np.ones_like(ordered), -1))  # wholly later intervals alone
+    model = start_model(tuple(column.size for column in columns), 100.0, found)
+    assert model.table((0, 1))[1, 1] == 0 and (model.table((2, 3))[found[2, 3]] == 0).all()
+    assert model.table((2, 3)).sum() == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        (RULES, None),
+        ({"columns": ["sex", "came"], "never": [PREGNANT_MEN]}, "not_released"),
+        ({"target": "total", "sums": RULES["sums"]}, "not_released"),
+        ({"in_order": [{"first": "came", "second": "ward"}]}, "no_order"),
+        ({"sums": [{"total": "ward", "parts": ["ward"]}]}, "total_of_totals"),
+        ({"never": [{"one": sex, "other": sex} for sex in EVERY_SEX]}, "rules_leave_nothing"),
+        ({"columns": ["ward"], "sums": [{"total": "ward", "parts": ["home"]}]}, "not_released"),
+    ],
+)
+def test_rules_that_cannot_be_kept_are_refused_from_declarations(given, code):
+    request = request_for({"columns": ALL_STAYS, "about_rows": 3000, **given}, schema=Schema(STAYS))
+    found = [problem.code for problem in method(ID).problems(request)]
+    assert found == ([] if code is None else [f"{ID}.{code}"])
+
+
+def test_pairs_of_the_target_come_first():
+    def of_target(target):
+        given = {"columns": ALL, "about_rows": 500, "target": target}
+        views = made(some_rows(500), given, budget=Budget(Fraction(2))).views
+        return sum("seen" in row[0] and "×" in row[0] for row in views[0].rows)
+
+    assert of_target("seen") >= of_target(None)
