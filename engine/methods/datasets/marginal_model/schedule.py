@@ -13,6 +13,8 @@ from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponen
 
 FEWEST_FOR_PAIRS = 30
 """Rows for each standard deviation of a pair's noise below which only single columns are measured."""
+FEW_FOR_PAIRS = 100
+"""Rows for each standard deviation of a pair's noise below which measuring pairs gains little."""
 SELECTION = Fraction(1, 10)
 """Share of what is left after single columns that choosing pairs costs."""
 PRECISION = 2**20
@@ -72,6 +74,11 @@ class Schedule:
     def only_single(self) -> bool:
         """Whether pairs would be nothing but noise, so that all goes to single columns."""
         return len(self.sizes) < 2 or self.rows_per_deviation < FEWEST_FOR_PAIRS
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether pairs are hardly worth their noise."""
+        return self.rows_per_deviation < FEW_FOR_PAIRS
 
     @cached_property
     def single_share(self) -> float:

@@ -163,3 +163,44 @@ def test_candidates_are_tables_of_every_pair():
         (a, b) for a in range(5) for b in range(a + 1, 5)
     }
     assert Candidate((0,), (np.arange(3),)).shape == (3,)
+
+
+@pytest.mark.parametrize("delta", [GAUSS, LAPLACE])
+def test_where_no_pair_is_worth_its_noise_single_columns_are_measured_again(delta):
+    """Columns that have nothing to do with each other, and few rows: as much is drawn as is paid for."""
+    chance = np.random.default_rng(2)
+    rows = np.array([chance.integers(0, size, 400) for size in SIZES])
+    epsilons = (Fraction(k, 2) for k in range(1, 40))
+    plan = next(p for e in epsilons if 30 < (p := schedule(delta, e, rows=400)).rows_per_deviation < 100)
+    assert plan.is_thin and not plan.only_single
+    noise = seeded_noise(8)
+    learnt = learn(rows, plan, ordered=ORDERED, noise=noise)
+    assert noise.counted == plan.events.drawn()
+    again = [one.attributes for one in learnt.measured[len(SIZES) :] if len(one.attributes) == 1]
+    assert again and len(learnt.measured) == len(SIZES) + plan.pairs
+
+
+def test_a_row_moves_the_halved_score_of_other_pairs_by_one_at_most():
+    rows = some_rows(7, 200)
+    more = np.column_stack([rows, [0, 1, 1, 0, 3]])
+    plan = schedule()
+    learnt = learn(rows, plan, ordered=ORDERED, noise=seeded_noise(7))
+    candidates = rounds._candidates(learnt.measured, plan, ORDERED)
+    half, whole = (
+        [
+            rounds._scores(
+                learnt.model,
+                candidates,
+                [c.count(t) for c in candidates],
+                plan,
+                seeded_noise(9),
+                target=target,
+            )
+            for t in (rows, more)
+        ]
+        for target in (2, None)
+    )
+    assert np.abs(half[0] - half[1]).max() <= 1
+    of_target = np.array([2 in candidate.attributes for candidate in candidates])
+    assert np.array_equal(half[0][of_target], whole[0][of_target])
+    assert np.array_equal(half[0][~of_target], whole[0][~of_target] // 2)
