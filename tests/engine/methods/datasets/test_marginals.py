@@ -232,7 +232,7 @@ def test_pairs_that_no_clique_has_room_for_are_not_counted(monkeypatch):
     monkeypatch.setattr(
         rounds.Candidate, "count", lambda one, codes: counted.append(np.prod(one.shape)) or count(one, codes)
     )
-    wide = [declared(name, Kind.CATEGORY, values=tuple(map(str, range(4000)))) for name in "abc"]
+    wide = [declared(name, Kind.CATEGORY, values=tuple(map(str, range(500)))) for name in "abc"]
     schema = Schema((*wide, declared("sex", Kind.CATEGORY, values=("f", "m"))))
     frame = pd.DataFrame({name: ["1", "2"] * 50 for name in "abc"} | {"sex": ["f", "m"] * 50})
     given = {"columns": [*"abc", "sex"], "rows": 10, "about_rows": 10**6}
