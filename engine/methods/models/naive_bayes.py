@@ -13,7 +13,7 @@ from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import WITHIN_95
 from engine.methods.models.naive_bayes_model import FORMAT, NORMAL, predict
-from engine.methods.models.targets import CLASSES, privacy_told
+from engine.methods.models.targets import CLASSES, class_problems, privacy_told
 from engine.methods.models.written_cells import cell_labels, written_cells
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
@@ -27,14 +27,12 @@ from engine.methods.protocol import (
     Release,
     Request,
 )
-from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import (
     BINS,
     CELL_KINDS,
     OWN_EDGES,
     ColumnCells,
     columns_as_cells,
-    edge_problems,
     is_listed,
 )
 from engine.methods.shared.promise import cap_notes, promise
@@ -50,7 +48,7 @@ ID = "models.naive_bayes"
 WORDS = f"methods.{ID}"
 GAUSSIAN, LAPLACE = "gaussian", "laplace"
 BY_BINS, BY_NORMAL = "bins", "normal"
-MOST_CLASSES, MOST_COUNTS = 50, 100_000
+MOST_COUNTS = 100_000
 
 
 class NaiveBayes(Method):
@@ -95,18 +93,10 @@ class NaiveBayes(Method):
     # --- declarations ------------------------------------------------------------------------------
 
     def further_problems(self, request: Request) -> list[Problem]:
-        target, names = request.schema.column(request.values["target"]), request.values["predictors"]
-        if target.name in names:
-            return [Problem(f"{ID}.predicts_itself", {"column": target.name}, "predictors")]
-        found = level_problems([target], parameter="target")
-        columns = [request.schema.column(name) for name in names]
-        found += level_problems([one for one in columns if is_listed(one)], parameter="predictors")
-        found += edge_problems(request, columns, method=ID, parameter="predictors")
+        found = class_problems(request, method=ID)
         if found:
             return found
-        classes = len(coding.levels(target))
-        if not 2 <= classes <= MOST_CLASSES:
-            return [Problem(f"{ID}.classes", {"column": target.name, "most": MOST_CLASSES}, "target")]
+        classes = len(coding.levels(request.schema.column(request.values["target"])))
         counts = classes * sum(cells.size for cells in self.cells(request))
         if counts > MOST_COUNTS:
             values = {"counts": counts, "most": MOST_COUNTS}

@@ -12,11 +12,13 @@ from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.residuals import RESIDUAL_STEPS, Codes
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Request
-from engine.methods.shared.column_cells import is_listed
+from engine.methods.shared.cells import level_problems
+from engine.methods.shared.column_cells import edge_problems, is_listed
 from engine.table import coding
 from engine.table.schema import Column
 
 CLASSES, NUMBER = "classes", "number"
+MOST_CLASSES = 50
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,20 @@ def target_problems(request: Request, *, method: str) -> list[Problem]:
     if not is_listed(column) and bounds_of(column) is None:
         return [Problem(f"{method}.no_bounds", values, "target")]
     return []
+
+
+def class_problems(request: Request, *, method: str) -> list[Problem]:
+    """Say why a column of declared classes cannot be predicted from cells of others."""
+    target, names = request.schema.column(request.values["target"]), request.values["predictors"]
+    if target.name in names:
+        return [Problem(f"{method}.predicts_itself", {"column": target.name}, "predictors")]
+    columns = [request.schema.column(name) for name in names]
+    found = level_problems([target], parameter="target")
+    found += level_problems([one for one in columns if is_listed(one)], parameter="predictors")
+    found += edge_problems(request, columns, method=method, parameter="predictors")
+    if not found and not 2 <= len(coding.levels(target)) <= MOST_CLASSES:
+        return [Problem(f"{method}.classes", {"column": target.name, "most": MOST_CLASSES}, "target")]
+    return found
 
 
 def privacy_told(request: Request) -> dict[str, Any]:

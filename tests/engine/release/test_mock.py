@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import combinations_with_replacement, pairwise
 from pathlib import Path
 
@@ -133,8 +134,15 @@ def at_level(method, epsilon, people=4259):
     )
 
 
+def of_sums(method, epsilon, people=4259, *, given):
+    plan = at_level(method, epsilon, people)
+    return replace(plan, parameters={**plan.parameters, **given})
+
+
 @pytest.mark.parametrize("method", ["models.linear", "services.private_queries"])
 def test_a_model_and_a_desk_say_before_they_are_paid_for_whether_they_are_noise(method):
+    # Small steps are refused where they would be noise; sums are not, and say so
+    at_level = partial(of_sums, given={"fit": "sums"} if method == "models.linear" else {})
     good, bad = judged(at_level(method, 2)), judged(at_level(method, "1/1000"))
     assert bad.is_useless and not good.is_useless and 0 <= bad.share < good.share <= 1
     assert texts.text(bad.said.id, **bad.said.values)
