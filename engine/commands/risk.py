@@ -12,6 +12,7 @@ from engine import texts
 from engine.commands.command import Answer, Commands
 from engine.commands.values import number_option, read_schema
 from engine.errors import InputRefused
+from engine.protected import Protected
 
 if TYPE_CHECKING:
     from engine.table.schema import Schema
@@ -68,10 +69,12 @@ def risk_command(options: argparse.Namespace) -> Answer:
         population_size=None if size is None else _whole(size, "--population-size"),
     )
     answer = found.to_json() | {"group_sizes": asdict(group_sizes(table, schema))}
-    for finding in answer["findings"]:
-        finding["sentence"] = texts.text(
-            f"risk.findings.{finding['code']}", language=options.language, **finding["values"]
-        )
+    answer["protected"] = asdict(schema.words)
+    with texts.speaking(schema.words):
+        for finding in answer["findings"]:
+            finding["sentence"] = texts.text(
+                f"risk.findings.{finding['code']}", language=options.language, **finding["values"]
+            )
     return answer, 0
 
 
@@ -89,8 +92,13 @@ def _whole(written: str, option: str) -> int:
     return int(value)
 
 
-def _lines(answer: dict[str, Any], language: str) -> Iterator[str]:
-    """Say the answer of ``risk`` in sentences."""
+def _lines(answer: dict[str, Any], language: str) -> list[str]:
+    """Say the answer of ``risk`` in sentences, with the schema's words for who is protected."""
+    with texts.speaking(Protected(**answer["protected"])):
+        return list(_sentences(answer, language))
+
+
+def _sentences(answer: dict[str, Any], language: str) -> Iterator[str]:
     for name in ("groups", "smallest", "prosecutor", "marketer", "journalist", "uniqueness"):
         values = _spoken(answer).get(name)
         if values is not None:

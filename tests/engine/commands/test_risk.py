@@ -109,6 +109,18 @@ def test_in_sentences(capsys, table):
     assert "smallest group has 1" in said and "stays inside" in said and "among 100" in said
 
 
+def test_who_is_protected_has_the_word_of_the_schema(capsys, table, tmp_path):
+    words = {"protected": "household", "protected_many": "households"}
+    schema = tmp_path / "households.json"
+    schema.write_text(json.dumps({"version": 1, "rows_per_person": 1, "columns": COLUMNS, **words}))
+    main(["risk", table[0], "--schema", str(schema)])
+    said = capsys.readouterr().out
+    assert "6 households make 3 groups" in said and not re.search(r"\b(people|person|patients?)\b", said)
+    found = answered(capsys, table[0], "--schema", str(schema))
+    assert found["protected"] == {"one": "household", "many": "households"}
+    assert "1 of 6 households" in found["findings"][0]["sentence"]
+
+
 def with_columns(tmp_path, columns):
     schema = tmp_path / "other.json"
     schema.write_text(json.dumps({"version": 1, "columns": columns}))
