@@ -114,11 +114,18 @@ def _meets(offer: Offer, question: str, answer: str) -> bool:
 
 
 def ordered(found: Sequence[Offer], answers: Mapping[str, str]) -> list[Offer]:
-    """Return the fitting first; among them the stronger promise, then the smaller error, then the name."""
+    """Return the fitting first: those that use what was allowed to leave, then the stronger promise.
 
-    def place(offer: Offer) -> tuple[int, int, float, str]:
-        error = float("inf") if offer.error is None else offer.error
-        return len(ruled_out_by(offer, answers)), _strength(offer), error, title(offer.method)
+    Among equals the smaller error, then what is usual, then the name decide. Who says that real rows may
+    leave with pseudonyms asks for that, though invented rows would be allowed, too.
+    """
+    rows = answers.get("rows", "")
+
+    def place(offer: Offer) -> tuple[int, int, int, float, bool, str]:
+        method, error = offer.method, float("inf") if offer.error is None else offer.error
+        asked_for = 0 if not rows else 2 - (method.rows == rows) * (1 + method.usual)
+        ruled_out = len(ruled_out_by(offer, answers))
+        return ruled_out, asked_for, _strength(offer), error, not method.usual, title(method)
 
     return sorted(found, key=place)
 

@@ -49,6 +49,8 @@ class Leaving:
     """Whether rows of people leave."""
     changes: ClassVar[tuple[Changes, ...]] = ()
     """What becomes of their values."""
+    usual: ClassVar[bool] = False
+    """Whether it is what most people mean who ask for something like it: it stands before others as good."""
 
 
 class Shape(StrEnum):

@@ -373,6 +373,57 @@ def test_no_way_is_wider_than_the_smallest_list(qapp: Any) -> None:
             row.deleteLater()
 
 
+WISHES = {  # what is answered, what is typed instead, and what was meant
+    "a table for researchers": (
+        {"does": "dataset", "who": "agreement", "rows": "coarser"},
+        ("anonymise", "de-identify", "researchers"),
+        "datasets.k_anonymity",
+    ),
+    "counts without small cells": (
+        {"does": "statistics", "who": "agreement", "rows": "none"},
+        ("small cells", "suppression", "frequency table"),
+        "statistics.protected_table",
+    ),
+    "the mean length of stay, with a guarantee": (
+        {"does": "statistics", "who": "anybody", "rows": "none"},
+        ("mean", "average", "length of stay"),
+        "statistics.means",
+    ),
+    "a model that predicts readmission": (
+        {"does": "model"},
+        ("predict", "readmission", "yes or no", "classification"),
+        "models.logistic",
+    ),
+    "a synthetic table for teaching": (
+        {"does": "dataset", "rows": "synthetic"},
+        ("synthetic", "teaching", "fake"),
+        "datasets.marginals",
+    ),
+    "other numbers of patients": (
+        {"does": "dataset", "rows": "real"},
+        ("pseudonym", "replace", "patient number", "hash"),
+        "datasets.pseudonyms",
+    ),
+}
+SEEN_AT_ONCE = {
+    "statistics.protected_table": 6,
+    "models.logistic": 6,
+    "statistics.means": 5,
+}  # others may stand first
+
+
+@pytest.mark.parametrize("wish", WISHES)
+def test_who_wishes_something_usual_finds_it(wish: str) -> None:
+    answers, typed, meant = WISHES[wish]
+    fitting = [
+        one.method.id for one in ordered(list(OFFERS.values()), answers) if not ruled_out_by(one, answers)
+    ]
+    assert fitting.index(meant) < SEEN_AT_ONCE.get(meant, 1)
+    for word in typed:
+        found = [one.method.id for one in OFFERS.values() if matches(one, word)]
+        assert meant in found and len(found) <= 6, (word, found)
+
+
 def test_the_promise_said_is_that_of_the_settings(window: Window, qtbot: Any, tmp_path: Path) -> None:
     plan = example_plan("statistics.protected_table", tmp_path)
     for form, kind in (("hidden", "small_cells"), ("random_rounding", "rounded"), ("cell_keys", "cell_keys")):

@@ -32,6 +32,7 @@ class KAnonymity(CoarserRows):
     id = ID
     version = 3
     promises = ("k_anonymity",)
+    usual = True
     tries = ("columns", "k")
     published = Reference(
         "Sweeney: k-anonymity: a model for protecting privacy (2002)",

@@ -84,6 +84,7 @@ class Marginals(Method):
     id = ID
     family = Family.DATASET
     promises = ("approximate_dp", "pure_dp")
+    usual = True
     rows = Rows.SYNTHETIC
     libraries = ()
     published = Reference(

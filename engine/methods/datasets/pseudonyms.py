@@ -50,6 +50,7 @@ class Pseudonyms(KeyKeeper):
     id = ID
     family = Family.DATASET
     promises = ("pseudonymous",)
+    usual = True
     spends = Spends.NOTHING
     rows = Rows.REAL
     changes = (Changes.MASKED,)
