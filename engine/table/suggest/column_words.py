@@ -246,11 +246,15 @@ def unit_of_time(name: str) -> str:
 
     Examples
     --------
-    >>> unit_of_time("months_since_visit"), unit_of_time("month")
-    ('months', '')
+    >>> unit_of_time("months_since_visit"), unit_of_time("month"), unit_of_time("daysinhospital")
+    ('months', '', 'daysinhospital')
     """
-    known = _groups()["amount"].exact
-    return next((part for part in words(name) if known.get(part) == "units"), "")
+    known = _groups()["amount"]
+    units = {word for word, meaning in known.exact.items() if meaning == "units" and len(word) >= _SHORTEST}
+    for part in words(name):
+        if known.exact.get(part) == "units" or any(part[:size] in units for size in range(4, len(part) - 1)):
+            return part
+    return ""
 
 
 def derived(name: str, group: str) -> tuple[str, str] | None:
@@ -260,16 +264,23 @@ def derived(name: str, group: str) -> tuple[str, str] | None:
     --------
     >>> derived("lsalary", "sensitive"), derived("husage", "identifying"), derived("agesq", "identifying")
     (('money', 'lsalary'), ('age', 'husage'), ('age', 'agesq'))
+    >>> derived("huswage", "sensitive")
+    ('money', 'huswage')
     """
-    known, before, after = (_groups()[one].exact for one in (group, "before", "after"))
+    known, before, after = _groups()[group], _groups()["before"].exact, _groups()["after"].exact
     for part in _parts(name):
         for place in range(1, len(part) - 1):
             first, rest = part[:place], part[place:]
-            if first in before and len(rest) > 2 and rest in known:
-                return known[rest], part
-            if rest in after and len(first) > 2 and first in known:
-                return known[first], part
+            made_of = rest if first in before else first if rest in after else ""
+            if len(made_of) > 2 and (meaning := _meaning(made_of, known)):
+                return meaning, part
     return None
+
+
+def _meaning(word: str, known: _Group) -> str:
+    """Return the meaning of a word, or of one of four letters and more that begins as a known one."""
+    begins = known.begins.of_word(word) if len(word) >= _SHORTEST else []
+    return known.exact.get(word) or (min(begins)[1] if begins else "")
 
 
 def short_or_compound(name: str, groups: tuple[str, ...]) -> tuple[str, str, str] | None:

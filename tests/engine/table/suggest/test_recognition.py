@@ -16,8 +16,8 @@ from engine.table.suggest.profile import Profile
 from engine.table.suggest.suggest import suggest_from
 
 COLUMNS = Path(__file__).parents[3] / "data" / "columns"
-# Rightly suggested, at least. Three quarters is the aim; the unseen part is three columns short of it.
-RIGHT = {"develop": 0.75, "unseen": 0.74}
+# Rightly suggested, at least.
+RIGHT = {"develop": 0.75, "unseen": 0.75}
 NAMING = {Role.DIRECT_IDENTIFIER, Role.PERSON_KEY}
 KEPT = {*NAMING, Role.DROPPED, Role.NOT_RECOGNISED}
 """What a column that names somebody may be suggested as: it is known, left out, or asked."""

@@ -80,6 +80,14 @@ def test_nothing_suggested_from_rows_counts_as_declared(sample):
         ),
         *((name, Role.WEIGHT) for name in ("pweight", "survey_weight")),
         *((name, Role.SENSITIVE) for name in ("time_in_hospital", "number_of_visits", "Verweildauer")),
+        *((name, Role.SENSITIVE) for name in ("APTT", "CKMB", "NTproBNP", "EOS", "PCO2", "lab_urate")),
+        *(
+            (name, Role.SENSITIVE)
+            for name in ("gad7", "EDSS", "CHA2DS2VASC", "ChildPugh", "t_nyha", "Tstage")
+        ),
+        *((name, Role.SENSITIVE) for name in ("Liegezeit", "glucosa", "pressao", "cisnienie", "rookt")),
+        *((name, Role.SENSITIVE) for name in ("huswage", "dayslink", "daysInHospital")),
+        *((name, Role.PLACE) for name in ("comarca", "NUTS2", "cbsa")),
         *((name, Role.NOT_RECOGNISED) for name in ("x1", "qqv", "flag")),
     ],
 )
