@@ -10,7 +10,8 @@ from typing import Any
 from app import words
 from engine.errors import InputRefused
 from engine.numbers import exact, written
-from engine.table.hierarchies import CALENDAR, MISSING, Hierarchy
+from engine.table.code_systems import code_systems
+from engine.table.hierarchies import CALENDAR, MISSING, Hierarchy, in_order
 from engine.table.schema import Column, Domain, Kind
 
 MOST_SHOWN = 500  # values in the table; what is read from a file is kept whole
@@ -20,6 +21,8 @@ SAMPLES = {
     Kind.NUMBER: ("0", "0.5", "3.2", "7.9", "38", "64.4"),
 }
 TREE, BANDS, PREFIX, PERIODS = "tree", "bands", "prefix", "calendar"
+CUTS, SUFFIX, CODES, ORDER = "cuts", "suffix", "codes", "order"
+SIZES = (2, 4)  # neighbours of an order that go together, to start from
 
 
 def forms(column: Column) -> tuple[str, ...]:
@@ -28,13 +31,17 @@ def forms(column: Column) -> tuple[str, ...]:
     Examples
     --------
     >>> forms(Column("age", kind=Kind.INTEGER))
-    ('bands', 'tree', 'prefix')
+    ('bands', 'cuts', 'tree', 'prefix', 'suffix')
     """
     if column.kind is Kind.DATE:
         return (PERIODS, TREE)
     if column.kind is Kind.NUMBER:
-        return (BANDS, TREE)
-    return (BANDS, TREE, PREFIX) if column.kind is Kind.INTEGER else (TREE, PREFIX)
+        return (BANDS, CUTS, TREE)
+    if column.kind is Kind.INTEGER:
+        return (BANDS, CUTS, TREE, PREFIX, SUFFIX)
+    is_ordered = column.kind is Kind.ORDINAL and len(listed_values(column)) > SIZES[0]
+    order = (ORDER,) if is_ordered else ()
+    return (TREE, *order, PREFIX, SUFFIX, *(f"{CODES}:{name}" for name in code_systems()))
 
 
 def started(form: str, column: Column) -> dict[str, Any] | None:
@@ -47,9 +54,21 @@ def started(form: str, column: Column) -> dict[str, Any] | None:
     """
     if form == PERIODS:
         return {PERIODS: ["month", "year"]}
-    if form == PREFIX:
-        longest = max(map(len, _listed(column)), default=4)
-        return {PREFIX: list(range(min(longest - 1, 3), 0, -1)) or [1]}
+    if form in (PREFIX, SUFFIX):
+        longest = max(map(len, listed_values(column)), default=4)
+        return {form: list(range(min(longest - 1, 3), 0, -1)) or [1]}
+    if form.startswith(f"{CODES}:"):
+        return {CODES: form.removeprefix(f"{CODES}:")}
+    if form == ORDER:
+        values = listed_values(column)
+        return in_order(values, [size for size in SIZES if size < len(values)]).to_json()
+    if form == CUTS:
+        domain = column.domain or Domain()
+        low, high = domain.minimum, domain.maximum
+        known = isinstance(low, Fraction) and isinstance(high, Fraction) and high > low
+        ends = (low, high) if known else (Fraction(0), Fraction(100))
+        quarters = [ends[0] + (ends[1] - ends[0]) * part / 4 for part in (1, 2, 3)]
+        return {CUTS: [[written(cut) for cut in quarters], [written(quarters[1])]]}
     if form != BANDS:
         return None
     domain = column.domain or Domain()
@@ -80,7 +99,7 @@ def read(tree: Any, column: Column) -> tuple[Hierarchy | None, str]:
 
 def shown_values(column: Column, hierarchy: Hierarchy | None = None) -> tuple[str, ...]:
     """Return values to show steps with: the declared ones, those of a tree, else some that could occur."""
-    listed = _listed(column)
+    listed = listed_values(column)
     if hierarchy is not None and hierarchy.tree is not None:
         return (*listed, *(value for value in hierarchy.tree if value not in set(listed)))
     if listed:
@@ -109,12 +128,20 @@ def summary(hierarchy: Hierarchy | None) -> str:
             len({path[step] for path in hierarchy.tree.values()}) for step in range(hierarchy.height - 1)
         ]
         return words.say("app.coarsening.summary.tree", groups=", ".join(map(str, groups)))
+    if hierarchy.codes:
+        return words.say("app.coarsening.summary.codes", name=code_systems()[hierarchy.codes].title)
+    if hierarchy.cuts:
+        steps = "; ".join(", ".join(str(written(cut)) for cut in step) for step in hierarchy.cuts)
+        return words.say("app.coarsening.summary.cuts", steps=steps)
     parts: Iterable[Any] = (
         (written(width) for width in hierarchy.bands)
         if hierarchy.bands
-        else hierarchy.prefix or [words.say(f"app.coarsening.periods.{word}") for word in hierarchy.calendar]
+        else hierarchy.prefix
+        or hierarchy.suffix
+        or [words.say(f"app.coarsening.periods.{word}") for word in hierarchy.calendar]
     )
-    form = BANDS if hierarchy.bands else PREFIX if hierarchy.prefix else PERIODS
+    named = {BANDS: hierarchy.bands, PREFIX: hierarchy.prefix, SUFFIX: hierarchy.suffix}
+    form = next((name for name, steps in named.items() if steps), PERIODS)
     return words.say(f"app.coarsening.summary.{form}", steps=", ".join(map(str, parts)))
 
 
@@ -156,6 +183,24 @@ class Groups:
         changed = {value: (*self.paths[value][:step], group, *above) for value in moved}
         return replace(self, paths={**self.paths, **changed})
 
+    def members(self, step: int, group: str) -> tuple[str, ...]:
+        """Return the values of a group on a step; of a value, step -1, the value itself."""
+        if step < 0:
+            return (group,) if group in self.paths else ()
+        return tuple(value for value, path in self.paths.items() if path[step] == group)
+
+    def renamed(self, step: int, group: str, name: str) -> Groups:
+        """Return them with a group of another name; where another has that name, the two are one from now on.
+
+        Without a name it is dissolved: its values have no group on that step.
+
+        Examples
+        --------
+        >>> Groups.of("abc", {"a": ["x"], "b": ["y"], "c": ["y"]}).renamed(0, "y", "x").tree()
+        {'tree': {'a': ['x'], 'b': ['x'], 'c': ['x']}}
+        """
+        return self.put(self.members(step, group), step, name)
+
     def higher(self) -> Groups:
         """Return them with one step more, on which nobody has a group yet."""
         return Groups({value: (*path, "") for value, path in self.paths.items()}, self.height + 1)
@@ -177,7 +222,8 @@ class Groups:
         return {TREE: whole} if whole else None
 
 
-def _listed(column: Column) -> tuple[str, ...]:
+def listed_values(column: Column) -> tuple[str, ...]:
+    """Return the declared values of a column; empty where none are declared."""
     from engine.table.fitting import listed  # on first use: it brings pandas along
 
     return listed(column)
@@ -194,4 +240,15 @@ def numbers(text: str) -> list[Any]:
     return found
 
 
-__all__ = ["CALENDAR", "Groups", "forms", "numbers", "read", "shown_values", "started", "steps_of", "summary"]
+__all__ = [
+    "CALENDAR",
+    "Groups",
+    "forms",
+    "listed_values",
+    "numbers",
+    "read",
+    "shown_values",
+    "started",
+    "steps_of",
+    "summary",
+]

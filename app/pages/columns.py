@@ -179,6 +179,7 @@ class ColumnsPage(Page):
         self._name_accept()
         self.unit.show()
         self._show_editor()
+        self.steps.refresh(self.study.plan.schema)
 
     def _columns(self) -> list[Column]:
         """The columns of the table as they are marked; what the schema does not list is other."""

@@ -49,6 +49,15 @@ class CoarseningCard(Card):
         self.show()
         self.editor.form.setFocus()
 
+    def refresh(self, schema: Schema) -> None:
+        """Show the steps as they are by now, after an edit was undone; what is being typed stays."""
+        if self.isHidden() or self.editor is None or self.column.name not in schema:
+            return
+        found, wrong = read(self.editor.told, self.column)
+        now = schema.column(self.column.name).hierarchy
+        if not wrong and found != now:
+            self.editor.show_value(now.to_json() if now is not None else None)
+
     def _changed(self, tree: Mapping[str, Any] | None) -> None:
         found, wrong = read(tree, self.column)
         if not wrong:

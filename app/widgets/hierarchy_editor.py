@@ -26,12 +26,16 @@ from app import words
 from app.coarsening import (
     BANDS,
     CALENDAR,
+    CODES,
+    CUTS,
     MOST_SHOWN,
     PERIODS,
     PREFIX,
+    SUFFIX,
     TREE,
     Groups,
     forms,
+    listed_values,
     numbers,
     read,
     shown_values,
@@ -39,10 +43,12 @@ from app.coarsening import (
     steps_of,
 )
 from app.widgets.cards import row
+from app.widgets.group_tree import GroupTree
 from app.widgets.prose import Prose
 from app.widgets.table_view import LinesDelegate, RowsModel
 from engine.errors import EngineError
-from engine.table.hierarchies import from_csv
+from engine.table.code_systems import code_systems
+from engine.table.hierarchies import Hierarchy, from_csv, to_csv
 from engine.table.schema import Column
 
 Index = QModelIndex | QPersistentModelIndex
@@ -88,8 +94,8 @@ class HierarchyEditor(QWidget):
         self.column, self.others = column, dict(others or {})
         self.setObjectName(f"hierarchy-{column.name}")
         self.tree: Mapping[str, Any] | None = None
-        self._told: Mapping[str, Any] | None = None
-        self.groups = Groups.of(shown_values(column))
+        self.told: Mapping[str, Any] | None = None  # what was last said to have been decided
+        self.groups = Groups.of(listed_values(column))
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(8)
@@ -97,14 +103,19 @@ class HierarchyEditor(QWidget):
         self.form.setObjectName("hierarchy_form")
         self.form.setAccessibleName(words.say("app.coarsening.form"))
         for name in ("none", *forms(column)):
-            self.form.addItem(words.say(f"app.coarsening.forms.{name}"), name)
+            form, _, codes = name.partition(":")
+            said = code_systems()[codes].title if codes else ""
+            self.form.addItem(
+                words.say(f"app.coarsening.forms.{form}", **({"name": said} if codes else {})), name
+            )
         for name in self.others:
             self.form.addItem(words.say("app.coarsening.like", column=name), f"like:{name}")
         self.form.activated.connect(lambda place: self._choose(str(self.form.currentData())))
         self.file = QPushButton(words.say("app.coarsening.file"))
         self.file.setObjectName("hierarchy_file")
         self.file.clicked.connect(lambda checked=False: self._ask_file())
-        box.addLayout(row(self.form, self.file))
+        self.save = self._button("save", self._ask_save)
+        box.addLayout(row(self.form, self.file, self.save))
         self._build_fields(box)
         self.table = QTableView()
         self.table.setObjectName("hierarchy_table")
@@ -117,6 +128,9 @@ class HierarchyEditor(QWidget):
         self.table.verticalHeader().setDefaultSectionSize(ROW)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
         box.addWidget(self.table)
+        self.group_tree = GroupTree(column.name)
+        self.group_tree.regrouped.connect(self._regroup)
+        box.addWidget(self.group_tree)
         self._build_groups(box)
         self.note = Prose(tone="quiet", pixels=12)
         self.note.setObjectName("hierarchy_note")
@@ -131,9 +145,13 @@ class HierarchyEditor(QWidget):
         self.widths = self._line("hierarchy_bands")
         self.start = self._line("hierarchy_start")
         self.kept = self._line("hierarchy_prefix")
+        self.last = self._line("hierarchy_suffix")
+        self.cuts = self._line("hierarchy_cuts", width=260)
         self._parts: dict[str, QWidget] = {
             BANDS: self._together(("widths", self.widths), ("start", self.start)),
             PREFIX: self._together(("kept", self.kept)),
+            SUFFIX: self._together(("last_kept", self.last)),
+            CUTS: self._together(("cuts", self.cuts)),
         }
         self.periods: dict[str, QCheckBox] = {}
         part = QWidget()
@@ -150,10 +168,10 @@ class HierarchyEditor(QWidget):
         for one in self._parts.values():
             box.addWidget(one)
 
-    def _line(self, name: str) -> QLineEdit:
+    def _line(self, name: str, *, width: int = 150) -> QLineEdit:
         edit = QLineEdit()
         edit.setObjectName(name)
-        edit.setFixedWidth(150)
+        edit.setFixedWidth(width)
         edit.textEdited.connect(lambda text: self._typed(finished=False))
         edit.editingFinished.connect(self._typed)
         return edit
@@ -183,7 +201,9 @@ class HierarchyEditor(QWidget):
         self.more = self._button("more", lambda: self._regroup(self.groups.higher()))
         self.fewer = self._button("fewer", lambda: self._regroup(self.groups.lower()))
         part = QWidget()
-        line = row(self.group, self.put, self.more, self.fewer)
+        self.as_tree = self._button("as_tree", self._show)
+        self.as_tree.setCheckable(True)
+        line = row(self.group, self.put, self.more, self.fewer, self.as_tree)
         line.setContentsMargins(0, 0, 0, 0)
         part.setLayout(line)
         self._parts[TREE] = part
@@ -203,10 +223,12 @@ class HierarchyEditor(QWidget):
         """Show a hierarchy without saying that it changed."""
         if value == self.tree and self.tree is not None:
             return
-        self.tree = self._told = value
+        self.tree = self.told = value
         form = next(iter(value), "none") if value else "none"
+        if form == CODES and value is not None:
+            form = f"{CODES}:{value[CODES]}"
         if form == TREE and value is not None:
-            self.groups = Groups.of(shown_values(self.column), value[TREE])
+            self.groups = Groups.of(listed_values(self.column), value[TREE])
         with QSignalBlocker(self.form):
             self.form.setCurrentIndex(max(self.form.findData(form), 0))
         self._fill_fields(form, value or {})
@@ -218,6 +240,10 @@ class HierarchyEditor(QWidget):
             self.start.setText(str(value.get("start", 0)))
         if form == PREFIX:
             self.kept.setText(", ".join(map(str, value[PREFIX])))
+        if form == SUFFIX:
+            self.last.setText(", ".join(map(str, value[SUFFIX])))
+        if form == CUTS:
+            self.cuts.setText("; ".join(", ".join(map(str, step)) for step in value[CUTS]))
         if form == PERIODS:
             for word, tick in self.periods.items():
                 tick.setChecked(word in value[PERIODS])
@@ -237,10 +263,17 @@ class HierarchyEditor(QWidget):
             values = shown_values(self.column, hierarchy)[:MOST_SHOWN]
             rows = steps_of(hierarchy, values) if hierarchy is not None else []
             height = hierarchy.height - 1 if hierarchy is not None else 0
-        self.table.setVisible(bool(rows))
+        is_tree = form == TREE and self.as_tree.isChecked()
+        self.save.setVisible(hierarchy is not None)
+        self.group_tree.setVisible(is_tree)
+        if is_tree:
+            self.group_tree.show_groups(self.groups)
+        for part in (self.group, self.put):
+            part.setVisible(not is_tree)
+        self.table.setVisible(bool(rows) and not is_tree)
         if rows:
             self._fill_table(rows, height, by_hand=form == TREE)
-        self.note.say(self._note(form))
+        self.note.say(self._note(form, hierarchy))
         self.note.setVisible(form != "none" and not wrong)
 
     def _fill_table(self, rows: list[list[str]], height: int, *, by_hand: bool) -> None:
@@ -254,9 +287,18 @@ class HierarchyEditor(QWidget):
         self.table.setFixedHeight(min(MOST_HEIGHT, ROW * (len(rows) + 1) + 12))
         self.table.verticalScrollBar().setValue(kept)
 
-    def _note(self, form: str) -> str:
+    def _note(self, form: str, hierarchy: Hierarchy | None) -> str:
         if form != TREE:
-            return words.say("app.coarsening.last")
+            values = shown_values(self.column)
+            missed = () if hierarchy is None else hierarchy.misses(values)
+            if not missed:
+                return words.say("app.coarsening.last")
+            named = ", ".join(missed[:MOST_NAMED]) + (" …" if len(missed) > MOST_NAMED else "")
+            return words.say("app.coarsening.without", count=len(missed), every=len(values), values=named)
+        if self.as_tree.isChecked() and not self.groups.without:
+            return words.say("app.coarsening.tree.keys")
+        if not self.groups.paths:
+            return words.say("app.coarsening.no_values")
         without, every = self.groups.without, len(self.groups.paths)
         if without:
             named = ", ".join(without[:MOST_NAMED]) + (" …" if len(without) > MOST_NAMED else "")
@@ -275,16 +317,16 @@ class HierarchyEditor(QWidget):
 
     def _take(self, value: Mapping[str, Any] | None, *, as_it_is: bool = False) -> None:
         if as_it_is:
-            told, self.tree = self._told, None
+            told, self.tree = self.told, None
             self.show_value(value)
-            self._told = told
+            self.told = told
         self.tree = value
         self._show()
         self._tell()
 
     def _tell(self) -> None:
-        if self.tree != self._told:
-            self._told = self.tree
+        if self.tree != self.told:
+            self.told = self.tree
             self.changed.emit(self.tree)
 
     def _typed(self, *, finished: bool = True) -> None:
@@ -293,6 +335,8 @@ class HierarchyEditor(QWidget):
         made: dict[str, dict[str, Any]] = {
             BANDS: {BANDS: numbers(self.widths.text()), "start": start[0] if start else 0},
             PREFIX: {PREFIX: numbers(self.kept.text())},
+            SUFFIX: {SUFFIX: numbers(self.last.text())},
+            CUTS: {CUTS: [numbers(step) for step in self.cuts.text().split(";") if step.strip()]},
             PERIODS: {PERIODS: [word for word, tick in self.periods.items() if tick.isChecked()]},
         }
         if form not in made:
@@ -344,6 +388,24 @@ class HierarchyEditor(QWidget):
             self._refuse(words.say("app.coarsening.not_readable", file=place.name))
         else:
             self._take(found, as_it_is=True)
+
+    def _ask_save(self) -> None:
+        dialog = QFileDialog(self, words.say("app.coarsening.save"), "", words.say("app.coarsening.filter"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("csv")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.write_file)
+        dialog.open()
+
+    def write_file(self, path: str) -> None:
+        """Write the declared values with their groups, as other tools read them."""
+        hierarchy, _ = read(self.tree, self.column)
+        if hierarchy is None:
+            return
+        try:
+            Path(path).write_text(to_csv(hierarchy, shown_values(self.column, hierarchy)), encoding="utf-8")
+        except OSError:
+            self._refuse(words.say("app.coarsening.not_writable", file=Path(path).name))
 
     def _refuse(self, said: str) -> None:
         self.wrong.say(said)
