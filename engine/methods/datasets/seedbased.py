@@ -2,59 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
-from math import ceil, floor, sqrt
 
-import numpy as np
-
-from engine.methods.budget import budget_problems, is_replace_one, required
-from engine.methods.datasets.seeds.filtering import distance_at_most, upper_edge
 from engine.methods.datasets.seeds.learning import KINDS, NOBODY, PAIRS, Learning
-from engine.methods.datasets.seeds.making import Made, made
-from engine.methods.datasets.seeds.plan import MOST_ROWS, level_needed, most_rows, planned
-from engine.methods.datasets.synthesis.invented import invented_table
+from engine.methods.datasets.seeds.method import (
+    BINNED,
+    FIRST,
+    MODEL_SHARE,
+    RATIO,
+    WEIGHTED,
+    SeedMethod,
+    drawn_anew,
+    level_of,
+    model_rows,
+)
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import (
-    MAIN,
-    Context,
-    Expected,
-    Family,
-    Forecast,
-    Inside,
-    Method,
-    Reference,
-    Release,
-    Request,
-    Rows,
-)
-from engine.methods.shared.cells import level_problems
-from engine.methods.shared.column_cells import (
-    BINS,
-    CELL_KINDS,
-    OWN_EDGES,
-    ColumnCells,
-    columns_as_cells,
-    edge_problems,
-    is_listed,
-)
-from engine.methods.shared.promise import cap_notes, promise
-from engine.privacy.events import Event, Parallel
-from engine.privacy.mechanisms import SeededRows
-from engine.privacy.promise import Promise
-from engine.table.table import Table
-from engine.views import TableView, Text
+from engine.methods.protocol import Reference, Request
+from engine.methods.shared.column_cells import BINS, OWN_EDGES
+from engine.views import Text
 
 ID = "datasets.seedbased"
 WORDS = f"methods.{ID}"
-WEIGHTED, BINNED = "weighted", "bins"
-MOST_CELLS = 5_000
-SURE = Fraction(9, 10)
-"""The crowd may need so much of the seeds that are expected; the lot may give fewer."""
 
 
-class Seedbased(Method):
+class Seedbased(SeedMethod):
     """A synthetic table whose rows were made from people's rows and passed a test of their crowd.
 
     Notes
@@ -71,223 +42,41 @@ class Seedbased(Method):
     """
 
     id = ID
-    family = Family.DATASET
     promises = ("approximate_dp", "plausible_deniability")
-    rows = Rows.SYNTHETIC
     published = Reference(
         "Bindschaedler: Privacy-preserving seedbased data synthesis (2018)",
         "mechanism 3.1, privacy tests 3.2 and 4.2",
         "hdl:2142/101478",
     )
     parameters = (
-        Parameter(
-            "columns",
-            ParameterKind.COLUMNS,
-            minimum=1,
-            maximum=100,
-            column_kinds=CELL_KINDS,
-            needs_domain=True,
-        ),
-        Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
-        Parameter("rows", ParameterKind.INTEGER, minimum=1, maximum=MOST_ROWS),
+        *FIRST,
         Parameter("model", ParameterKind.CHOICE, default=PAIRS, choices=KINDS),
-        Parameter(
-            "model_share",
-            ParameterKind.NUMBER,
-            default="1/2",
-            minimum=Fraction(1, 20),
-            maximum=Fraction(19, 20),
-            when=("model", tuple(kind for kind in KINDS if kind != NOBODY)),
-        ),
+        replace(MODEL_SHARE, when=("model", tuple(kind for kind in KINDS if kind != NOBODY))),
         Parameter("fewest_drawn", ParameterKind.INTEGER, optional=True, minimum=0, maximum=100),
         Parameter("most_drawn", ParameterKind.INTEGER, optional=True, minimum=0, maximum=100),
         Parameter("crowd", ParameterKind.CHOICE, default=WEIGHTED, choices=(WEIGHTED, BINNED)),
-        Parameter(
-            "ratio",
-            ParameterKind.NUMBER,
-            default=2,
-            minimum=Fraction(101, 100),
-            maximum=100,
-            when=("crowd", (BINNED,)),
-        ),
+        replace(RATIO, when=("crowd", (BINNED,))),
         BINS,
         OWN_EDGES,
     )
 
-    # --- declarations ------------------------------------------------------------------------------
-
-    def further_problems(self, request: Request) -> list[Problem]:
-        values = request.values
-        columns = [request.schema.column(name) for name in values["columns"]]
-        found = level_problems([one for one in columns if is_listed(one)], parameter="columns")
-        found += edge_problems(request, columns, method=ID, parameter="columns")
-        if not found:
-            for column, cells in zip(columns, self.cells(request), strict=True):
-                if cells.size > MOST_CELLS:
-                    told = {"column": column.name, "cells": cells.size, "most": MOST_CELLS}
-                    found.append(Problem(f"{ID}.too_many_cells", told, "columns"))
-        fewest, most = _drawn(request)
-        if not 0 <= fewest <= most <= len(columns):
-            told = {"fewest": fewest, "most": most, "columns": len(columns)}
-            found.append(Problem(f"{ID}.drawn", told, "fewest_drawn"))
-        if request.rows_per_person > 1:
-            found.append(Problem(f"{ID}.several_rows", {}))
-        if is_replace_one(request):
-            found.append(Problem(f"{ID}.replace_one", {}, "budget"))
-        found += budget_problems(request, uses_delta=True)
-        return found or _crowd_problems(request)
-
-    def cells(self, request: Request) -> tuple[ColumnCells, ...]:
-        """Return the cells of every column: from declarations alone."""
-        return columns_as_cells(request, request.values["columns"])
+    def own_problems(self, request: Request) -> list[Problem]:
+        columns = len(request.values["columns"])
+        fewest, most = drawn_anew(request)
+        if 0 <= fewest <= most <= columns:
+            return []
+        told = {"fewest": fewest, "most": most, "columns": columns}
+        return [Problem(f"{ID}.drawn", told, "fewest_drawn")]
 
     def learning(self, request: Request) -> Learning:
-        """Return how the model is learnt."""
-        cells, test = self.cells(request), _planned(request)
-        budget = required(request)
-        level, failure = budget.epsilon, budget.delta
-        if test is not None:  # no more than the seeds pay
-            level, failure = (part * (1 - Fraction(1, 2**20)) for part in test.stated())
+        cells = self.cells(request)
         return Learning(
             request.values["model"],
             tuple(one.size for one in cells),
             tuple(one.ordered for one in cells),
-            level,
-            failure,
-            max(10, round(request.values["about_rows"] * _model_share(request))),
+            *level_of(request),
+            model_rows(request),
         )
 
-    def cost(self, request: Request) -> Promise:
-        test = _test(request)
-        learnt = self.learning(request).event
-        events: Event = test if learnt is None else Parallel((test, learnt))
-        if request.values["crowd"] == WEIGHTED:
-            return promise(request, events, kind="approximate_dp", further=("parts_by_lot",))
-        found = promise(request, events, kind="plausible_deniability", further=("parts_by_lot",))
-        return replace(found, terms={"k": test.least, "gamma": test.ratio})
-
-    # --- forecast ----------------------------------------------------------------------------------
-
-    def forecast(self, request: Request) -> Forecast:
-        """State the error of a share under the model: noise of its counts, and the lot of the rows."""
-        test, learning = _planned(request), self.learning(request)
-        noise = learning.deviation / learning.about_rows
-        deviation = 100 * sqrt(noise**2 + 0.25 / request.values["rows"])
-        label = Text(f"{WORDS}.numbers.share.label")
-        error = Expected(label, "whole", None, 0.6745 * deviation, 1.96 * deviation, " %")
-        known = () if learning.kind == NOBODY else (error,)
-        notes = (*cap_notes(request), Text(f"{WORDS}.notes.model_{learning.kind}"))
-        views = () if test is None else (_plan_view(test, request),)
-        return Forecast(known, views=views, notes=notes)
-
-    # --- release -----------------------------------------------------------------------------------
-
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        columns, learning, test = self.cells(request), self.learning(request), _test(request)
-        context.progress.step(0.0, "run.reading")
-        rows = tables[MAIN].rows()
-        codes = np.array([cells.codes(rows[cells.column.name]) for cells in columns])
-        share = _model_share(request)
-        apart = context.noise.bernoulli(share, codes.shape[1])  # one coin for each person
-        learnt = learning.learnt(codes[:, apart], context.noise, progress=context.progress.part(0.1, 0.7))
-        fewest, most = _drawn(request)
-        model = learnt.model(fewest=fewest, most=most)
-        found = made(
-            model,
-            np.ascontiguousarray(codes[list(learnt.order)][:, ~apart].T),
-            test,
-            context.noise,
-            progress=context.progress.part(0.7, 1.0),
-        )
-        drawn = np.empty((len(columns), test.count), dtype=np.int64)
-        drawn[list(learnt.order)] = found.rows.T
-        artefact = invented_table(columns, drawn, context.noise)
-        view = _plan_view(test, request)
-        return Release((artefact,), self.cost(request), (view,), inside=_inside(found, codes, apart))
-
-
-def _model_share(request: Request) -> Fraction:
-    """Return the share of the people that the model is learnt from."""
-    return Fraction(0) if request.values["model"] == NOBODY else Fraction(request.values["model_share"])
-
-
-def _drawn(request: Request) -> tuple[int, int]:
-    """Return how many columns are drawn anew: by default all, or up to a third fewer."""
-    columns, values = len(request.values["columns"]), request.values
-    most = columns if values["most_drawn"] is None else values["most_drawn"]
-    fewest = min(most, ceil(2 * columns / 3)) if values["fewest_drawn"] is None else values["fewest_drawn"]
-    return fewest, most
-
-
-def _ratio(request: Request) -> Fraction:
-    return Fraction(1) if request.values["crowd"] == WEIGHTED else Fraction(request.values["ratio"])
-
-
-def _test(request: Request) -> SeededRows:
-    """Return the test of a request that has been checked."""
-    found = _planned(request)
-    assert found is not None, "problems() reports a crowd that is impossible"
-    return found
-
-
-def _planned(request: Request) -> SeededRows | None:
-    budget = required(request)
-    return planned(request.values["rows"], epsilon=budget.epsilon, delta=budget.delta, ratio=_ratio(request))
-
-
-def _seeds(request: Request) -> int:
-    """Return how many seeds there may be counted on, from the number of rows that was stated."""
-    return floor(SURE * request.values["about_rows"] * (1 - _model_share(request)))
-
-
-def _crowd_problems(request: Request) -> list[Problem]:
-    """Refuse what hardly a row could pass, with the ways out: fewer rows, a larger ε, the model alone."""
-    test, seeds, budget, rows = _planned(request), _seeds(request), required(request), request.values["rows"]
-    if test is not None and test.threshold <= seeds:
-        return []
-    limits = {"delta": budget.delta, "ratio": _ratio(request)}
-    most = most_rows(seeds, epsilon=budget.epsilon, **limits)
-    level = level_needed(rows, seeds, **limits)
-    told = {"rows": rows, "seeds": seeds, "most": most, "epsilon": "" if level is None else float(level)}
-    return [Problem(f"{ID}.{'crowd' if most and level is not None else 'no_crowd'}", told, "rows")]
-
-
-def _plan_view(test: SeededRows, request: Request) -> TableView:
-    """Show what was planned: the guarantee of the table first, that of one row beside it, never alone."""
-    budget, (level, failure) = required(request), test.each()
-    table = {"epsilon": float(budget.epsilon), "delta": float(budget.delta), "rows": test.count}
-    each = {"epsilon": float(level), "delta": float(failure)}
-    rows = (
-        ("table", Text(f"{WORDS}.views.plan.level", table)),
-        ("each", Text(f"{WORDS}.views.plan.level", each)),
-        ("threshold", test.threshold),
-        ("least", test.least),
-        ("blur", round(float(test.rate), 6)),
-        ("alone", Text(f"{WORDS}.views.plan.in_twenty")),
-    )
-    return TableView(
-        Text(f"{WORDS}.views.plan.title"),
-        (Text(f"{WORDS}.views.plan.what"), Text(f"{WORDS}.views.plan.value")),
-        tuple((Text(f"{WORDS}.views.plan.{name}"), value) for name, value in rows),
-        Text(f"{WORDS}.views.plan.note"),
-    )
-
-
-def _filtered(found: Made) -> float:
-    """Return how far rows from seeds may lie from what they would be without a test."""
-    return distance_at_most(small=upper_edge(found.unsure, found.tried), passing=1.0)
-
-
-def _inside(found: Made, codes: np.ndarray, apart: np.ndarray) -> Inside:
-    """Say to the custodian alone how often the test was passed: outside it would tell of the rows."""
-    figures = {
-        "seeds": int((~apart).sum()),
-        "model_rows": int(apart.sum()),
-        "tried": found.tried,
-        "from_model_alone": found.alone,
-        "filtered": round(_filtered(found), 4),
-    }
-    rows = tuple((Text(f"{WORDS}.views.inside.{name}"), value) for name, value in figures.items())
-    headings = (Text(f"{WORDS}.views.plan.what"), Text(f"{WORDS}.views.plan.value"))
-    view = TableView(Text(f"{WORDS}.views.inside.title"), headings, rows, Text(f"{WORDS}.views.inside.note"))
-    return Inside((view,), figures)
+    def note(self, request: Request) -> Text:
+        return Text(f"{WORDS}.notes.model_{request.values['model']}")

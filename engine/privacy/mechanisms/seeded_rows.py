@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _FLOATS = 2.0**-30
 """Relative, more than likelihoods are off by."""
+_SMALLEST = 1e-300
+"""In place of probabilities that no number holds."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ class SeededRows(Mechanism):
 
     def each(self) -> tuple[Fraction, Fraction]:
         """Return (ε, δ) of one row, rounded up. It says nothing about the table."""
-        failure = math.exp(-float(self.rate * (self.threshold - self.least))) / float(self.alone)
+        passing = math.exp(-float(self.rate * (self.threshold - self.least)))
+        failure = max(passing, _SMALLEST) / float(self.alone)
         if failure >= 1:
             return Fraction(0), Fraction(1)
         level = float(self.rate) + math.log1p(float(self.ratio) * (1 + _FLOATS) / self.least)

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +22,10 @@ GRID = 2**30
 
 class SeedModel(ABC):
     """Makes rows from seeds. It has been learnt from other people, or from nobody."""
+
+    def batch(self, seeds: int) -> int:
+        """Return how many rows are best tried at a time."""
+        return 1 << 15
 
     @abstractmethod
     def made(self, seeds: Codes, noise: Noise) -> Codes:
@@ -217,18 +220,3 @@ class Prefixes:
                 if column + 1 >= first:
                     found[:, column + 1 - first] = np.where(alive, self.members[column][place], 0)
         return found
-
-
-def even(sizes: Sequence[int], *, fewest: int, most: int) -> ColumnModel:
-    """Return the model of nobody: every declared cell is equally likely, whatever the other columns hold."""
-    return separate([np.full(size, 1 / size) for size in sizes], fewest=fewest, most=most)
-
-
-def separate(shares: Sequence[Floats], *, fewest: int, most: int) -> ColumnModel:
-    """Return the model of columns that have nothing to do with each other, from the shares of each."""
-    return ColumnModel(tuple(Conditional.of(one[None, :]) for one in shares), fewest, most)
-
-
-def combinations(sizes: Sequence[int]) -> int:
-    """Return how many rows there can be."""
-    return prod(sizes)

@@ -199,3 +199,15 @@ def test_how_often_rows_passed_stays_inside():
     assert not any(name in said for name in release.inside.figures)
     assert release.inside.figures["seeds"] + release.inside.figures["model_rows"] == 4000
     assert all(isinstance(row[0], Text) for row in release.inside.views[0].rows)
+
+
+@pytest.mark.parametrize("model", ["pairs", "nobody"])
+@pytest.mark.parametrize("rows", [1, 20])
+def test_whatever_the_level_the_claim_holds_and_the_forecast_answers(model, rows):
+    """Screens ask at levels that nobody would choose, and a level may be as large as a budget can be."""
+    for epsilon in (Fraction(1, 10**6), Fraction(1), Fraction(1000), Fraction(10**12)):
+        for delta in (Fraction(1, 10**15), Fraction(1, 3)):
+            request = request_for({"model": model, "rows": rows}, Budget(epsilon, delta))
+            assert len(method(ID).forecast(request).errors) == (model == "pairs")
+            if not method(ID).problems(request):
+                assert total([method(ID).cost(request)], delta=delta).epsilon <= epsilon

@@ -1,0 +1,277 @@
+"""What the methods of rows from seeds share: what they ask, refuse, promise and release."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, floor, sqrt
+
+import numpy as np
+
+from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.datasets.latent_model.moments import Moments
+from engine.methods.datasets.seeds.filtering import distance_at_most, upper_edge
+from engine.methods.datasets.seeds.learning import NOBODY, Learning
+from engine.methods.datasets.seeds.making import Made, made
+from engine.methods.datasets.seeds.plan import MOST_ROWS, level_needed, most_rows, planned
+from engine.methods.datasets.synthesis.invented import invented_table
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import (
+    MAIN,
+    Context,
+    Expected,
+    Family,
+    Forecast,
+    Inside,
+    Method,
+    Release,
+    Request,
+    Rows,
+)
+from engine.methods.shared.cells import level_problems
+from engine.methods.shared.column_cells import (
+    CELL_KINDS,
+    ColumnCells,
+    columns_as_cells,
+    edge_problems,
+    is_listed,
+)
+from engine.methods.shared.promise import cap_notes, promise
+from engine.privacy.events import Event, Parallel
+from engine.privacy.mechanisms import SeededRows
+from engine.privacy.promise import Promise
+from engine.table.table import Table
+from engine.views import TableView, Text
+
+ID = "datasets.seedbased"
+WORDS = f"methods.{ID}"
+WEIGHTED, BINNED = "weighted", "bins"
+MOST_CELLS = 5_000
+SURE = Fraction(9, 10)
+"""The crowd may need so much of the seeds that are expected; the lot may give fewer."""
+
+
+# What every method of rows from seeds asks first
+FIRST = (
+    Parameter(
+        "columns",
+        ParameterKind.COLUMNS,
+        minimum=1,
+        maximum=100,
+        column_kinds=CELL_KINDS,
+        needs_domain=True,
+    ),
+    Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
+    Parameter("rows", ParameterKind.INTEGER, minimum=1, maximum=MOST_ROWS),
+)
+MODEL_SHARE = Parameter(
+    "model_share",
+    ParameterKind.NUMBER,
+    default="1/2",
+    minimum=Fraction(1, 20),
+    maximum=Fraction(19, 20),
+)
+RATIO = Parameter("ratio", ParameterKind.NUMBER, default=2, minimum=Fraction(101, 100), maximum=100)
+
+
+class SeedMethod(Method):
+    """A synthetic table whose rows were made from people's rows and passed a test of their crowd.
+
+    Notes
+    -----
+    Its words are those of ``datasets.seedbased``; a method below says how a row is made from a seed.
+    """
+
+    family = Family.DATASET
+    rows = Rows.SYNTHETIC
+    libraries = ()
+
+    # --- declarations ------------------------------------------------------------------------------
+
+    def further_problems(self, request: Request) -> list[Problem]:
+        values = request.values
+        columns = [request.schema.column(name) for name in values["columns"]]
+        found = level_problems([one for one in columns if is_listed(one)], parameter="columns")
+        found += edge_problems(request, columns, method=ID, parameter="columns")
+        if not found:
+            for column, cells in zip(columns, self.cells(request), strict=True):
+                if cells.size > MOST_CELLS:
+                    told = {"column": column.name, "cells": cells.size, "most": MOST_CELLS}
+                    found.append(Problem(f"{ID}.too_many_cells", told, "columns"))
+        found += self.own_problems(request)
+        if request.rows_per_person > 1:
+            found.append(Problem(f"{ID}.several_rows", {}))
+        if is_replace_one(request):
+            found.append(Problem(f"{ID}.replace_one", {}, "budget"))
+        found += budget_problems(request, uses_delta=True)
+        return found or _crowd_problems(request)
+
+    @abstractmethod
+    def own_problems(self, request: Request) -> list[Problem]:
+        """Say what is wrong with what only this method asks."""
+
+    def cells(self, request: Request) -> tuple[ColumnCells, ...]:
+        """Return the cells of every column: from declarations alone."""
+        return columns_as_cells(request, request.values["columns"])
+
+    @abstractmethod
+    def learning(self, request: Request) -> Learning | Moments:
+        """Return how the model is learnt."""
+
+    def cost(self, request: Request) -> Promise:
+        test = _test(request)
+        learnt = self.learning(request).event
+        events: Event = test if learnt is None else Parallel((test, learnt))
+        if _ratio(request) == 1:
+            return promise(request, events, kind="approximate_dp", further=("parts_by_lot",))
+        found = promise(request, events, kind="plausible_deniability", further=("parts_by_lot",))
+        return replace(found, terms={"k": test.least, "gamma": test.ratio})
+
+    # --- forecast ----------------------------------------------------------------------------------
+
+    def forecast(self, request: Request) -> Forecast:
+        """State the error of a share under the model: noise of its counts, and the lot of the rows."""
+        test, learning = _planned(request), self.learning(request)
+        noise = learning.deviation / learning.about_rows
+        deviation = 100 * sqrt(noise**2 + 0.25 / request.values["rows"])
+        label = Text(f"{WORDS}.numbers.share.label")
+        error = Expected(label, "whole", None, 0.6745 * deviation, 1.96 * deviation, " %")
+        known = (error,) if learning.deviation else ()
+        notes = (*cap_notes(request), self.note(request))
+        views = () if test is None else (_plan_view(test, request),)
+        return Forecast(known, views=views, notes=notes)
+
+    @abstractmethod
+    def note(self, request: Request) -> Text:
+        """Say what the model carries of what belongs together."""
+
+    # --- release -----------------------------------------------------------------------------------
+
+    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+        columns, learning, test = self.cells(request), self.learning(request), _test(request)
+        context.progress.step(0.0, "run.reading")
+        rows = tables[MAIN].rows()
+        codes = np.array([cells.codes(rows[cells.column.name]) for cells in columns])
+        share = _model_share(request)
+        apart = context.noise.bernoulli(share, codes.shape[1])  # one coin for each person
+        learnt = learning.learnt(codes[:, apart], context.noise, progress=context.progress.part(0.1, 0.7))
+        fewest, most = drawn_anew(request)
+        model = learnt.model(fewest=fewest, most=most)
+        found = made(
+            model,
+            np.ascontiguousarray(codes[list(learnt.order)][:, ~apart].T),
+            test,
+            context.noise,
+            progress=context.progress.part(0.7, 1.0),
+        )
+        drawn = np.empty((len(columns), test.count), dtype=np.int64)
+        drawn[list(learnt.order)] = found.rows.T
+        artefact = invented_table(columns, drawn, context.noise)
+        view = _plan_view(test, request)
+        return Release((artefact,), self.cost(request), (view,), inside=_inside(found, codes, apart))
+
+
+def _model_share(request: Request) -> Fraction:
+    """Return the share of the people that the model is learnt from."""
+    if request.values.get("model") == NOBODY:
+        return Fraction(0)
+    return Fraction(request.values["model_share"])
+
+
+def model_rows(request: Request) -> int:
+    """Return roughly how many rows the model is learnt from."""
+    return max(10, round(request.values["about_rows"] * _model_share(request)))
+
+
+def level_of(request: Request) -> tuple[Fraction, Fraction]:
+    """Return (ε, δ) that learning may cost: no more than the seeds pay, who are other people."""
+    test, budget = _planned(request), required(request)
+    if test is None:
+        return budget.epsilon, budget.delta
+    level, failure = test.stated()
+    return level * (1 - Fraction(1, 2**20)), failure * (1 - Fraction(1, 2**20))
+
+
+def drawn_anew(request: Request) -> tuple[int, int]:
+    """Return how many columns are drawn anew: by default all, or up to a third fewer."""
+    columns = len(request.values["columns"])
+    fewest, most = request.values.get("fewest_drawn"), request.values.get("most_drawn")
+    most = columns if most is None else most
+    return min(most, ceil(2 * columns / 3)) if fewest is None else fewest, most
+
+
+def _ratio(request: Request) -> Fraction:
+    return Fraction(1) if request.values.get("crowd") == WEIGHTED else Fraction(request.values["ratio"])
+
+
+def _test(request: Request) -> SeededRows:
+    """Return the test of a request that has been checked."""
+    found = _planned(request)
+    assert found is not None, "problems() reports a crowd that is impossible"
+    return found
+
+
+def _planned(request: Request) -> SeededRows | None:
+    budget = required(request)
+    return planned(request.values["rows"], epsilon=budget.epsilon, delta=budget.delta, ratio=_ratio(request))
+
+
+def _seeds(request: Request) -> int:
+    """Return how many seeds there may be counted on, from the number of rows that was stated."""
+    return floor(SURE * request.values["about_rows"] * (1 - _model_share(request)))
+
+
+def _crowd_problems(request: Request) -> list[Problem]:
+    """Refuse what hardly a row could pass, with the ways out: fewer rows, a larger ε, the model alone."""
+    test, seeds, budget, rows = _planned(request), _seeds(request), required(request), request.values["rows"]
+    if test is not None and test.threshold <= seeds:
+        return []
+    limits = {"delta": budget.delta, "ratio": _ratio(request)}
+    most = most_rows(seeds, epsilon=budget.epsilon, **limits)
+    level = level_needed(rows, seeds, **limits)
+    told = {"rows": rows, "seeds": seeds, "most": most, "epsilon": "" if level is None else float(level)}
+    return [Problem(f"{ID}.{'crowd' if most and level is not None else 'no_crowd'}", told, "rows")]
+
+
+def _plan_view(test: SeededRows, request: Request) -> TableView:
+    """Show what was planned: the guarantee of the table first, that of one row beside it, never alone."""
+    budget, (level, failure) = required(request), test.each()
+    table = {"epsilon": float(budget.epsilon), "delta": float(budget.delta), "rows": test.count}
+    each = {"epsilon": float(level), "delta": float(failure)}
+    rows = (
+        ("table", Text(f"{WORDS}.views.plan.level", table)),
+        ("each", Text(f"{WORDS}.views.plan.level", each)),
+        ("expected", _seeds(request)),
+        ("threshold", test.threshold),
+        ("least", test.least),
+        ("blur", round(float(test.rate), 6)),
+        ("alone", Text(f"{WORDS}.views.plan.in_twenty")),
+    )
+    return TableView(
+        Text(f"{WORDS}.views.plan.title"),
+        (Text(f"{WORDS}.views.plan.what"), Text(f"{WORDS}.views.plan.value")),
+        tuple((Text(f"{WORDS}.views.plan.{name}"), value) for name, value in rows),
+        Text(f"{WORDS}.views.plan.note"),
+    )
+
+
+def _filtered(found: Made) -> float:
+    """Return how far rows from seeds may lie from what they would be without a test."""
+    return distance_at_most(small=upper_edge(found.unsure, found.tried), passing=1.0)
+
+
+def _inside(found: Made, codes: np.ndarray, apart: np.ndarray) -> Inside:
+    """Say to the custodian alone how often the test was passed: outside it would tell of the rows."""
+    figures = {
+        "seeds": int((~apart).sum()),
+        "model_rows": int(apart.sum()),
+        "tried": found.tried,
+        "from_model_alone": found.alone,
+        "filtered": round(_filtered(found), 4),
+    }
+    rows = tuple((Text(f"{WORDS}.views.inside.{name}"), value) for name, value in figures.items())
+    headings = (Text(f"{WORDS}.views.plan.what"), Text(f"{WORDS}.views.plan.value"))
+    view = TableView(Text(f"{WORDS}.views.inside.title"), headings, rows, Text(f"{WORDS}.views.inside.note"))
+    return Inside((view,), figures)

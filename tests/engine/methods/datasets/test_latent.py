@@ -1,0 +1,100 @@
+"""Invented rows from points: declared cells only, as many as planned, refused without a row."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.methods.catalogue import method
+from engine.methods.protocol import Budget, Context
+from engine.privacy.accounting import total
+from engine.privacy.mechanisms import DiscreteGaussian, SeededRows
+from engine.privacy.promise import Neighbours
+from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.table import Table
+from tests.engine.methods.datasets.test_seedbased import ALL, BUDGET, COLUMNS, HARD, declared, some_rows
+from tests.noise_source import seeded_noise
+
+ID = "datasets.latent"
+GIVEN = {"columns": ALL, "about_rows": 4000, "rows": 20, "bins": 8, "dimensions": 2}
+
+
+def request_for(given=None, budget=BUDGET, schema=None):
+    return method(ID).request({"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget)
+
+
+def made(frame, given=None, budget=BUDGET):
+    request = request_for(given, budget)
+    assert not method(ID).problems(request), method(ID).problems(request)
+    noise = seeded_noise(5)
+    release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
+    assert noise.counted == release.promise.drawn()
+    return release
+
+
+def test_as_many_rows_of_declared_cells_as_planned():
+    release = made(some_rows(), {"rows": 60}, Budget(Fraction(20), Fraction(1, 10**6)))
+    frame = release.artefacts[0].frame
+    assert len(frame) == 60 and set(frame["sex"]) <= {"f", "m", "other", ""}
+    assert pd.to_numeric(frame["age"][frame["age"] != ""]).between(0, 99).all()
+    # seeds take part, and what belongs together stays together
+    assert release.inside.figures["from_model_alone"] < 30
+    assert (frame["ward"][frame["sex"] == "m"] == "a").mean() > 0.6
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_whatever_the_rows_hold_as_many_come_out(n):
+    frame = pd.DataFrame(
+        {
+            "sex": pd.Series(["x", "", None, "f", "1", "F ", "nan"][:n], dtype="object"),
+            "ward": pd.Series(["a", "a", None, "f", "1", "F ", "nan"][:n], dtype="object"),
+            "age": pd.Series(HARD[:n], dtype=float),
+            "bmi": pd.Series(HARD[:n][::-1], dtype=float),
+        }
+    )
+    assert len(made(frame).artefacts[0].frame) == 20
+
+
+def test_both_parts_are_paid_for_and_the_largest_counts():
+    promised = method(ID).cost(request_for())
+    test, learnt = promised.loss.events.parts
+    assert isinstance(test, SeededRows) and isinstance(learnt, DiscreteGaussian)
+    assert promised.loss.events.together(Neighbours.ADD_REMOVE) == (test,)
+    assert total([promised], delta=BUDGET.delta).epsilon <= BUDGET.epsilon
+    assert promised.kind == "plausible_deniability" and promised.terms["k"] == test.least
+    assert learnt.sensitivity**2 >= 4 * 5 // 2
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "code"),
+    [
+        ({"rows": None}, {}, "parameters.unfilled"),
+        ({}, {"budget": Budget(Fraction(1))}, "budget.delta_needed"),
+        ({"columns": ["many", "sex"]}, {}, f"{ID}.too_many_cells"),
+        ({"columns": ["flat"]}, {}, "datasets.seedbased.no_edges"),
+        ({"rows": 5000}, {}, "datasets.seedbased.crowd"),
+        (
+            {},
+            {"schema": Schema((Column("pid", Role.PERSON_KEY), *COLUMNS), rows_per_person=2)},
+            "datasets.seedbased.several_rows",
+        ),
+    ],
+)
+def test_what_cannot_work_is_said_from_declarations_alone(given, options, code):
+    further = (
+        declared("flat", Kind.NUMBER, minimum=Fraction(1), maximum=Fraction(1)),
+        declared("many", Kind.CATEGORY, values=tuple(f"v{place}" for place in range(1600))),
+    )
+    options = {"schema": Schema((*COLUMNS, *further))} | options
+    found = method(ID).problems(request_for(given, **options))
+    assert [problem.code for problem in found] == [code]
+
+
+def test_the_forecast_needs_no_row():
+    far = Budget(Fraction(10**12), Fraction(1, 10**15))
+    assert method(ID).forecast(request_for(budget=far)).errors
+    forecast = method(ID).forecast(request_for())
+    assert forecast.errors[0].limit > 0 and forecast.notes[-1].values == {"dimensions": 2}
+    assert np.isfinite(forecast.errors[0].limit)
