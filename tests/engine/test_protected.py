@@ -78,4 +78,5 @@ def test_texts_leave_a_place_for_the_custodians_word() -> None:
         for name, text in texts.catalogue().items()
         if re.search(r"\b(persons?|people|patients?)\b", re.sub(r"\{[^}]*\}", "", text), re.IGNORECASE)
     }
+    plain -= {name for name in plain if name.endswith(".aliases")}  # words to find a method by, never shown
     assert not {name for name in plain if not name.startswith(SPEAK_OF_OTHERS) and "_local" not in name}
