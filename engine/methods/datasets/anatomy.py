@@ -26,7 +26,7 @@ from engine.methods.protocol import (
     TableArtefact,
 )
 from engine.methods.shared.promise import unbounded
-from engine.methods.shared.rows import entry, shuffled, written_cells
+from engine.methods.shared.rows import entry, leaving, written_cells
 from engine.privacy.promise import Promise
 from engine.risk.encoding import encode_column
 from engine.table.schema import Role
@@ -98,7 +98,7 @@ class Anatomy(Method):
         name = values["bucket"]
         cells = {column.name: written_cells(rows[column.name], column) for column in columns}
         labels = [str(one + 1) for one in number.tolist()]
-        own = shuffled(pd.DataFrame({**cells, name: labels}, dtype="str"), context.chance)
+        own = pd.DataFrame({**cells, name: labels}, dtype="str")
         told = pd.DataFrame({name: number, sensitive.name: written_cells(rows[sensitive.name], sensitive)})
         told = told.sort_values([name, sensitive.name], ignore_index=True)
         told[name] = [str(one + 1) for one in told[name].tolist()]
@@ -106,7 +106,9 @@ class Anatomy(Method):
         right, blind = guessed(found, value, [one.ranks[one.codes] for one in others])
         numbered = DictionaryEntry(name, Text("datasets.bucket"), "text")
         artefacts = (
-            TableArtefact("rows", (own,), (*(entry(column, "as_it_is") for column in columns), numbered)),
+            leaving(
+                "rows", own, (*(entry(column, "as_it_is") for column in columns), numbered), context.chance
+            ),
             TableArtefact("values", (told.astype("str"),), (numbered, entry(sensitive, "of_the_bucket"))),
         )
         return Release(artefacts, self.cost(request), inside=_inside(found, right, blind))

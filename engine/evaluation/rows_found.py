@@ -1,0 +1,79 @@
+"""How many people are found again in the released rows by who knows them as they were. Stays inside."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
+from engine.methods.protocol import Family, Rows, TableArtefact
+from engine.methods.shared.rows import written_cells
+from engine.risk.encoding import IDENTIFYING
+from engine.risk.released_rows import found_again
+from engine.table.declared import key_texts
+from engine.table.schema import Schema
+from engine.table.table import Table
+from engine.views import Cell, NumberView, TableView, Text
+
+ID = "risk.rows_found"
+WORDS = f"measures.{ID}"
+SHOWN = ("right", "alone_right", "alone_wrong", "exactly", "blind")
+
+
+class RowsFound(InternalMeasure):
+    """Linkage of released rows to original ones: the nearest row, rows that read exactly alike, by lot.
+
+    Notes
+    -----
+    See `engine.risk.released_rows.found_again`. The rows that were left out are looked for too.
+    """
+
+    id = ID
+    families = frozenset({Family.DATASET})
+    needs = frozenset({Need.USED, Need.RELEASE})
+
+    def further_applies(self, subject: Subject) -> bool:
+        return subject.method.rows in (Rows.COARSER, Rows.REAL)
+
+    def evaluate(self, context: Private) -> InternalMeasured:
+        tables = [one for one in context.release.artefacts if isinstance(one, TableArtefact)]
+        origin = tables[0].origins if tables else None
+        if origin is None:
+            return InternalMeasured()
+        schema, frame = context.subject.request.schema, tables[0].frame
+        names = [name for name in map(str, frame) if name in schema and name in context.used]
+        columns = [column for column in map(schema.column, names) if column.role in IDENTIFYING]
+        if not columns:
+            return InternalMeasured()
+        rows = context.used.rows()
+        original = pd.DataFrame(
+            {one.name: written_cells(rows[one.name], one) for one in columns}, dtype="str"
+        )
+        released = frame[[one.name for one in columns]]
+        person = people_of(context.used, schema)
+        found = found_again(
+            original, released, columns, origin=origin, person=person, progress=context.progress
+        )
+        figures = {name: round(value, 6) for name, value in asdict(found).items()}
+        lines: list[tuple[Cell, ...]] = [
+            (Text(f"{WORDS}.numbers.{name}.label"), figures[name]) for name in SHOWN
+        ]
+        headings = tuple(Text(f"{WORDS}.views.{name}") for name in ("figure", "share"))
+        values = {"records": found.records, "columns": ", ".join(one.name for one in columns)}
+        view = TableView(
+            Text(f"{WORDS}.views.title"), headings, tuple(lines), Text(f"{WORDS}.views.note", values)
+        )
+        number = NumberView(
+            Text(f"{WORDS}.numbers.right.label"), figures["right"], Text(f"{WORDS}.numbers.right")
+        )
+        return InternalMeasured((number, view), figures)
+
+
+def people_of(table: Table, schema: Schema) -> np.ndarray:
+    """Return the number of the person of every row; every row is one where there is no key."""
+    key = schema.person_key
+    if key is None or key.name not in table:
+        return np.arange(table.n_rows)
+    return np.asarray(pd.factorize(np.array(key_texts(table.rows()[key.name]), dtype=object))[0])
