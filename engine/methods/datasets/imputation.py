@@ -308,10 +308,11 @@ def _draw(work: Work, chain: Chain, rows: npt.NDArray[np.int64], chance: np.rand
         drawn = chain.replace(original, {name: own[rows] for name, own in work.replaced.items()}, chance)
     cells = {}
     for name, cell in work.cells.items():
-        cells[name] = cell.to_numpy(dtype=object)[rows]
+        kept = cell.iloc[rows].reset_index(drop=True)
         if str(name) in work.replaced:
-            made = np.array(written(work.variables[str(name)], drawn[str(name)], chance), dtype=object)
-            cells[name] = np.where(work.replaced[str(name)][rows], made, cells[name])
+            made = written(work.variables[str(name)], drawn[str(name)], chance)
+            kept = made if work.is_full else made.where(work.replaced[str(name)][rows], kept)
+        cells[name] = kept
     return work.rules.complete(pd.DataFrame(cells, dtype="str"))
 
 

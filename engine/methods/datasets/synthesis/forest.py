@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.methods.datasets.synthesis.partition import Growing, Leaves, drawn
+from engine.methods.datasets.synthesis.partition import Growing, Leaves, Tree
 from engine.methods.datasets.synthesis.variables import Amounts, Codes, Floats, Levels, Variable, values_of
 
 PREDICTORS_TRIED = 0.5
@@ -18,7 +18,7 @@ class Forest:
     """Trees, of which one is drawn for each row; the donor is any row of the leaf that it leads to."""
 
     target: Variable
-    trees: tuple[Leaves, ...]
+    trees: tuple[Tree, ...]
     beyond: float = 0.0
 
     def redrawn(self, chance: np.random.Generator) -> Forest:
@@ -29,8 +29,7 @@ class Forest:
         """Draw one value for each of n rows."""
         found = np.empty(n)
         for tree, rows in _by_tree(self.trees, n, chance):
-            donors, leaf = tree.places([own[rows] for own in predictors], len(rows), chance)
-            found[rows] = drawn(self.target, tree, donors, leaf, chance)
+            found[rows] = tree.draw([own[rows] for own in predictors], len(rows), chance)
         return found
 
 
@@ -101,12 +100,13 @@ def forest(
     for _ in range(trees if growing.encoders else 1):
         weights = np.bincount(chance.integers(len(rows), size=len(rows)), minlength=len(rows))
         grown.append(growing.leaves(smallest=smallest, weights=weights, tried=PREDICTORS_TRIED))
-    return Forest(target, tuple(grown))
+    return Forest(target, tuple(Tree(target, one) for one in grown))
 
 
 def kernel(found: Forest) -> Kernel:
     """Return the form of a forest that spreads the predictions of its trees."""
-    return Kernel(found.target, found.trees, tuple(_said(found.target, tree) for tree in found.trees))
+    trees = tuple(tree.leaves for tree in found.trees)
+    return Kernel(found.target, trees, tuple(_said(found.target, tree) for tree in trees))
 
 
 def _said(target: Variable, tree: Leaves) -> Floats:
@@ -121,7 +121,7 @@ def _said(target: Variable, tree: Leaves) -> Floats:
     return said
 
 
-def _by_tree(trees: tuple[Leaves, ...], n: int, chance: np.random.Generator) -> list[tuple[Leaves, Codes]]:
+def _by_tree(trees: tuple[Tree, ...], n: int, chance: np.random.Generator) -> list[tuple[Tree, Codes]]:
     number = chance.integers(len(trees), size=n)
     order = np.argsort(number, kind="stable")
     ends = np.searchsorted(number[order], np.arange(1, len(trees)))

@@ -68,6 +68,8 @@ def learning(kind: Synthesiser, *, smallest: int, chance: np.random.Generator, t
         Of a forest.
     """
 
+    kind = Synthesiser(kind)
+
     def learn(
         target: Variable, predictors: list[Variable], rows: Codes, *, is_pattern: bool = False
     ) -> Model:

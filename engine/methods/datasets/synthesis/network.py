@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.methods.datasets.synthesis.design import Design, bins
-from engine.methods.datasets.synthesis.partition import Leaves, drawn
+from engine.methods.datasets.synthesis.partition import Leaves, Tree
 from engine.methods.datasets.synthesis.regression import blocks, chosen
 from engine.methods.datasets.synthesis.variables import Amounts, Codes, Floats, Levels, Variable, values_of
 
@@ -36,7 +36,7 @@ class Network:
     target: Variable
     design: Design | None
     model: MLPClassifier | None
-    donors: Leaves
+    donors: Tree
     beyond: float = 0.0
 
     def redrawn(self, chance: np.random.Generator) -> Network:
@@ -45,12 +45,10 @@ class Network:
 
     def draw(self, predictors: list[Floats], n: int, chance: np.random.Generator) -> Floats:
         """Draw one value for each of n rows."""
-        leaf = self._classes(predictors, n, chance)
-        donors = self.donors.start[leaf] + (chance.random(n) * self.donors.count[leaf]).astype(np.int64)
-        return drawn(self.target, self.donors, donors, leaf, chance)
+        return self.donors.drawn_in(self._classes(predictors, n, chance), chance)
 
     def _classes(self, predictors: list[Floats], n: int, chance: np.random.Generator) -> Codes:
-        count = self.donors.count
+        count = self.donors.leaves.count
         if self.model is None or self.design is None:
             return np.asarray(chance.choice(len(count), size=n, p=count / count.sum()))
         found = np.empty(n, dtype=np.int64)
@@ -76,7 +74,7 @@ def network(target: Variable, predictors: list[Variable], rows: Codes, *, smalle
     if isinstance(target, Amounts):
         classes = np.searchsorted(bins(values, smallest=smallest), values, side="right")
     count = np.bincount(classes, minlength=target.size if isinstance(target, Levels) else 1)
-    donors = Leaves(None, (), order, np.cumsum(count) - count, count)
+    donors = Tree(target, Leaves(None, (), order, np.cumsum(count) - count, count))
     seen = np.empty((len(rows), 0))
     if predictors and (count > 0).sum() > 1:
         design = Design.fitted(predictors, rows, smallest=smallest, in_bins=True)

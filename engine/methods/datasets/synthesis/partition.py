@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,11 +93,6 @@ class Leaves:
     start: Codes
     count: Codes
 
-    def places(self, predictors: list[Floats], n: int, chance: np.random.Generator) -> tuple[Codes, Codes]:
-        """Draw a donor for each of n rows: its place in `rows`, and its leaf."""
-        leaf = self.leaf(predictors, n)
-        return self.start[leaf] + (chance.random(n) * self.count[leaf]).astype(np.int64), leaf
-
     def leaf(self, predictors: list[Floats], n: int) -> Codes:
         """Return the leaf that each of n rows leads to."""
         if self.tree is None:
@@ -106,7 +102,14 @@ class Leaves:
 
 @dataclass(frozen=True)
 class Tree:
-    """A column drawn from the leaves of one tree."""
+    """A column drawn from the leaves of one tree, or from any other groups of rows.
+
+    Notes
+    -----
+    A number that few rows share moves towards its neighbour in the leaf. A value of at least `ATOM` of the
+    rows stays as it is: people round to it, or it is a limit. Spreading such values evenly would make the
+    table easy to tell from a real one.
+    """
 
     target: Variable
     leaves: Leaves
@@ -118,8 +121,44 @@ class Tree:
 
     def draw(self, predictors: list[Floats], n: int, chance: np.random.Generator) -> Floats:
         """Draw one value for each of n rows."""
-        donors, leaf = self.leaves.places(predictors, n, chance)
-        return drawn(self.target, self.leaves, donors, leaf, chance)
+        return self.drawn_in(self.leaves.leaf(predictors, n), chance)
+
+    def drawn_in(self, leaf: Codes, chance: np.random.Generator) -> Floats:
+        """Draw one value from the leaf of each row."""
+        found, n = self.leaves, len(leaf)
+        donors = found.start[leaf] + (chance.random(n) * found.count[leaf]).astype(np.int64)
+        own = self._values[donors]
+        if isinstance(self.target, Levels):
+            return own
+        below, above, stays = self._gaps
+        towards = np.where(chance.random(n) < 0.5, below[donors], above[donors])
+        share = chance.random(n)
+        moved = self.target.placed((1 - share) * own + share * towards)
+        return np.where(stays[donors], np.clip(own, self.target.low, self.target.high), moved)
+
+    @cached_property
+    def _values(self) -> Floats:
+        return values_of(self.target)[self.leaves.rows]
+
+    @cached_property
+    def _gaps(self) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+        """For each place in the leaves: the values before and after it there, and whether it stays."""
+        target, found = self.target, self.leaves
+        assert isinstance(target, Amounts)
+        values, place = self._values, np.arange(len(self.leaves.rows))
+        occupied = found.count > 0
+        count, start = found.count[occupied], found.start[occupied]
+        in_order = np.argsort(start)
+        first = np.repeat(start[in_order], count[in_order])
+        last = first + np.repeat(count[in_order], count[in_order]) - 1
+        begins = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+        length = np.diff(np.append(begins, len(values)))
+        run_first = np.repeat(begins, length)
+        run_last = run_first + np.repeat(length, length) - 1
+        passes = target.is_rare[found.rows]  # a rare value passes by rows that have the same one
+        below = np.maximum(np.where(passes, run_first, place) - 1, first)
+        above = np.minimum(np.where(passes, run_last, place) + 1, last)
+        return values[below], values[above], target.is_atom[found.rows]
 
 
 def leaves(target: Variable, predictors: list[Variable], rows: Codes, *, smallest: int) -> Leaves:
@@ -204,36 +243,6 @@ class Growing:
         inside = np.argsort(place[self.order], kind="stable")
         count = np.bincount(place[self.rows], minlength=tree.tree_.node_count)
         return Leaves(tree, self.encoders, self.order[inside], np.cumsum(count) - count, count)
-
-
-def drawn(target: Variable, found: Leaves, donors: Codes, leaf: Codes, chance: np.random.Generator) -> Floats:
-    """Return the values of donors; a number that few people share moves towards its neighbour in the leaf.
-
-    Notes
-    -----
-    A value of at least `ATOM` of the rows stays as it is: people round to it, or it is a limit. Spreading
-    such values evenly would make the table easy to tell from a real one.
-    """
-    own = values_of(target)[found.rows[donors]]
-    if isinstance(target, Levels):
-        return own
-    first = found.start[leaf]
-    last = first + found.count[leaf] - 1
-    next_one = np.clip(_neighbours(target, found, donors, chance.random(len(donors)) < 0.5), first, last)
-    towards = values_of(target)[found.rows[next_one]]
-    share = chance.random(len(donors))
-    moved = target.placed((1 - share) * own + share * towards)
-    return np.where(target.is_atom[found.rows[donors]], np.clip(own, target.low, target.high), moved)
-
-
-def _neighbours(target: Amounts, found: Leaves, donors: Codes, below: npt.NDArray[np.bool_]) -> Codes:
-    """Return the row before or after each donor; a rare value passes by rows that have the same one."""
-    values = values_of(target)[found.rows]
-    begins = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
-    run = np.searchsorted(begins, donors, side="right") - 1
-    passing = np.where(below, begins[run], np.append(begins[1:], len(values))[run] - 1)
-    start = np.where(target.is_rare[found.rows[donors]], passing, donors)
-    return np.asarray(start + np.where(below, -1, 1))
 
 
 def _matrix(encoders: tuple[Encoder, ...], values: list[Floats]) -> Predictors:

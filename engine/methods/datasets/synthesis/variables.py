@@ -190,26 +190,23 @@ def values_of(variable: Variable) -> Floats:
     return variable.codes.astype(np.float64) if isinstance(variable, Levels) else variable.values
 
 
-def written(variable: Variable, drawn: Floats, chance: np.random.Generator) -> list[str]:
+def written(variable: Variable, drawn: Floats, chance: np.random.Generator) -> pd.Series:
     """Return drawn values as cells: levels by their place, amounts as numbers or days.
 
     Examples
     --------
     >>> amounts = Amounts(np.array([1.0]), Fraction(1, 2))
-    >>> written(amounts, np.array([2.0, np.nan, 2.5]), np.random.default_rng(0))
+    >>> written(amounts, np.array([2.0, np.nan, 2.5]), np.random.default_rng(0)).tolist()
     ['2', '', '2.5']
     """
     if isinstance(variable, Amounts):
-        found, uniques = pd.factorize(drawn)
-        texts = [_text(value, variable) for value in uniques.tolist()]
-        return np.array([*texts, ""], dtype=object)[found].tolist()
-    cells = np.array(variable.texts, dtype=object)[drawn.astype(np.int64)]
-    if variable.rare >= 0:
-        where = np.flatnonzero(drawn == variable.rare)
-        cells[where] = np.array(variable.filling, dtype=object)[
-            chance.integers(len(variable.filling), size=len(where))
-        ]
-    return [str(cell) for cell in cells]
+        places, uniques = pd.factorize(drawn)
+        texts = [*(_text(value, variable) for value in uniques.tolist()), ""]
+    else:
+        places, texts = drawn.astype(np.int64), [*variable.texts, *variable.filling]
+        rare = np.flatnonzero(places == variable.rare)
+        places[rare] = variable.size + chance.integers(max(len(variable.filling), 1), size=len(rare))
+    return pd.Series(pd.array(texts, dtype="str").take(places))
 
 
 def _text(value: float, amounts: Amounts) -> str:
@@ -222,8 +219,8 @@ def _text(value: float, amounts: Amounts) -> str:
 
 def _levels(texts: list[str], column: Column, people: Codes, least_people: int) -> Levels:
     codes, uniques = pd.factorize(np.array(texts, dtype=object))
-    pairs = np.unique(np.column_stack([codes, people]), axis=0)
-    holders = np.bincount(pairs[:, 0], minlength=len(uniques))
+    width = int(people.max(initial=0)) + 1
+    holders = np.bincount(np.unique(codes * width + people) // width, minlength=len(uniques))
     is_rare = holders < least_people
     if not is_rare.any():
         return Levels(codes.astype(np.int64), tuple(uniques))

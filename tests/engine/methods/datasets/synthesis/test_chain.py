@@ -10,7 +10,7 @@ from scipy import stats
 from engine.methods.datasets.synthesis import chain
 from engine.methods.datasets.synthesis.chain import few_levels_first
 from engine.methods.datasets.synthesis.models import Synthesiser, learning
-from engine.methods.datasets.synthesis.partition import drawn, leaves
+from engine.methods.datasets.synthesis.partition import Tree, leaves
 from engine.methods.datasets.synthesis.variables import POOLED, Amounts, Levels, variable, written
 from engine.table.schema import Column, Domain, Kind, Origin
 
@@ -46,9 +46,10 @@ def test_donors_of_a_leaf_are_drawn_evenly():
     group = np.repeat([0, 1], 200)
     target = levels(np.concatenate([np.zeros(200), np.ones(200)]))
     found = leaves(target, [levels(group)], np.arange(400), smallest=20)
-    places, leaf = found.places([np.zeros(100_000)], 100_000, chance)
-    assert set(found.rows[places]) == set(range(200)) and len(set(leaf)) == 1
-    counts = np.bincount(found.rows[places], minlength=200)[:200]
+    leaf = found.leaf([np.zeros(100_000)], 100_000)
+    donors = Tree(levels(np.arange(400)), found).drawn_in(leaf, chance).astype(int)  # each by its number
+    assert set(donors) == set(range(200)) and len(set(leaf)) == 1
+    counts = np.bincount(donors)
     assert stats.chisquare(counts).pvalue > 1e-4
 
 
@@ -73,8 +74,7 @@ def test_atoms_stay_and_other_numbers_move_between_neighbours():
     values = np.where(chance.random(5000) < 0.3, 0.0, np.round(chance.lognormal(5, 1, 5000), 2))
     money = amounts(values, "0.01")
     found = leaves(money, [], np.arange(5000), smallest=20)
-    donors, leaf = found.places([], 5000, chance)
-    made = drawn(money, found, donors, leaf, chance)
+    made = Tree(money, found).draw([], 5000, chance)
     assert abs((made == 0).mean() - 0.3) < 0.03
     assert np.isin(made[made > 0], values).mean() < 0.5
     assert values.min() <= made.min() and made.max() <= values.max()
@@ -129,7 +129,7 @@ def test_a_level_that_too_few_people_have_never_shows():
     values = pd.Series(["a"] * 20 + ["b"] * 6 + ["secret"] * 4)
     people = np.array([*range(20), *range(20, 26), 30, 30, 30, 30])  # one person has "secret" four times
     found = variable(values, column, people=people, least_people=2)
-    cells = written(found, found.codes.astype(float), np.random.default_rng(0))
+    cells = written(found, found.codes.astype(float), np.random.default_rng(0)).tolist()
     assert "secret" not in cells and cells.count(POOLED) == 4
 
 
@@ -137,7 +137,7 @@ def test_a_rare_declared_level_is_replaced_by_any_that_could_stand_there():
     domain = Domain(values=("a", "b", "c", "d"))
     column = Column("ward", kind=Kind.CATEGORY, domain=domain, domain_origin=Origin.DECLARED)
     found = variable(pd.Series(["a"] * 30 + ["b"] * 300), column, people=np.arange(330), least_people=50)
-    cells = written(found, found.codes.astype(float), np.random.default_rng(0))
+    cells = written(found, found.codes.astype(float), np.random.default_rng(0)).tolist()
     assert set(cells[:30]) == {"a", "c", "d"} and set(cells[30:]) == {"b"}
 
 
@@ -151,4 +151,4 @@ def test_a_rare_declared_level_is_replaced_by_any_that_could_stand_there():
 )
 def test_amounts_are_written_as_people_write_them(kind, values, expected):
     found = variable(pd.Series(values), Column("x", kind=kind), people=np.arange(2), least_people=1)
-    assert written(found, found.values, np.random.default_rng(0)) == expected
+    assert written(found, found.values, np.random.default_rng(0)).tolist() == expected

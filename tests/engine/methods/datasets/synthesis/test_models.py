@@ -153,8 +153,8 @@ def test_no_leaf_of_a_forest_has_fewer_different_rows():
     y = amounts(x.values + chance.normal(size=1000))
     found = forest(y, [x], np.arange(1000), smallest=15, trees=5, chance=chance)
     assert len(found.trees) == 5
-    assert all(tree.count[tree.count > 0].min() >= 15 for tree in found.trees)
-    cuts = [tree.tree.tree_.threshold[0] for tree in found.trees]
+    assert all(tree.leaves.count[tree.leaves.count > 0].min() >= 15 for tree in found.trees)
+    cuts = [tree.leaves.tree.tree_.threshold[0] for tree in found.trees]
     assert len(set(cuts)) > 1  # each saw other rows
 
 
