@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QBrush, QDropEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from app import words
 from app.coarsening import Groups
@@ -36,6 +36,9 @@ class GroupTree(QTreeWidget):
             QAbstractItemView.EditTrigger.EditKeyPressed | QAbstractItemView.EditTrigger.DoubleClicked
         )
         self.setUniformRowHeights(True)
+        self.header().setStretchLastSection(False)
+        self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         self.headerItem().setTextAlignment(1, right)
         self.groups = Groups({})
@@ -58,7 +61,6 @@ class GroupTree(QTreeWidget):
                 item.setExpanded(node in opened or (node not in known and node[0] >= 0))
                 if node == focus:
                     self.setCurrentItem(item)
-        self.setColumnWidth(0, max(260, self.width() - 130))
         rows = sum(1 for _ in self._items())
         self.setFixedHeight(min(HIGHEST, ROW * (rows + 1) + 16))
 
