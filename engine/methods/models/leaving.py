@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from engine.methods.protocol import DocumentArtefact, FileArtefact, ModelArtefac
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.promise import Promise, Unit
 from engine.views import NumberView, TableView, Text, View
+
+READER = files("resources") / "readers" / "predict.py.txt"
+"""Predicts with any of these models, with nothing but Python; leaves with each."""
 
 
 def leaving(
@@ -47,7 +51,10 @@ def leaving(
     meaning = Text(f"{words}.artefacts.model", {"target": target})
     artefacts = (
         ModelArtefact("model", model, partial(predict, model), target, meaning),
-        DocumentArtefact("model-card", (title, *card, *shown), Text(f"{words}.artefacts.card")),
+        DocumentArtefact(
+            "model-card", (title, *card, Text("models.load"), *shown), Text(f"{words}.artefacts.card")
+        ),
+        FileArtefact("predict.py", "text/x-python", READER.read_bytes(), Text("models.reader")),
     )
     return Release(artefacts, promise, views, tuple(cap_notes(request)))
 

@@ -1,0 +1,104 @@
+"""The program that leaves with a model predicts what the engine predicts, with nothing but Python."""
+
+import csv
+import json
+import runpy
+import subprocess
+import sys
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.methods.catalogue import method
+from engine.methods.protocol import Budget, Context, ModelArtefact
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.table import Table
+from tests.noise_source import seeded_noise
+
+READER = Path(str(files("resources") / "readers" / "predict.py.txt"))
+
+
+def declared(name, kind, **domain):
+    domain_of = Domain(**domain)
+    return Column(
+        name, Role.OTHER, kind, domain=domain_of, domain_origin=Origin.DECLARED, missing=("?", "-9")
+    )
+
+
+SCHEMA = Schema(
+    (
+        declared("ill", Kind.CATEGORY, values=("no", "yes")),
+        declared("cost", Kind.NUMBER, minimum=Fraction(0), maximum=Fraction(100)),
+        declared("ward", Kind.CATEGORY, values=("a", "b", "c")),
+        declared("age", Kind.INTEGER, minimum=Fraction(0), maximum=Fraction(99)),
+        declared("seen", Kind.DATE, minimum="2020-01-01", maximum="2020-12-31"),
+    )
+)
+CASES = {
+    "models.linear": {"target": "cost", "predictors": ["ward", "age"], "about_rows": 3000},
+    "models.logistic": {"target": "ill", "predictors": ["ward", "age"], "about_rows": 3000},
+    "models.additive": {"target": "ill", "predictors": ["ward", "age", "seen"], "about_rows": 3000},
+    "models.naive_bayes": {"target": "ill", "predictors": ["ward", "age", "seen"], "numbers": "normal"},
+    "models.tree": {"target": "ill", "predictors": ["ward", "age", "seen"]},
+}
+ODD = [
+    {"ward": "z", "age": "-9", "seen": "2031-05-01"},
+    {"ward": "", "age": "", "seen": ""},
+    {"ward": "?", "age": "?", "seen": "?"},
+    {"ward": "b", "age": "1e9", "seen": "1999-12-31"},
+    {"ward": "a", "age": "old", "seen": "never"},
+]
+
+
+def table(n=3000, seed=1):
+    chance = np.random.default_rng(seed)
+    ward, age = chance.choice(["a", "b", "c"], n), chance.integers(0, 100, n)
+    score = (ward == "b") * 1.5 + (age - 50) / 20
+    days = pd.to_datetime("2020-01-01") + pd.to_timedelta(chance.integers(0, 366, n), "D")
+    ill = np.where(score + chance.logistic(size=n) > 0, "yes", "no")
+    return pd.DataFrame({"ill": ill, "cost": 50 + 8 * score, "ward": ward, "age": age, "seen": days})
+
+
+def rows():
+    frame = table(60, seed=3).astype(str)
+    return [{name: row[name] for name in ("ward", "age", "seen")} for _, row in frame.iterrows()] + ODD
+
+
+def released(name):
+    request = method(name).request({"people": SCHEMA}, CASES[name], budget=Budget(Fraction(5)))
+    assert not method(name).problems(request)
+    release = method(name).run({"people": Table(table())}, request, Context(seeded_noise(7), None, Path()))
+    by_file = {artefact.files[0]: artefact for artefact in release.artefacts}
+    assert by_file["predict.py"].content == READER.read_bytes()
+    model = by_file["model.json"]
+    assert isinstance(model, ModelArtefact)
+    return model
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_program_predicts_the_same(name):
+    model, reader = released(name), runpy.run_path(str(READER))
+    content = json.loads(json.dumps(model.content))
+    found = [reader["predict"](content, row) for row in rows()]
+    expected = list(model.predict(pd.DataFrame(rows())))
+    if CASES[name]["target"] == "cost":
+        assert found == pytest.approx(expected, rel=1e-9)
+    else:
+        assert found == expected and len(set(found)) > 1
+
+
+def test_it_runs_by_itself_on_a_file(tmp_path):
+    model = released("models.linear")
+    (tmp_path / "model.json").write_text(json.dumps(model.content), encoding="utf-8")
+    with (tmp_path / "rows.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=["ward", "age", "seen"])
+        writer.writeheader()
+        writer.writerows(rows())
+    command = [sys.executable, "-I", str(READER), str(tmp_path / "model.json"), str(tmp_path / "rows.csv")]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert said[0] == "cost"
+    assert [float(one) for one in said[1:]] == pytest.approx(list(model.predict(pd.DataFrame(rows()))))
