@@ -1,0 +1,152 @@
+"""How much is left on real tables at ε = 1: medians over splits of 80/20, fixed seeds."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.methods.models import class_tables, descent
+from engine.methods.models.class_tables import TablesPlan, shares
+from engine.methods.models.descent import DescentPlan
+from engine.methods.models.monomials import Monomials
+from engine.methods.models.nearest_centres import PER_SIDE as STEPS
+from engine.methods.models.nearest_centres import CentresPlan
+from engine.methods.models.nearest_centres import fit as grouped
+from engine.methods.models.points import PER_SIDE, Points
+from engine.methods.models.targets import Target
+from engine.methods.shared.column_cells import cells_of
+from engine.table.schema import Column, Domain, Kind, Origin
+from tests.noise_source import seeded_noise
+
+pytestmark = pytest.mark.slow
+DATA = Path(__file__).parents[3] / "data"
+SMALL, ONE = Fraction(1, 10**6), Fraction(1)
+WINE = {
+    "fixed acidity": (3, 15),
+    "volatile acidity": (0, "1.2"),
+    "citric acid": (0, "1.8"),
+    "residual sugar": (0, 70),
+    "chlorides": (0, "0.4"),
+    "free sulfur dioxide": (0, 300),
+    "total sulfur dioxide": (0, 450),
+    "density": ("0.98", "1.04"),
+    "ph": ("2.7", "3.9"),
+    "sulphates": (0, "1.2"),
+    "alcohol": (8, 15),
+}
+ADULT = {
+    "age": (17, 90),
+    "fnlwgt": (0, 1_500_000),
+    "education_num": (1, 16),
+    "capital_gain": (0, 100_000),
+    "capital_loss": (0, 5000),
+    "hours_per_week": (1, 99),
+}
+EDGES = {
+    "capital_gain": (0, 1, 3000, 5000, 7000, 10_000, 15_000, 30_000, 100_000),
+    "capital_loss": (0, 1, 1500, 1800, 2000, 2500, 5000),
+}
+
+
+def number(name, low, high, kind=Kind.NUMBER):
+    domain = Domain(Fraction(low), Fraction(high))
+    return Column(name, kind=kind, domain=domain, domain_origin=Origin.DECLARED)
+
+
+@pytest.fixture(scope="module")
+def adult():
+    frame = pd.read_csv(DATA / "adult.csv.gz", skipinitialspace=True)
+    frame.columns = [name.replace("-", "_") for name in frame.columns]
+    return frame
+
+
+def columns_of(frame):
+    """Numbers with bounds, other columns with the values that the census lists."""
+    found = []
+    for name in frame.columns:
+        if name in ADULT:
+            found.append(number(name, *ADULT[name], Kind.INTEGER))
+        else:
+            values = tuple(sorted(value for value in frame[name].unique() if value != "?"))
+            found.append(Column(name, kind=Kind.CATEGORY, domain=Domain(values=values)))
+    return found
+
+
+def test_a_linear_model_of_wine():
+    """Goal .22; least squares explains .26."""
+    frame = pd.read_csv(DATA / "wine_white.csv.gz", sep=None, engine="python", compression="gzip")
+    frame.columns = [name.replace("_", " ").lower() for name in frame.columns]
+    points = Points.of(frame, [number(name, *ends) for name, ends in WINE.items()])
+    target = Target(number("quality", 0, 10)).steps(frame)
+    plan = DescentPlan(points.widths, ONE, SMALL, 1, False, 3900, False)
+    kept = []
+    for seed in range(16):
+        inside = np.random.default_rng(seed).random(len(frame)) < 0.8
+        found = descent.fit(points.where(inside), target[inside], plan, noise=seeded_noise(seed))
+        left = (target[~inside] - points.where(~inside).scores(found.solution.weights) * 8) / 2**15
+        kept.append(1 - np.mean(left**2) / np.var(target[~inside] / 2**15))
+    assert np.median(kept) >= 0.21
+
+
+def test_naive_bayes_of_adult_without_delta(adult):
+    """Goal: area .90 at pure ε = 1."""
+    from sklearn.metrics import roc_auc_score
+
+    own = {name: tuple(map(Fraction, edges)) for name, edges in EDGES.items()}
+    predictors = [
+        cells_of(one, bins=16, edges=own.get(one.name)) for one in columns_of(adult) if one.name != "income"
+    ]
+    codes = [one.codes(adult[one.column.name]) for one in predictors]
+    rich = adult["income"].str.startswith(">").to_numpy().astype(np.int64)
+    inside = np.random.default_rng(0).random(len(adult)) < 0.8
+    plan = TablesPlan(2, tuple(one.size for one in predictors), 0, ONE, Fraction(0), 1, False)
+    found = class_tables.fit(rich[inside], [own[inside] for own in codes], [], plan, noise=seeded_noise(1))
+    score = sum(
+        np.log(shares(one)[1] / shares(one)[0])[own] for one, own in zip(found.cells, codes, strict=True)
+    )
+    assert roc_auc_score(rich[~inside], score[~inside]) >= 0.90
+
+
+def test_two_components_of_adult(adult):
+    """Goal: .95 of the variance of the best two at ε = .1."""
+    from engine.methods.models.division import Division, Query
+    from engine.methods.models.monomials import largest_squared_change
+
+    points = Points.of(adult, columns_of(adult))
+    monomials = Monomials(points.widths, target=False)
+    exact = monomials.sums(points.dense())
+    numbers = points.widths.count(0)
+    squared = largest_squared_change(
+        numbers=numbers, blocks=len(points.widths) - numbers, replace_one=False, target=False
+    )
+    query = Query("products", 1, squared * PER_SIDE**4, 1.0)
+    division = Division((query,), Fraction(1, 10), SMALL, False)
+
+    def covariance(products):
+        whole = monomials.whole(products / PER_SIDE**2)
+        mean = whole[0, 1:] / whole[0, 0]
+        return whole[1:, 1:] / whole[0, 0] - np.outer(mean, mean)
+
+    best = covariance(exact)
+    directions = np.linalg.eigh(covariance(division.noisy("products", exact, seeded_noise(1))))[1][:, -2:]
+    assert np.trace(directions.T @ best @ directions) >= 0.95 * np.linalg.eigvalsh(best)[-2:].sum()
+
+
+def test_eight_groups_of_adult(adult):
+    """Within a tenth of the inertia without noise at ε = 1: measured 1.05, the goal of 1.02 is not reached."""
+    from sklearn.cluster import KMeans
+
+    names = ("age", "education_num", "hours_per_week")
+    rows = np.stack([_steps(adult[one], *ADULT[one]) for one in names], 1)
+    best = KMeans(8, n_init=4, random_state=0).fit(rows).inertia_ / len(rows)
+    plan = CentresPlan(3, 8, ONE, SMALL, 1, False, len(rows))
+    found = [grouped(rows, plan, noise=seeded_noise(seed)).centres for seed in range(3)]
+    worth = [((rows[:, None, :] - one) ** 2).sum(axis=2).min(axis=1).mean() / best for one in found]
+    assert np.median(worth) < 1.1
+
+
+def _steps(values, low, high):
+    scaled = np.clip((values.to_numpy(float) - (low + high) / 2) * 2 / (high - low), -1, 1)
+    return np.trunc(scaled * STEPS).astype(np.int64)
