@@ -135,7 +135,7 @@ def test_two_components_of_adult(adult):
 
 
 def test_eight_groups_of_adult(adult):
-    """Within a tenth of the inertia without noise at ε = 1: measured 1.05, the goal of 1.02 is not reached."""
+    """Within a tenth of the inertia without noise at ε = 1: measured 1.05, the goal of 1.02 is missed."""
     from sklearn.cluster import KMeans
 
     names = ("age", "education_num", "hours_per_week")
