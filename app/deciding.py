@@ -44,7 +44,7 @@ def work_out(plan: Plan, *, uncertain: bool = False, readings: bool = True) -> W
         allowed=found.allowed,
         uncertain=uncertain,
     )
-    if isinstance(drawn.y_axis, Text):  # the sign that stands before every amount of the page
+    if drawn is not None and isinstance(drawn.y_axis, Text):  # the sign before every amount
         sign = SIGNS.get(plan.price.currency, plan.price.currency)
         drawn = replace(drawn, y_axis=Text(drawn.y_axis.id, {**drawn.y_axis.values, "currency": sign}))
     about = verdict(plan, found.forecast)

@@ -19,9 +19,14 @@ def open_plan(path: Path) -> Plan:
     Raises
     ------
     InputRefused
-        ``plan.*``, see `engine.release.plan.Plan.read`.
+        ``plan.*``, see `engine.release.plan.Plan.read`; ``at_risk.*`` and ``price.*``: amounts beyond all
+        money, from which no screen could draw a curve.
     """
+    from engine.pricing.statement import cost_of, refuse_amounts  # on first use: the start page needs neither
+
     plan = Plan.read(path)
+    refuse_amounts(plan.price)
+    cost_of(plan.price)
     return replace(
         plan,
         files={name: replace(file, path=str(path.parent / file.path)) for name, file in plan.files.items()},

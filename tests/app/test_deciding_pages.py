@@ -39,6 +39,14 @@ def test_no_level_is_chosen_until_somebody_does(at: Any, window: Window) -> None
     assert page.owed.form.isVisible() and page.owed.people.text() == "4,259"
 
 
+def test_a_level_without_money_is_shown_without_a_curve(at: Any, window: Window) -> None:
+    """As a plan that was made on the command line says it: how private, and nothing of money."""
+    page = at("budget", budget=Budget(Fraction(1, 2)), price=Price())
+    assert window.notice.isHidden()
+    assert page.learnt.field.text() == "0.5" and page.accuracy.number.text() != "–"
+    assert page.money.number.text() == "–" and not page.money_view.isVisible()
+
+
 def test_money_decides_the_level_and_all_views_follow(at: Any, window: Window, qtbot: Any) -> None:
     page = at("budget", budget=None, price=Price())
     write(qtbot, page.owed.compensation, "500")

@@ -14,7 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
-from app import draft, flow, log, words
+from app import draft, files, flow, log, words
 from app.application import _excepthook
 from app.settings import Settings
 from app.theme import DARK, LIGHT, style_sheet, theme
@@ -26,7 +26,7 @@ from engine.methods.protocol import MAIN
 from engine.release.plan import Purpose
 from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin, Schema
-from tests.app.walking import open_table, settle, write_people
+from tests.app.walking import open_table, sample_plan, settle, write_people
 
 
 def test_letters_are_drawn(qapp: QApplication) -> None:
@@ -274,6 +274,29 @@ def test_a_plan_is_saved_with_relative_paths_and_found_again(
     settle(qtbot, window)
     assert window.study.plan.files["people"].path == str(people)
     assert window.study.table is not None
+
+
+@pytest.mark.parametrize(
+    ("price", "code"),
+    [
+        ({"people": 10**30, "compensation": 5}, "at_risk.too_large"),
+        ({"people": 5, "compensation": "1e300"}, "at_risk.too_large"),
+        ({"fine": "1e300"}, "at_risk.too_large"),
+        ({"people": 5, "compensation": 5, "minimum": 9}, "price.minimum"),
+    ],
+)
+def test_a_plan_with_amounts_beyond_all_money_is_refused_before_a_screen_draws_them(
+    window: Window, tmp_path: Path, price: dict[str, Any], code: str
+) -> None:
+    tree = sample_plan(tmp_path).to_json()
+    (tmp_path / "plan.json").write_text(json.dumps(tree | {"price": price}))
+    before = window.study.plan
+    window.open_file(str(tmp_path / "plan.json"))
+    with pytest.raises(InputRefused) as refusal:
+        files.open_plan(tmp_path / "plan.json")
+    assert refusal.value.code == code
+    assert words.explain(refusal.value)[0] in window.notice.words()
+    assert window.study.plan == before
 
 
 def test_the_right_hand_side_follows_the_focus(window: Window, qtbot: Any) -> None:
