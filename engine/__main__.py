@@ -12,6 +12,7 @@ import os
 import sys
 import traceback
 import warnings
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,14 @@ FAILED = 1
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    options = make_parser().parse_args(arguments)
+    try:
+        return _run(make_parser().parse_args(arguments))
+    except KeyboardInterrupt:  # also while modules and texts are still coming in
+        sys.stderr.write(texts.text("commands.stopped") + "\n")
+        return REFUSED
+
+
+def _run(options: Namespace) -> int:
     # What libraries warn of and log would go to standard error, and may quote a cell
     warnings.simplefilter("ignore")
     logging.getLogger().addHandler(logging.NullHandler())

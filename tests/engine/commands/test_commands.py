@@ -258,3 +258,14 @@ def test_an_example_is_written_run_and_verified(capsys: pytest.CaptureFixture[st
     ledger = str(out / "ledger.sqlite")
     assert answer(capsys, "verify", str(out / "example"), "--ledger", ledger)["passed"]
     assert "shown" in refusal(capsys, "example", "datasets.pseudonyms", "--out", str(out))
+
+
+def test_stop_is_answered_while_the_words_are_still_coming_in(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("engine.__main__.make_parser", interrupted)
+    assert main(["methods"]) == 2
+    assert capsys.readouterr().err == "Stopped.\n"
