@@ -48,8 +48,8 @@ def crowd_where_bounded(*, influence: float, people: int) -> float:
 
     Examples
     --------
-    >>> round(crowd_where_bounded(influence=1.02, people=10_000), 1)
-    49.8
+    >>> round(crowd_where_bounded(influence=1.02, people=10_000), 2)
+    49.75
     """
     return 1 / ((1 + 1 / people) * influence - 1)
 
