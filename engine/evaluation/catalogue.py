@@ -38,7 +38,9 @@ def measure(measure_id: str) -> PublicMeasure | InternalMeasure:
 
 
 def chosen(ids: tuple[str, ...], subject: Subject) -> tuple[PublicMeasure | InternalMeasure, ...]:
-    """Return the measures that a plan names; all that apply where it names none. Reads no row.
+    """Return the measures that a plan names; where it names none all that apply and are not on demand.
+
+    Reads no row.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ def chosen(ids: tuple[str, ...], subject: Subject) -> tuple[PublicMeasure | Inte
         say about this release.
     """
     if not ids:
-        return tuple(candidate for candidate in measures() if candidate.applies(subject))
+        return tuple(one for one in measures() if one.applies(subject) and not one.on_demand)
     wanted = {name: measure(name) for name in ids}
     for name, candidate in wanted.items():
         if not candidate.applies(subject):

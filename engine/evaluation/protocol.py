@@ -131,6 +131,11 @@ class Measure(ABC):
     audience: ClassVar[Audience]
     families: ClassVar[frozenset[Family]] = frozenset(Family)
     needs: ClassVar[frozenset[Need]]
+    less_is_better: ClassVar[tuple[str, ...]] = ()
+    more_is_better: ClassVar[tuple[str, ...]] = ()
+    """Figures that candidates are compared by, the one to look at first in front."""
+    on_demand: ClassVar[bool] = False
+    """Whether it is asked only where a plan names it, for it takes long."""
 
     def applies(self, subject: Subject) -> bool:
         """Say whether the measure has something to say, from declarations only."""

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from engine.evaluation.invented import Sides
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.evaluation.synthetic_kept import released_table, scales_of
 from engine.methods.protocol import Rows
-from engine.risk.copies import MOST_COMPARED, Rate, coordinates, copied_rows, membership, nearest, told
-from engine.table.schema import Role, Schema
-from engine.utility.distances import Scale, classes_of
+from engine.risk.copies import MOST_COMPARED, Rate, coordinates, copied_rows, nearest, told
+from engine.risk.membership import Telling, telling
+from engine.utility import scattered
+from engine.utility.distances import AMOUNTS, Scale, classes_of
 from engine.views import Cell, NumberView, TableView, Text
 
 ID = "risk.synthetic_copied"
 WORDS = f"measures.{ID}"
-KNOWN = (Role.IDENTIFYING, Role.TIME, Role.PLACE)
 Classes = Mapping[str, npt.NDArray[np.int64]]
+Floats = npt.NDArray[np.float64]
+
+MOST_OF_ORIGINAL = 500
+"""People not used who are sought in the original itself: it is there to show what a copy would tell."""
 
 
 class SyntheticCopied(InternalMeasure):
@@ -32,76 +38,155 @@ class SyntheticCopied(InternalMeasure):
 
     id = ID
     needs = frozenset({Need.USED, Need.HELD_OUT, Need.RELEASE})
+    less_is_better = ("copies", "told", "membership")
+    more_is_better = ("nearness",)
 
     def further_applies(self, subject: Subject) -> bool:
         return subject.method.rows is Rows.SYNTHETIC
 
     def evaluate(self, context: Private) -> InternalMeasured:
-        released = released_table(context.release)
-        if released is None or context.held_out is None or not len(context.held_out.rows()):
+        sides = Sides.of(context)
+        if sides is None:
             return InternalMeasured()
-        used, unused = context.used.rows(), context.held_out.rows()
-        tables = (released, used, unused)
-        scales = scales_of(released, used, context.schema)
-        names = [Scale.of_names(used[one.column.name], one.column) for one in scales]
-        rates = _rates([classes_of(table, names) for table in tables], context.schema)
-        made, own, fresh = (classes_of(table, scales) for table in tables)
-        near = _nearness(made, own, fresh, {one.column.name: one.cuts is not None for one in scales})
-        figures = {
-            **{name: [round(rate.share, 4) for rate in group] for name, group in rates.items()},
-            **{name: round(value, 4) for name, value in near.items()},
+        exact = [Scale.of_names(sides.used[column.name], column) for column in sides.columns]
+        rates = _rates(_Tables.of(sides, exact), sides)
+        figures: dict[str, Any] = {
+            "attacks": {name: list(map(_share, group)) for name, group in rates.items()}
         }
-        numbers = [
-            NumberView(
-                Text(f"{WORDS}.numbers.{name}.label"), round(value, 3), Text(f"{WORDS}.numbers.{name}")
+        numbers = _numbers(rates)
+        views = [_table(rates)]
+        if sides.unused is not None and len(sides.unused) > 3:
+            near = _nearness(
+                _Tables.of(sides, [Scale.of(sides.used[c.name], c) for c in sides.columns]), sides
             )
-            for name, value in near.items()
+            numbers |= {"membership": near["plain"][0].area, "nearness": near["plain"][1]}
+            views.append(_membership_table(near))
+            figures["nearest"] = {
+                name: {"area": round(found.area, 4), "found": round(found.found.share, 4)}
+                for name, (found, _) in near.items()
+            }
+        shown = {name: round(value, 3) for name, value in numbers.items()}
+        own = [
+            NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}"))
+            for name, value in shown.items()
         ]
-        return InternalMeasured((_table(rates), *numbers), figures)
+        return InternalMeasured((*views, *own), figures | shown)
 
 
-def _rates(tables: Sequence[Classes], schema: Schema) -> dict[str, tuple[Rate, ...]]:
+@dataclass(frozen=True)
+class _Tables:
+    """Classes by column of the first copy, of the rows used, and of people not used."""
+
+    made: Classes
+    own: Classes
+    fresh: Classes | None
+
+    @staticmethod
+    def of(sides: Sides, scales: Sequence[Scale]) -> _Tables:
+        fresh = None if sides.unused is None else classes_of(sides.unused, scales)
+        return _Tables(classes_of(sides.copies[0], scales), classes_of(sides.used, scales), fresh)
+
+
+def _rates(tables: _Tables, sides: Sides) -> dict[str, tuple[Rate | None, ...]]:
     """Return by attack its rate for the release, for people not used, and for the original itself."""
-    made, own, fresh = tables
-    found: dict[str, tuple[Rate, ...]] = {
-        "copies": (copied_rows(made, own), copied_rows(fresh, own), copied_rows(own, own))
+    made, own, fresh = tables.made, tables.own, tables.fresh
+    known = sides.known
+
+    def some(table: Classes) -> Classes:
+        return {name: table[name] for name in known}
+
+    found: dict[str, tuple[Rate | None, ...]] = {
+        "copies": (
+            copied_rows(made, own),
+            None if fresh is None else copied_rows(fresh, own),
+            copied_rows(own, own),
+        )
     }
-    known = [name for name in made if schema.column(name).role in KNOWN]
-    for name in made:
-        if known and schema.column(name).role is Role.SENSITIVE:
-            found[f"told.{name}"] = (
-                told(made, own, known=known, asked=name),
-                told(made, fresh, known=known, asked=name),
-                told(own, own, known=known, asked=name),
-            )
+    if known and len(known) < len(made):
+        found["combinations"] = (
+            copied_rows(some(made), some(own)),
+            None if fresh is None else copied_rows(some(fresh), some(own)),
+            copied_rows(some(own), some(own)),
+        )
+    for asked in sides.outcomes:
+        others = [name for name in made if name != asked]
+        for kind, columns in (("told", [name for name in known if name != asked]), ("told_all", others)):
+            if columns:
+                found[f"{kind}.{asked}"] = (
+                    told(made, own, known=columns, asked=asked),
+                    None if fresh is None else told(made, fresh, known=columns, asked=asked),
+                    told(own, own, known=columns, asked=asked),
+                )
     return found
 
 
-def _nearness(made: Classes, own: Classes, fresh: Classes, is_amount: Mapping[str, bool]) -> dict[str, float]:
+def _numbers(rates: Mapping[str, tuple[Rate | None, ...]]) -> dict[str, float]:
+    """Return how much more of members than of others is told and copied: what candidates are compared by."""
+    gaps = [
+        made.share - fresh.share
+        for name, (made, fresh, _) in rates.items()
+        if name.startswith("told") and made is not None and fresh is not None
+    ]
+    made, fresh, _ = rates["copies"]
+    numbers = {}
+    if made is not None and fresh is not None and fresh.share:
+        numbers["copies"] = made.share / fresh.share
+    if gaps:
+        numbers["told"] = 100 * max(gaps)
+    return numbers
+
+
+def _nearness(tables: _Tables, sides: Sides) -> dict[str, tuple[Telling, float]]:
+    """Return what nearness to the release tells, plain and less the nearness to people not used."""
+    assert tables.fresh is not None
+    made, own, fresh = tables.made, tables.own, tables.fresh
+    is_amount = {column.name: column.kind in AMOUNTS for column in sides.columns}
     sizes = {name: int(max(part[name].max(initial=0) for part in (made, own, fresh))) + 1 for name in made}
-    count = min(MOST_COMPARED, len(next(iter(own.values()))), len(next(iter(fresh.values()))))
-    release = coordinates(made, sizes, is_amount)
 
-    def of(table: Classes) -> npt.NDArray[np.float64]:
-        length = len(next(iter(table.values())))
-        some = np.linspace(0, length - 1, count).astype(np.int64)
-        return nearest(release, coordinates({n: codes[some] for n, codes in table.items()}, sizes, is_amount))
+    def points(table: Classes, places: npt.NDArray[np.int64] | None = None) -> Floats:
+        some = table if places is None else {name: codes[places] for name, codes in table.items()}
+        return coordinates(some, sizes, is_amount)
 
-    members, others = of(own), of(fresh)
+    mixed = scattered.order(len(sides.unused if sides.unused is not None else ()))
+    half = len(mixed) // 2
+    reference = points(fresh, mixed[half:])
+    count = min(MOST_COMPARED, half, len(sides.used))
+    people = points(own, scattered.order(len(sides.used))[:count]), points(fresh, mixed[:count])
+    members, others = (nearest(points(made), one) for one in people)
+    usual = [nearest(reference, one) for one in people]
+    to_original = nearest(points(own), people[1][:MOST_OF_ORIGINAL])
     ratio = float(members.mean() / others.mean()) if others.mean() > 0 else 1.0
-    return {"membership": membership(members, others), "nearness": ratio}
+    return {
+        "plain": (telling(members, others), ratio),
+        "reference": (telling(members - usual[0], others - usual[1]), ratio),
+        "original": (telling(np.zeros(count), to_original), 0.0),  # members are at 0
+    }
 
 
-def _table(rates: Mapping[str, tuple[Rate, ...]]) -> TableView:
+def _share(rate: Rate | None) -> float | None:
+    return None if rate is None else round(rate.share, 4)
+
+
+def _percent(rate: Rate | None) -> str | None:
+    return None if rate is None else f"{100 * rate.share:.1f} %"
+
+
+def _table(rates: Mapping[str, tuple[Rate | None, ...]]) -> TableView:
+    """Return the attacks, the one that gives away most beyond what others' data would first."""
+
+    def beyond(name: str) -> float:
+        made, fresh, _ = rates[name]
+        return (made.share if made else 0.0) - (fresh.share if fresh else 0.0)
+
     rows: list[tuple[Cell, ...]] = []
-    for name, group in rates.items():
+    for name in sorted(rates, key=beyond, reverse=True):
         attack, _, column = name.partition(".")
-        shares = (f"{100 * rate.share:.1f} %" for rate in group)
-        low, high = group[0].interval
+        made = rates[name][0]
+        assert made is not None
+        low, high = made.interval
         interval = f"{100 * low:.1f} – {100 * high:.1f} %"
-        rows.append(
-            (Text(f"{WORDS}.views.attacks.{attack}", {"column": column}), *shares, interval, group[0].attacks)
-        )
+        said = Text(f"{WORDS}.views.attacks.{attack}", {"column": column})
+        rows.append((said, *map(_percent, rates[name]), interval, made.attacks))
     headings = tuple(
         Text(f"{WORDS}.views.attacks.{name}")
         for name in ("attack", "made", "unused", "original", "interval", "count")
@@ -109,3 +194,29 @@ def _table(rates: Mapping[str, tuple[Rate, ...]]) -> TableView:
     return TableView(
         Text(f"{WORDS}.views.attacks.title"), headings, tuple(rows), Text(f"{WORDS}.views.attacks.note")
     )
+
+
+def _membership_table(near: Mapping[str, tuple[Telling, float]]) -> TableView:
+    return membership_view({name: found for name, (found, _) in near.items()}, WORDS)
+
+
+def membership_view(found: Mapping[str, Telling], base: str) -> TableView:
+    """Return what scores tell of membership, a line for each."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, one in found.items():
+        low, high = one.interval
+        first, last = one.found.interval
+        rows.append(
+            (
+                Text(f"{base}.views.nearest.{name}"),
+                round(one.area, 3),
+                f"{low:.3f} – {high:.3f}",
+                _percent(one.found),
+                f"{100 * first:.1f} – {100 * last:.1f} %",
+                one.found.attacks,
+            )
+        )
+    names = ("score", "area", "area_interval", "found", "found_interval", "count")
+    headings = tuple(Text(f"{WORDS}.views.nearest.{name}") for name in names)
+    title, note = Text(f"{WORDS}.views.nearest.title"), Text(f"{WORDS}.views.nearest.note")
+    return TableView(title, headings, tuple(rows), note)

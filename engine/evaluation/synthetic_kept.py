@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
+from engine.evaluation.invented import Sides, drawn_again, independent
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Release, Rows, TableArtefact
-from engine.table.schema import Schema
+from engine.methods.protocol import Rows
 from engine.utility.distances import Distances, Scale, amounts, classes_of, distances
+from engine.utility.intervals import Cells
+from engine.utility.similarity import apart, correlations, similarity
 from engine.views import Cell, NumberView, TableView, Text
 
 ID = "utility.synthetic_kept"
 WORDS = f"measures.{ID}"
 MOST_LINES = 15
+LINES = ("made", "unused", "again", "independent")
 
 
 class SyntheticKept(InternalMeasure):
@@ -21,47 +27,84 @@ class SyntheticKept(InternalMeasure):
 
     Notes
     -----
-    Total variation of single columns and of pairs, amounts in twentieths. A table that is much nearer to the
-    people it was made from than a second set of real people is, was copied from them: smaller is not better
-    without end.
+    Total variation of single columns and of pairs, amounts in twentieths; the smallest Kullback–Leibler
+    similarity of a column; the largest difference of a correlation. A table that is much nearer to the people
+    it was made from than a second set of real people is, was copied from them: smaller is not better without
+    end.
     """
 
     id = ID
     needs = frozenset({Need.USED, Need.HELD_OUT, Need.RELEASE})
+    less_is_better = ("one_way", "two_way", "correlation", "two_way_unused")
+    more_is_better = ("similarity",)
 
     def further_applies(self, subject: Subject) -> bool:
         return subject.method.rows is Rows.SYNTHETIC
 
     def evaluate(self, context: Private) -> InternalMeasured:
-        released = released_table(context.release)
-        if released is None:
+        sides = Sides.of(context)
+        if sides is None:
             return InternalMeasured()
-        used = context.used.rows()
-        scales = scales_of(released, used, context.schema)
-        made, own = classes_of(released, scales), classes_of(used, scales)
-        found, beside = distances(made, own), None
-        figures = {"one_way": _rounded(found.mean_one_way), "two_way": _rounded(found.mean_two_way)}
-        if context.held_out is not None and len(context.held_out.rows()):
-            fresh = classes_of(context.held_out.rows(), scales)
-            beside = distances(fresh, own)
-            figures["two_way_unused"] = _rounded(distances(made, fresh).mean_two_way)
-            figures["two_way_real"] = _rounded(beside.mean_two_way)
+        released, used, unused = sides.copies[0], sides.used, sides.unused
+        scales = [Scale.of(used[column.name], column) for column in sides.columns]
+        own = _line(sides, used, scales)
+        lines = {"made": _line(sides, released, scales)}
+        if unused is not None:
+            lines["unused"] = _line(sides, unused, scales)
+        lines["again"] = _Line(*map(drawn_again, (own.classes, own.amounts)))
+        lines["independent"] = _Line(*map(independent, (own.classes, own.amounts)))
+        found = {name: distances(line.classes.names, own.classes.names) for name, line in lines.items()}
+        kept = {name: _kept(line, own, found[name]) for name, line in lines.items()}
+        figures = dict(kept["made"])
+        if unused is not None:
+            fresh = lines["unused"].classes.names
+            figures["two_way_unused"] = _rounded(distances(lines["made"].classes.names, fresh).mean_two_way)
+            figures["two_way_real"] = kept["unused"]["two_way"]
         numbers = [
             NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}"))
             for name, value in figures.items()
         ]
-        return InternalMeasured((*numbers, _worst(found, beside), _means(released, used, scales)), figures)
+        views = (_beside(kept), _worst(found["made"], found.get("unused")), _means(released, used, scales))
+        return InternalMeasured((*numbers, *views), figures | {"beside": kept})
 
 
-def released_table(release: Release) -> pd.DataFrame | None:
-    """Return the first released table."""
-    tables = [one for one in release.artefacts if isinstance(one, TableArtefact)]
-    return tables[0].frame if tables else None
+@dataclass(frozen=True)
+class _Line:
+    """A table as classes (all columns), and as amounts."""
+
+    classes: Cells
+    amounts: Cells
 
 
-def scales_of(released: pd.DataFrame, used: pd.DataFrame, schema: Schema) -> list[Scale]:
-    """Return classes for the columns that are in both tables."""
-    return [Scale.of(used[name], schema.column(name)) for name in map(str, released) if name in used]
+def _line(sides: Sides, table: pd.DataFrame, scales: list[Scale]) -> _Line:
+    return _Line(Cells({}, classes_of(table, scales)), sides.cells(table, ()))
+
+
+def _kept(line: _Line, own: _Line, found: Distances) -> dict[str, float]:
+    """Return the figures of a table against the rows used."""
+    alike = similarity(own.classes.names, line.classes.names)
+    apart_by = apart(correlations(own.amounts.amounts), correlations(line.amounts.amounts))
+    figures = {
+        "one_way": _rounded(found.mean_one_way),
+        "two_way": _rounded(found.mean_two_way),
+        "similarity": round(min(alike.values(), default=1.0), 4),
+    }
+    if apart_by:
+        figures["correlation"] = _rounded(max(apart_by))
+    return figures
+
+
+def _beside(kept: Mapping[str, Mapping[str, float]]) -> TableView:
+    """Return the figures beside those of what could be released instead."""
+    names = list(kept["made"])
+    rows: list[tuple[Cell, ...]] = [
+        (Text(f"{WORDS}.numbers.{name}.label"), *(kept.get(line, {}).get(name) for line in LINES))
+        for name in names
+    ]
+    headings = tuple(Text(f"{WORDS}.views.beside.{name}") for name in ("figure", *LINES))
+    return TableView(
+        Text(f"{WORDS}.views.beside.title"), headings, tuple(rows), Text(f"{WORDS}.views.beside.note")
+    )
 
 
 def _worst(found: Distances, beside: Distances | None) -> TableView:

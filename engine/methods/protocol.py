@@ -211,14 +211,14 @@ class DictionaryEntry:
 class TableArtefact:
     """Tables that leave, written as CSV: one, or several alike with one dictionary.
 
-    ``name`` has no ending and names nothing of the rows. ``origins`` says of each row of the first which row
-    of the table it was made from, where it was; it is for the custodian's eyes, and never written.
+    ``name`` has no ending and names nothing of the rows. ``origins`` says by table of each row which row of the
+    method's table it was made from, where it was; it is for the custodian's eyes, and never written.
     """
 
     name: str
     frames: tuple[pandas.DataFrame, ...]
     dictionary: tuple[DictionaryEntry, ...]
-    origins: np.ndarray | None = field(default=None, repr=False, compare=False)
+    origins: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def frame(self) -> pandas.DataFrame:

@@ -44,7 +44,8 @@ class Rate:
             return 0.0, 1.0
         z, n, p = 1.959964, self.attacks, self.share
         middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+        low, high = (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+        return max(0.0, low), min(1.0, high)
 
 
 def copied_rows(released: Mapping[str, Codes], original: Mapping[str, Codes]) -> Rate:
@@ -64,7 +65,7 @@ def copied_rows(released: Mapping[str, Codes], original: Mapping[str, Codes]) ->
     >>> copied_rows({"a": np.array([1, 2, 3])}, {"a": np.array([1, 1, 2])})
     Rate(successes=1, attacks=3)
     """
-    one, other = _numbered(released, original)
+    one, other = numbered(released, original)
     counts = np.bincount(other, minlength=int(max(one.max(initial=0), other.max(initial=0))) + 1)
     return Rate(int((counts[one] == 1).sum()), len(one))
 
@@ -89,7 +90,7 @@ def told(
     >>> told(table, table, known=["age"], asked="ill")
     Rate(successes=3, attacks=3)
     """
-    cells, own = _numbered({n: released[n] for n in known}, {n: people[n] for n in known})
+    cells, own = numbered({n: released[n] for n in known}, {n: people[n] for n in known})
     size = int(max(released[asked].max(initial=0), people[asked].max(initial=0))) + 1
     pairs, counts = np.unique(cells * size + released[asked], return_counts=True)
     best = np.full(int(max(cells.max(initial=0), own.max(initial=0))) + 1, -1)
@@ -161,11 +162,22 @@ def _sparse_coordinates(
     return csr_matrix(stored, shape=(len(places[0]), first))
 
 
-def _numbered(one: Mapping[str, Codes], other: Mapping[str, Codes]) -> tuple[Codes, Codes]:
-    """Number the different rows of two tables together."""
-    stacked = np.column_stack([np.concatenate([one[name], other[name]]) for name in one])
-    number = np.zeros(len(stacked), dtype=np.int64)
-    for column in stacked.T:
-        number = np.unique(number * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
+def numbered(one: Mapping[str, Codes], other: Mapping[str, Codes]) -> tuple[Codes, Codes]:
+    """Number the different rows of two tables together: equal numbers are equal rows.
+
+    Examples
+    --------
+    >>> numbered({"a": np.array([7, 9])}, {"a": np.array([9])})
+    (array([0, 1]), array([1]))
+    """
     length = len(next(iter(one.values())))
+    number, largest = np.zeros(length + len(next(iter(other.values()))), dtype=np.int64), 0
+    for name in one:
+        both = np.concatenate([one[name], other[name]])
+        size = int(both.max(initial=0)) + 1
+        if (largest + 1) * size >= 2**62:  # sorting costs most: only where the numbers would not fit
+            number = np.unique(number, return_inverse=True)[1]
+            largest = int(number.max(initial=0))
+        number, largest = number * size + both, (largest + 1) * size - 1
+    number = np.unique(number, return_inverse=True)[1]
     return number[:length], number[length:]

@@ -48,7 +48,7 @@ from engine.methods.shared.plausibility import (
     rules_of,
 )
 from engine.methods.shared.promise import unbounded
-from engine.methods.shared.rows import entry, shuffled, written_cells
+from engine.methods.shared.rows import entry, written_cells
 from engine.privacy.promise import Promise
 from engine.table.schema import Column, Kind
 from engine.table.table import Table
@@ -175,11 +175,12 @@ class Imputation(Method):
             inside=work.training,
             progress=context.progress.part(0.0, 0.5),
         )
-        copies, counts = [], []
+        copies, origins, counts = [], [], []
         for place in range(request.values["copies"]):
             context.progress.step(0.5 + 0.5 * place / request.values["copies"], "synthesis.draw")
-            frame, count = _copy(work, chain.redrawn(context.chance), context.chance)
-            copies.append(_numbered(shuffled(frame, context.chance)))
+            frame, origin, count = _copy(work, chain.redrawn(context.chance), context.chance)
+            copies.append(_numbered(frame))
+            origins.append(origin)
             counts.append(count)
         names = request.values["estimates"] or ()
         columns = [request.schema.column(name) for name in names]
@@ -278,8 +279,14 @@ def _learning(request: Request, chance: np.random.Generator) -> Learn:
     return learning(kind, smallest=smallest, chance=chance, trees=values["trees"])
 
 
-def _copy(work: Work, chain: Chain, chance: np.random.Generator) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Draw one table that keeps all rules, and count what was drawn again, and what was left out."""
+def _copy(
+    work: Work, chain: Chain, chance: np.random.Generator
+) -> tuple[pd.DataFrame, npt.NDArray[np.int64], dict[str, int]]:
+    """Draw one table that keeps all rules, in a random order, with the original row of each of its rows.
+
+    Also returns how many rows were drawn again, and left out. A row that is drawn as a whole has no original
+    row: its place is −1.
+    """
     made = _draw(work, chain, np.arange(work.rows), chance)
     again = 0
     broken = np.flatnonzero(work.rules.broken(made))
@@ -295,8 +302,10 @@ def _copy(work: Work, chain: Chain, chance: np.random.Generator) -> tuple[pd.Dat
     kept = np.setdiff1d(np.arange(work.rows), broken)
     if work.is_full and len(broken):  # invented rows are nobody's: another one may stand twice
         kept = np.concatenate([kept, chance.choice(kept, size=len(broken))])
+    kept = chance.permutation(kept)
     frame = made.iloc[kept].reset_index(drop=True)
-    return frame, {"drawn_again": again, "not_mended": len(broken)}
+    origin = np.full(len(kept), -1) if work.is_full else kept
+    return frame, origin, {"drawn_again": again, "not_mended": len(broken)}
 
 
 def _draw(work: Work, chain: Chain, rows: npt.NDArray[np.int64], chance: np.random.Generator) -> pd.DataFrame:

@@ -1,0 +1,120 @@
+"""How often people are found in invented tables by what identifies them. Stays inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from engine.evaluation.invented import Sides, origins_of
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
+from engine.methods.protocol import Rows
+from engine.risk.copies import MOST_COMPARED
+from engine.risk.matching import Known, Matched, match
+from engine.utility import scattered
+from engine.utility.distances import Scale
+from engine.utility.intervals import Cells
+from engine.views import Cell, NumberView, TableView, Text
+
+ID = "risk.synthetic_matching"
+WORDS = f"measures.{ID}"
+
+TOLERANCE = 1 / 20
+"""Of the range in which nine of ten amounts lie: how far off a known amount may be."""
+
+
+class SyntheticMatching(InternalMeasure):
+    """Reiter's true and false match rates and the expected match risk, beside those of the original itself.
+
+    Notes
+    -----
+    An intruder knows the identifying columns of people who were used, amounts within a twentieth of their
+    usual range, and seeks their rows in all copies together. Both cases: the intruder knows that they are in,
+    or does not; the population is then the people used and those who were kept apart. A row that was drawn
+    as a whole is nobody's, so that in a fully synthetic table no match is a right one.
+    """
+
+    id = ID
+    needs = frozenset({Need.USED, Need.HELD_OUT, Need.RELEASE})
+    less_is_better = ("expected",)
+
+    def further_applies(self, subject: Subject) -> bool:
+        return subject.method.rows is Rows.SYNTHETIC
+
+    def evaluate(self, context: Private) -> InternalMeasured:
+        sides = Sides.of(context)
+        if sides is None or not sides.known:
+            return InternalMeasured()
+        places = [scale for scale in sides.places() if scale.column.name in sides.known]
+        own = _known(sides, sides.used, places, None)
+        copies = [_known(sides, copy, places, own) for copy in sides.copies]
+        others = None if sides.unused is None else _known(sides, sides.unused, places, own)
+        origins = origins_of(context.release) or [np.full(copy.rows, -1) for copy in copies]
+        sought = scattered.order(own.rows)[:MOST_COMPARED]
+        made, perhaps = match(own, sought, copies, origins, others=others, progress=context.progress)
+        itself = match(own, sought, [own], [np.arange(own.rows)], others=others)
+        found = {
+            "in_made": made,
+            "in_original": itself[0],
+            "perhaps_made": perhaps,
+            "perhaps_original": itself[1],
+        }
+        figures = {
+            "expected": round(100 * made.expected, 3),
+            "true": round(100 * made.true_rate.share, 2),
+            "false": round(100 * made.false_rate.share, 2),
+        }
+        numbers = [
+            NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}"), "%")
+            for name, value in figures.items()
+        ]
+        kept = {name: _as_figures(one) for name, one in found.items()}
+        return InternalMeasured((*numbers, _table(found, sides.known)), figures | {"cases": kept})
+
+
+def _known(sides: Sides, table: pd.DataFrame, places: Sequence[Scale], own: Known | None) -> Known:
+    cells = sides.cells(table, places)
+    amounts = {name: values for name, values in cells.amounts.items() if name in sides.known}
+    within = own.within if own is not None else _tolerances(Cells(amounts, {}))
+    return Known(cells.names, amounts, within)
+
+
+def _tolerances(cells: Cells) -> dict[str, float]:
+    found = {}
+    for name, values in cells.amounts.items():
+        known = values[~np.isnan(values)]
+        low, high = np.quantile(known, [0.05, 0.95]) if known.size else (0.0, 0.0)
+        found[name] = float(high - low) * TOLERANCE
+    return found
+
+
+def _as_figures(found: Matched) -> dict[str, float | int]:
+    return {
+        "people": found.true_rate.attacks,
+        "true_rate": round(found.true_rate.share, 4),
+        "false_rate": round(found.false_rate.share, 4),
+        "named": found.false_rate.attacks,
+        "expected": round(found.expected, 5),
+    }
+
+
+def _table(found: dict[str, Matched], known: Sequence[str]) -> TableView:
+    rows: list[tuple[Cell, ...]] = []
+    for name, one in found.items():
+        low, high = one.true_rate.interval
+        rows.append(
+            (
+                Text(f"{WORDS}.views.cases.{name}"),
+                f"{100 * one.expected:.2f} %",
+                f"{100 * one.true_rate.share:.1f} %",
+                f"{100 * low:.1f} – {100 * high:.1f} %",
+                f"{100 * one.false_rate.share:.1f} %" if one.false_rate.attacks else None,
+                one.true_rate.attacks,
+            )
+        )
+    names = ("case", "expected", "true", "interval", "false", "count")
+    headings = tuple(Text(f"{WORDS}.views.cases.{name}") for name in names)
+    title = Text(f"{WORDS}.views.cases.title")
+    note = Text(f"{WORDS}.views.cases.note", {"columns": ", ".join(known)})
+    return TableView(title, headings, tuple(rows), note)

@@ -1,0 +1,184 @@
+"""Measures of invented rows: the original, columns apart and a second sample stand where they must."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.evaluation.catalogue import chosen, measure, measures
+from engine.evaluation.protocol import Private, Subject
+from engine.methods.catalogue import method
+from engine.methods.protocol import Context, Release, TableArtefact
+from engine.privacy.noise import Noise
+from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.table import Table
+from engine.views import NumberView, TableView
+
+SCHEMA = Schema(
+    (
+        Column("age", Role.IDENTIFYING, Kind.INTEGER),
+        Column("sex", Role.IDENTIFYING, Kind.CATEGORY),
+        Column("ward", Role.PLACE, Kind.CATEGORY),
+        Column("ill", Role.SENSITIVE, Kind.CATEGORY),
+        Column("cost", Role.SENSITIVE, Kind.NUMBER),
+    )
+)
+KEPT, ESTIMATES = "utility.synthetic_kept", "utility.synthetic_estimates"
+PREDICTIONS, COPIED = "utility.synthetic_predictions", "risk.synthetic_copied"
+MATCHING, SHADOWS = "risk.synthetic_matching", "risk.synthetic_shadows"
+SYNTHETIC = (KEPT, ESTIMATES, PREDICTIONS, COPIED, MATCHING)
+
+
+def people(rows, seed):
+    chance = np.random.default_rng(seed)
+    age = chance.integers(20, 90, rows)
+    ill = np.where(chance.random(rows) < age / 100, "yes", "no")
+    return pd.DataFrame(
+        {
+            "age": age.astype(float),
+            "sex": chance.choice(["f", "m"], rows),
+            "ward": chance.choice(["a", "b", "c", "d"], rows, p=[0.4, 0.3, 0.2, 0.1]),
+            "ill": ill,
+            "cost": np.round(10 * age + 300 * (ill == "yes") + chance.normal(0, 40, rows), 1),
+        }
+    )
+
+
+def context(made=None, *, rows=800, origins=(), unused=400, **parameters):
+    """Return what a measure gets; ``made`` stands for what the method released."""
+    used = Table(people(rows, 1))
+    way = method("datasets.imputation")
+    request = way.request({"people": SCHEMA}, {"columns": [c.name for c in SCHEMA.columns]} | parameters)
+    if made is None:
+        release = way.run(
+            {"people": used}, request, Context(Noise(), np.random.default_rng(3), Path("unused"))
+        )
+    else:
+        table = TableArtefact("table", tuple(made), (), tuple(origins))
+        release = Release((table,), way.cost(request))
+    away = Table(people(unused, 2)) if unused else None
+    return Private(Subject(way, request, way.cost(request)), used, SCHEMA, used, release, held_out=away)
+
+
+def shown(answer):
+    return {v.three.id.rsplit(".", 1)[1]: v.value for v in answer.views if isinstance(v, NumberView)}
+
+
+def lines(answer, name):
+    return next(v for v in answer.views if isinstance(v, TableView) and f".{name}." in v.title.id).rows
+
+
+def test_the_original_keeps_all_and_columns_apart_keep_no_relation():
+    itself = context([people(800, 1)])
+    kept = measure(KEPT).evaluate(itself)
+    assert (
+        kept.figures["two_way"] == 0 and kept.figures["similarity"] == 1 and kept.figures["correlation"] == 0
+    )
+    beside = kept.figures["beside"]
+    assert beside["independent"]["one_way"] == 0
+    assert beside["independent"]["two_way"] > beside["unused"]["two_way"] > beside["made"]["two_way"]
+    assert beside["independent"]["correlation"] > 0.5
+
+
+def test_the_original_keeps_every_mean_and_share_and_effect():
+    """One copy of the original: its interval is √2 wider by T_s, so that (1 + 1/√2) / 2 of 100 are shared."""
+    found = measure(ESTIMATES).evaluate(context([people(800, 1)]))
+    assert found.figures["kept"] == pytest.approx(100 * (1 + 0.5**0.5) / 2, abs=0.06)
+    assert found.figures["worst"] == found.figures["kept"]
+    kinds = found.figures["by_kind"]
+    assert set(kinds) == {"mean", "share", "coefficient", "group"}
+    assert kinds["coefficient"]["independent"] < 50 < kinds["coefficient"]["again"]
+    assert lines(found, "worst")[0][3] <= lines(found, "worst")[-1][3]
+
+
+def test_learning_and_telling_apart():
+    found = measure(PREDICTIONS).evaluate(context([people(800, 1)]))
+    assert found.figures["loss"] == 0.0
+    assert 0.4 < found.figures["told_apart"] < 0.6  # half of 400 each: three standard errors are .087
+    broken = people(800, 1).assign(cost=np.random.default_rng(1).permutation(people(800, 1)["cost"]))
+    worse = measure(PREDICTIONS).evaluate(context([broken]))
+    assert worse.figures["loss"] > 0.1 and worse.figures["told_apart"] > 0.7
+
+
+def test_the_original_is_told_entirely_and_a_second_sample_tells_nobody():
+    itself = measure(COPIED).evaluate(context([people(800, 1)])).figures
+    assert itself["attacks"]["copies"][0] == itself["attacks"]["copies"][2] > 0.95
+    assert itself["nearness"] == 0.0 and itself["membership"] > 0.6
+    assert itself["membership"] == pytest.approx(itself["nearest"]["original"]["area"], abs=0.001)
+    other = measure(COPIED).evaluate(context([people(800, 3)])).figures
+    assert abs(other["membership"] - 0.5) < 0.07  # 200 of each: three standard errors are .087
+    assert abs(other["told"]) < 12 and 0.8 < other["nearness"] < 1.2
+    assert other["nearest"]["original"]["area"] > 0.6  # the line of the original is in every table of risk
+
+
+def test_attacks_that_give_most_away_stand_first():
+    rows = lines(measure(COPIED).evaluate(context([people(800, 1)])), "attacks")
+    gaps = [float(row[1][:-2]) - float(row[2][:-2]) for row in rows]
+    assert gaps == sorted(gaps, reverse=True) and len(rows) == 6
+
+
+def test_people_are_found_where_rows_are_theirs_and_never_where_they_are_nobodys():
+    table, order = people(800, 1), np.random.default_rng(1).permutation(800)
+    mixed = table.iloc[order].reset_index(drop=True)
+    itself = measure(MATCHING).evaluate(context([mixed], origins=[order]))
+    cases = itself.figures["cases"]
+    assert cases["in_made"] == cases["in_original"] and cases["in_made"]["expected"] > 0.1
+    assert cases["perhaps_made"] == cases["perhaps_original"]
+    assert cases["perhaps_made"]["expected"] < cases["in_made"]["expected"]
+    invented = measure(MATCHING).evaluate(context([mixed]))
+    assert invented.figures["cases"]["in_made"]["expected"] == 0
+
+
+def test_partly_invented_rows_are_sought_by_their_origin():
+    """Everything that identifies is kept: the copies find whom the original finds."""
+    found = measure(MATCHING).evaluate(context(synthesis="partial", replaced=["cost"], copies=2))
+    cases = found.figures["cases"]
+    assert cases["in_made"]["expected"] == pytest.approx(cases["in_original"]["expected"])
+    replaced = measure(MATCHING).evaluate(context(synthesis="partial", replaced=["age", "ward"], copies=2))
+    assert replaced.figures["expected"] < found.figures["expected"] / 2
+
+
+@pytest.mark.parametrize("name", SYNTHETIC)
+def test_without_people_kept_apart_what_can_be_told_is_told(name):
+    answer = measure(name).evaluate(context([people(800, 3)], unused=0))
+    assert "failed" not in answer.figures
+    assert bool(answer.views) == (name != PREDICTIONS)
+    if name == COPIED:
+        assert all(row[2] is None for row in lines(answer, "attacks"))
+
+
+@pytest.mark.parametrize("name", [*SYNTHETIC, SHADOWS])
+def test_no_table_no_row_and_few_people_cost_no_figure(name):
+    empty = context([people(800, 1).head(0)], rows=800)
+    for case in (
+        replace(empty, release=replace(empty.release, artefacts=())),
+        replace(empty, used=Table(people(1, 1).head(0)), release=empty.release),
+        context([people(3, 1)], rows=3, unused=2),
+    ):
+        measure(name).evaluate(case)
+
+
+def test_shadows_are_asked_on_demand_alone():
+    subject = context([people(30, 1)], rows=30).subject
+    assert SHADOWS not in [one.id for one in chosen((), subject)]
+    assert [one.id for one in chosen((SHADOWS,), subject)] == [SHADOWS]
+    assert [one.id for one in measures() if one.on_demand] == [SHADOWS]
+
+
+def test_shadows_tell_members_of_a_copy_and_nobody_of_a_second_sample():
+    itself = measure(SHADOWS).evaluate(context([people(300, 1)], rows=300, unused=150, copies=1))
+    assert itself.figures["shadows"] > 0.65 and itself.figures["runs"] == 12
+    other = measure(SHADOWS).evaluate(context([people(300, 3)], rows=300, unused=150, copies=1))
+    assert abs(other.figures["shadows"] - 0.5) < 0.1  # 150 of each: three standard errors
+
+
+def test_figures_that_candidates_are_compared_by_have_words():
+    from engine import texts
+
+    for one in measures():
+        for name in (*one.less_is_better, *one.more_is_better):
+            assert texts.has(f"measures.{one.id}.numbers.{name}.label"), (one.id, name)
