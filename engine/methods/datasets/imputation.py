@@ -14,6 +14,7 @@ from engine.methods.datasets.synthesis.chain import Chain, few_levels_first, fit
 from engine.methods.datasets.synthesis.combined import Rule, estimates_view
 from engine.methods.datasets.synthesis.models import Learn, Synthesiser, learning
 from engine.methods.datasets.synthesis.partition import Tree
+from engine.methods.datasets.synthesis.recipients import programs
 from engine.methods.datasets.synthesis.variables import (
     AMOUNTS,
     Amounts,
@@ -134,7 +135,7 @@ class Imputation(Method):
             "estimates",
             ParameterKind.COLUMNS,
             optional=True,
-            column_kinds=(Kind.INTEGER, Kind.NUMBER),
+            column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER),
         ),
     )
 
@@ -186,8 +187,9 @@ class Imputation(Method):
         columns = [request.schema.column(name) for name in names]
         rule = _rule(request)
         views = (estimates_view(copies, columns, rows=work.rows, rule=rule),) if columns else ()
+        table_made = TableArtefact("table", tuple(copies), _dictionary(work, request))
         return Release(
-            (TableArtefact("table", tuple(copies), _dictionary(work, request)),),
+            (table_made, *programs(table_made.files, rule)),
             self.cost(request),
             views,
             (Text(f"{WORDS}.notes.{rule.name.lower()}"),),

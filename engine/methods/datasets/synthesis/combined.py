@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -11,10 +11,11 @@ import pandas as pd
 
 from engine.methods.datasets.synthesis.variables import Floats
 from engine.table import coding
-from engine.table.schema import Column
+from engine.table.schema import Column, Kind
 from engine.views import Cell, TableView, Text
 
 WORDS = "methods.datasets.imputation.views.estimates"
+MOST_SHARES = 10
 
 
 class Rule(StrEnum):
@@ -105,19 +106,31 @@ def combined(
 def estimates_view(
     copies: Sequence[pd.DataFrame], columns: Sequence[Column], *, rows: int, rule: Rule
 ) -> TableView:
-    """Return the combined means of columns: computed from the released copies alone."""
+    """Return the combined means of amounts and shares of names: computed from the released copies alone."""
     lines: list[tuple[Cell, ...]] = []
     for column in columns:
-        numbers = [coding.numbers(copy[column.name], column) for copy in copies]
-        known = [own[~np.isnan(own)] for own in numbers]
-        if any(len(own) < 2 for own in known):
-            lines.append((column.name, None, None, None))
-            continue
-        means = np.array([own.mean() for own in known])
-        variances = np.array([own.var(ddof=1) / len(own) for own in known])
-        found = combined(means, variances, rule=rule, rows=rows, released_rows=len(copies[0]))
-        lines.append((column.name, *(float(f"{v:.5g}") for v in (found.estimate, found.low, found.high))))
+        for name, outcomes in _outcomes(copies, column):
+            known = [own[~np.isnan(own)] for own in outcomes]
+            if any(len(own) < 2 for own in known):
+                lines.append((name, None, None, None))
+                continue
+            means = np.array([own.mean() for own in known])
+            variances = np.array([own.var(ddof=1) / len(own) for own in known])
+            found = combined(means, variances, rule=rule, rows=rows, released_rows=len(copies[0]))
+            lines.append((name, *(float(f"{v:.5g}") for v in (found.estimate, found.low, found.high))))
     headings = tuple(Text(f"{WORDS}.{name}") for name in ("column", "mean", "low", "high"))
     return TableView(
         Text(f"{WORDS}.title"), headings, tuple(lines), Text(f"{WORDS}.note_{rule.name.lower()}")
     )
+
+
+def _outcomes(copies: Sequence[pd.DataFrame], column: Column) -> Iterator[tuple[Cell, list[Floats]]]:
+    """Return what is averaged: an amount, or for each of the frequent names whether it is the one."""
+    if column.kind in (Kind.INTEGER, Kind.NUMBER):
+        yield column.name, [coding.numbers(copy[column.name], column) for copy in copies]
+        return
+    cells = [copy[column.name].to_numpy(dtype=object) for copy in copies]
+    known = pd.Series(np.concatenate(cells))
+    for value in known[known != ""].value_counts().index[:MOST_SHARES]:
+        share = [np.where(own == "", np.nan, own == value).astype(np.float64) for own in cells]
+        yield Text(f"{WORDS}.share", {"column": column.name, "value": value}), share
