@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,8 +84,26 @@ def letter(place: int) -> str:
 
 def figures(found: Sequence[Any]) -> tuple[Figure, ...]:
     """Return the figures that tell candidates apart: promised, expected or measured."""
-    made = [_epsilon(found), _forecast(found), *_terms(found), *_inside(found), *_measured(found)]
+    promised = [_epsilon(found), _forecast(found), *_terms(found)]
+    judged, others = _measured(found)
+    made = [*promised, *judged, *_inside(found), *others]
     return tuple(one for one in made if one.differs)[:MOST_FIGURES]
+
+
+def variants(plan: Any) -> tuple[dict[str, Any], ...]:
+    """Return the candidates that a method proposes beside a plan: those that can be made, each once."""
+    from engine.methods.catalogue import method
+
+    way = method(plan.method)
+    seen = [way.request(plan.schemas, plan.parameters, budget=plan.budget).values]
+    found = []
+    for change in way.variants:
+        parameters = {**plan.parameters, **change}
+        request = way.request(plan.schemas, parameters, budget=plan.budget)
+        if request.values not in seen and not way.problems(request):
+            seen.append(request.values)
+            found.append({"method": plan.method, "parameters": parameters})
+    return tuple(found)
 
 
 def beyond(shown: Sequence[Figure], place: int) -> tuple[Figure, ...]:
@@ -164,14 +182,45 @@ def _terms(found: Sequence[Any]) -> list[Figure]:
     return made
 
 
-def _measured(found: Sequence[Any]) -> list[Figure]:
-    made = []
-    for measure, name in _names(part for one in found for part in one.measured.items()):
-        label = f"measures.{measure}.numbers.{name}.label"
-        values = tuple(_number(one.measured.get(measure, {}).get(name)) for one in found)
-        if words.has(label):
-            made.append(Figure(words.say(label), values))
-    return made
+def _measured(found: Sequence[Any]) -> tuple[list[Figure], list[Figure]]:
+    """Return the figures that measures judge by, and the others.
+
+    The first two are what is given away and what is kept, so that the picture opens on these.
+    """
+    from engine.evaluation.catalogue import measure
+
+    judged: dict[tuple[str, str], Figure] = {}
+    others = []
+    for name, number in _names(part for one in found for part in one.measured.items()):
+        label = f"measures.{name}.numbers.{number}.label"
+        if not words.has(label):
+            continue
+        values = tuple(_number(one.measured.get(name, {}).get(number)) for one in found)
+        less, more = (number in side for side in (measure(name).less_is_better, measure(name).more_is_better))
+        figure = Figure(words.say(label), values, less if less or more else None)
+        if not (less or more):
+            others.append(figure)
+        elif figure.differs:
+            judged[name, number] = figure
+    return _leading_first(judged), others
+
+
+def _leading_first(judged: Mapping[tuple[str, str], Figure]) -> list[Figure]:
+    """Put the first figure of what is given away and the first of what is kept before all others."""
+    from engine.evaluation.catalogue import measure
+
+    def rank(key: tuple[str, str]) -> tuple[int, bool]:
+        own = measure(key[0])
+        is_kept = key[1] in own.more_is_better
+        return (own.more_is_better if is_kept else own.less_is_better).index(key[1]), not is_kept
+
+    def of(side: str) -> list[tuple[str, str]]:
+        return sorted((key for key in judged if key[0].startswith(side)), key=rank)
+
+    risks = sorted(of("risk."), key=lambda key: rank(key)[0])
+    order = [*risks[:1], *of("utility.")[:1]]
+    order += [key for key in sorted(judged, key=lambda key: rank(key)[0]) if key not in order]
+    return [judged[key] for key in order]
 
 
 def _names(parts: Any) -> list[tuple[str, str]]:

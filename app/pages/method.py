@@ -146,12 +146,18 @@ class MethodPage(Page):
         self.keep.setProperty("look", "link")
         self.keep.clicked.connect(lambda checked=False: self._keep_candidate())
         self.topic(self.keep, "keep")
+        self.usual = QPushButton(words.say("app.method.usual"))
+        self.usual.setObjectName("usual-candidates")
+        self.usual.setProperty("look", "link")
+        self.usual.clicked.connect(lambda checked=False: self._keep_usual())
+        self.topic(self.usual, "keep")
         self.links = QWidget()
         line = QHBoxLayout(self.links)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(20)
         line.addWidget(self.another)
         line.addWidget(self.keep)
+        line.addWidget(self.usual)
         line.addStretch(1)
         self.body.addWidget(self.links)
         self.chosen = QWidget()
@@ -388,6 +394,13 @@ class MethodPage(Page):
         if one not in plan.candidates:
             self.study.decide(candidates=(*plan.candidates, one))
         self.notify(words.say("app.method.kept", count=len(self.study.plan.candidates)), tone="accent")
+
+    def _keep_usual(self) -> None:
+        """Put what the method proposes beside these settings."""
+        plan = self.study.plan
+        further = tuple(one for one in variants(plan) if one not in plan.candidates)
+        self.study.decide(candidates=(*plan.candidates, *further))
+        self.notify(words.say("app.method.usual_kept", count=len(self.study.plan.candidates)), tone="accent")
 
     # --- an example --------------------------------------------------------------------------------
 

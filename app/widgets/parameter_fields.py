@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QPushButton,
     QRadioButton,
     QVBoxLayout,
     QWidget,
@@ -77,8 +78,24 @@ class LineField(Field):
         row.addWidget(self.edit, 0 if self.is_number else 3)
         if self.parameter.unit:
             row.addWidget(QLabel(self.parameter.unit))
+        for value in self.parameter.presets:
+            row.addWidget(self._preset(value))
         row.addStretch(1)
         self.line.addLayout(row)
+
+    def _preset(self, value: Any) -> QPushButton:
+        """Return a button that fills in a value which has a name."""
+        said = words.say(f"{self.base}.presets.{value}")
+        button = QPushButton(said)
+        button.setObjectName(f"preset-{self.parameter.name}-{value}")
+        button.setProperty("look", "chip")
+        button.setAccessibleName(f"{self.spoken}: {said}")
+        button.clicked.connect(lambda checked=False: self._take(value))
+        return button
+
+    def _take(self, value: Any) -> None:
+        self.show_value(value)
+        self.say()
 
     @property
     def is_number(self) -> bool:

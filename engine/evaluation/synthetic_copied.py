@@ -38,7 +38,7 @@ class SyntheticCopied(InternalMeasure):
 
     id = ID
     needs = frozenset({Need.USED, Need.HELD_OUT, Need.RELEASE})
-    less_is_better = ("copies", "told", "membership")
+    less_is_better = ("told", "copies", "membership")
     more_is_better = ("nearness",)
 
     def further_applies(self, subject: Subject) -> bool:

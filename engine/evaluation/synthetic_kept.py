@@ -35,7 +35,7 @@ class SyntheticKept(InternalMeasure):
 
     id = ID
     needs = frozenset({Need.USED, Need.HELD_OUT, Need.RELEASE})
-    less_is_better = ("one_way", "two_way", "correlation", "two_way_unused")
+    less_is_better = ("two_way", "one_way", "correlation", "two_way_unused")
     more_is_better = ("similarity",)
 
     def further_applies(self, subject: Subject) -> bool:

@@ -70,6 +70,8 @@ class Parameter:
         One value for each of several columns: an object from column to value.
     inside
         The value stays with the custodian: it is not in the evidence that leaves.
+    presets
+        Values offered by name, ``BASE.parameters.NAME.presets.VALUE``, beside the field.
     """
 
     name: str
@@ -88,6 +90,7 @@ class Parameter:
     source: str = "people"
     each: bool = False
     inside: bool = False
+    presets: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -386,6 +386,8 @@ class Method(Triable, Leaving, ABC):
     """Whether every visit of a service has to read the very tables that were there when it was opened."""
     libraries: ClassVar[tuple[str, ...]] = ()
     """Distributions whose versions belong in the evidence, beyond those that every release uses."""
+    variants: ClassVar[tuple[Mapping[str, Any], ...]] = ()
+    """Settings that are worth comparing with those that were chosen."""
 
     def step_named(self, name: str) -> Step | None:
         """Return a step by its name; None for the release itself."""

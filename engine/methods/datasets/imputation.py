@@ -90,6 +90,16 @@ class Imputation(Method):
     rows = Rows.SYNTHETIC
     held_out = True
     libraries = ("scikit-learn",)
+    variants = (
+        {"smallest_leaf": 20},
+        {"smallest_leaf": 50},
+        {"synthesiser": Synthesiser.LINEAR.value},
+        {"synthesiser": Synthesiser.RANKS.value},
+        {"synthesiser": Synthesiser.FOREST.value},
+        {"synthesiser": Synthesiser.NETWORK.value},
+        {"synthesis": FULL},
+        {"synthesis": PARTIAL},
+    )
     published = Reference(
         "Reiter: Using CART to generate partially synthetic public use microdata (2005)",
         "section 3",
@@ -124,7 +134,14 @@ class Imputation(Method):
             maximum=500,
             when=("synthesiser", (Synthesiser.FOREST.value, Synthesiser.KERNEL.value)),
         ),
-        Parameter("smallest_leaf", ParameterKind.INTEGER, default=20, minimum=2, maximum=10_000),
+        Parameter(
+            "smallest_leaf",
+            ParameterKind.INTEGER,
+            default=20,
+            minimum=2,
+            maximum=10_000,
+            presets=(20, 50),
+        ),
         Parameter("copies", ParameterKind.INTEGER, default=5, minimum=1, maximum=50),
         Parameter("least_people", ParameterKind.INTEGER, default=5, minimum=1, maximum=1_000),
         Parameter("order", ParameterKind.COLUMNS, optional=True, column_kinds=DRAWABLE),
