@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app import words
@@ -95,11 +95,11 @@ def variants(plan: Any) -> tuple[dict[str, Any], ...]:
     from engine.methods.catalogue import method
 
     way = method(plan.method)
-    seen = [way.request(plan.schemas, plan.parameters, budget=plan.budget).values]
+    seen = [plan.request.values]
     found = []
     for change in way.variants:
         parameters = {**plan.parameters, **change}
-        request = way.request(plan.schemas, parameters, budget=plan.budget)
+        request = replace(plan, parameters=parameters).request
         if request.values not in seen and not way.problems(request):
             seen.append(request.values)
             found.append({"method": plan.method, "parameters": parameters})

@@ -28,6 +28,7 @@ from app.method_words import explanation, way
 from app.pages.base import Page
 from app.releasing import example
 from app.trying import MethodTrial
+from app.widgets.candidate_links import CandidateLinks
 from app.widgets.cards import Card
 from app.widgets.declare_card import DeclareCard
 from app.widgets.example_card import ExampleCard
@@ -141,23 +142,16 @@ class MethodPage(Page):
         self.another.setObjectName("another-way")
         self.another.setProperty("look", "link")
         self.another.clicked.connect(lambda checked=False: self._choose_again())
-        self.keep = QPushButton(words.say("app.method.keep"))
-        self.keep.setObjectName("keep-candidate")
-        self.keep.setProperty("look", "link")
-        self.keep.clicked.connect(lambda checked=False: self._keep_candidate())
-        self.topic(self.keep, "keep")
-        self.usual = QPushButton(words.say("app.method.usual"))
-        self.usual.setObjectName("usual-candidates")
-        self.usual.setProperty("look", "link")
-        self.usual.clicked.connect(lambda checked=False: self._keep_usual())
-        self.topic(self.usual, "keep")
+        self.candidates = CandidateLinks(self.study)
+        self.candidates.said.connect(lambda said: self.notify(said, tone="accent"))
+        for link in (self.candidates.keep, self.candidates.usual):
+            self.topic(link, "keep")
         self.links = QWidget()
         line = QHBoxLayout(self.links)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(20)
         line.addWidget(self.another)
-        line.addWidget(self.keep)
-        line.addWidget(self.usual)
+        line.addWidget(self.candidates)
         line.addStretch(1)
         self.body.addWidget(self.links)
         self.chosen = QWidget()
@@ -261,7 +255,7 @@ class MethodPage(Page):
         self.setAccessibleName(self.title.text())
         self.example.setVisible(example)
         self.choice.setVisible(picks and bool(self.offers))
-        self.keep.setEnabled(not self.study.problems())
+        self.candidates.renew(method)
         for part in (self.links, self.chosen, self.card):
             part.setVisible(named and not example)
         if picks:
@@ -386,21 +380,6 @@ class MethodPage(Page):
             self._use()
         else:
             self.frame.go_next()
-
-    def _keep_candidate(self) -> None:
-        """Keep these settings beside those that are filled in from now on."""
-        plan = self.study.plan
-        one = {"method": plan.method, "parameters": dict(plan.parameters)}
-        if one not in plan.candidates:
-            self.study.decide(candidates=(*plan.candidates, one))
-        self.notify(words.say("app.method.kept", count=len(self.study.plan.candidates)), tone="accent")
-
-    def _keep_usual(self) -> None:
-        """Put what the method proposes beside these settings."""
-        plan = self.study.plan
-        further = tuple(one for one in variants(plan) if one not in plan.candidates)
-        self.study.decide(candidates=(*plan.candidates, *further))
-        self.notify(words.say("app.method.usual_kept", count=len(self.study.plan.candidates)), tone="accent")
 
     # --- an example --------------------------------------------------------------------------------
 

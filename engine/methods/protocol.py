@@ -211,8 +211,8 @@ class DictionaryEntry:
 class TableArtefact:
     """Tables that leave, written as CSV: one, or several alike with one dictionary.
 
-    ``name`` has no ending and names nothing of the rows. ``origins`` says by table of each row which row of the
-    method's table it was made from, where it was; it is for the custodian's eyes, and never written.
+    ``name`` has no ending and names nothing of the rows. ``origins``: by table, the used row that each row
+    was made from, where it was; for the custodian's eyes, never written.
     """
 
     name: str
@@ -302,8 +302,7 @@ Artefact = TableArtefact | ModelArtefact | DocumentArtefact | FileArtefact
 class Inside:
     """What a method says to the custodian alone: computed from private rows, so that it stays.
 
-    ``figures`` are JSON values for the internal evidence. ``files`` (name → content) are kept in the internal
-    folder: a key of pseudonyms, for instance.
+    ``figures`` are JSON values; ``files`` (name → content, a key of pseudonyms, say) are kept beside them.
     """
 
     views: tuple[View, ...] = ()
@@ -377,7 +376,7 @@ class Method(Triable, Leaving, ABC):
     steps: ClassVar[tuple[Step, ...]] = ()
     spends: ClassVar[Spends] = Spends.CHOSEN
     held_out: ClassVar[bool] = False
-    """Whether some people are kept from the method, so that measures can compare with them."""
+    """Whether some people are kept from the method, for measures to compare with."""
     keeps_key: ClassVar[bool] = False
     """Whether a secret key stays inside, so that a passphrase is asked for when it is made."""
     compares: ClassVar[bool] = False
@@ -386,8 +385,7 @@ class Method(Triable, Leaving, ABC):
     """Whether every visit of a service has to read the very tables that were there when it was opened."""
     libraries: ClassVar[tuple[str, ...]] = ()
     """Distributions whose versions belong in the evidence, beyond those that every release uses."""
-    variants: ClassVar[tuple[Mapping[str, Any], ...]] = ()
-    """Settings that are worth comparing with those that were chosen."""
+    variants: ClassVar[tuple[Mapping[str, Any], ...]] = ()  # worth comparing with what was chosen
 
     def step_named(self, name: str) -> Step | None:
         """Return a step by its name; None for the release itself."""

@@ -239,7 +239,7 @@ def test_settings_are_kept_compared_and_one_is_chosen(at: Any, window: Window, q
     page = at("method")
     before = dict(window.study.plan.parameters)
     assert "compare" not in path(window.study.state)
-    page.keep.click()
+    page.candidates.keep.click()
     window.study.decide_parameters(columns=["gender"])
     window.go("compare")
     settle(qtbot, window)

@@ -193,18 +193,18 @@ class Imputation(Method):
             inside=work.training,
             progress=context.progress.part(0.0, 0.5),
         )
-        copies, origins, counts = [], [], []
+        copies, origins, counts = [], list[npt.NDArray[np.int64]](), []
         for place in range(request.values["copies"]):
             context.progress.step(0.5 + 0.5 * place / request.values["copies"], "synthesis.draw")
             frame, origin, count = _copy(work, chain.redrawn(context.chance), context.chance)
             copies.append(_numbered(frame))
-            origins.append(origin)
+            origins += [] if origin is None else [origin]
             counts.append(count)
         names = request.values["estimates"] or ()
         columns = [request.schema.column(name) for name in names]
         rule = _rule(request)
         views = (estimates_view(copies, columns, rows=work.rows, rule=rule),) if columns else ()
-        table_made = TableArtefact("table", tuple(copies), _dictionary(work, request))
+        table_made = TableArtefact("table", tuple(copies), _dictionary(work, request), origins=tuple(origins))
         return Release(
             (table_made, *programs(table_made.files, rule)),
             self.cost(request),
@@ -300,11 +300,10 @@ def _learning(request: Request, chance: np.random.Generator) -> Learn:
 
 def _copy(
     work: Work, chain: Chain, chance: np.random.Generator
-) -> tuple[pd.DataFrame, npt.NDArray[np.int64], dict[str, int]]:
+) -> tuple[pd.DataFrame, npt.NDArray[np.int64] | None, dict[str, int]]:
     """Draw one table that keeps all rules, in a random order, with the original row of each of its rows.
 
-    Also returns how many rows were drawn again, and left out. A row that is drawn as a whole has no original
-    row: its place is −1.
+    Also returns how many were drawn again, and left out. Rows that are drawn as a whole have no original.
     """
     made = _draw(work, chain, np.arange(work.rows), chance)
     again = 0
@@ -323,8 +322,7 @@ def _copy(
         kept = np.concatenate([kept, chance.choice(kept, size=len(broken))])
     kept = chance.permutation(kept)
     frame = made.iloc[kept].reset_index(drop=True)
-    origin = np.full(len(kept), -1) if work.is_full else kept
-    return frame, origin, {"drawn_again": again, "not_mended": len(broken)}
+    return frame, None if work.is_full else kept, {"drawn_again": again, "not_mended": len(broken)}
 
 
 def _draw(work: Work, chain: Chain, rows: npt.NDArray[np.int64], chance: np.random.Generator) -> pd.DataFrame:
