@@ -94,7 +94,8 @@ def released_tables(release: Release) -> tuple[pd.DataFrame, ...]:
 
 def origins_of(release: Release) -> tuple[npt.NDArray[np.int64], ...]:
     """Return of these tables the row that each row was made from; empty where they are nobody's."""
-    return next((one.origins for one in release.artefacts if isinstance(one, TableArtefact)), ())
+    first = next((one for one in release.artefacts if isinstance(one, TableArtefact)), None)
+    return () if first is None or first.origins is None else (first.origins, *first.further)
 
 
 def drawn_again(cells: Cells) -> Cells:

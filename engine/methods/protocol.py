@@ -211,14 +211,15 @@ class DictionaryEntry:
 class TableArtefact:
     """Tables that leave, written as CSV: one, or several alike with one dictionary.
 
-    ``name`` has no ending and names nothing of the rows. ``origins``: by table, the used row that each row
-    was made from, where it was; for the custodian's eyes, never written.
+    ``name`` has no ending and names nothing of the rows. ``origins``: the used row that each row of the first
+    was made from, where it was; for the custodian's eyes, never written. ``further``: those of the others.
     """
 
     name: str
     frames: tuple[pandas.DataFrame, ...]
     dictionary: tuple[DictionaryEntry, ...]
-    origins: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
+    origins: np.ndarray | None = field(default=None, repr=False, compare=False)
+    further: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def frame(self) -> pandas.DataFrame:
@@ -300,10 +301,7 @@ Artefact = TableArtefact | ModelArtefact | DocumentArtefact | FileArtefact
 
 @dataclass(frozen=True)
 class Inside:
-    """What a method says to the custodian alone: computed from private rows, so that it stays.
-
-    ``figures`` are JSON values; ``files`` (name → content, a key of pseudonyms, say) are kept beside them.
-    """
+    """What a method says to the custodian alone; ``files`` (name → content): keys of pseudonyms, say."""
 
     views: tuple[View, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)

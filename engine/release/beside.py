@@ -40,11 +40,11 @@ class Beside:
 def beside(release: Release, used: Mapping[str, Table], schemas: Mapping[str, Schema]) -> Beside | None:
     """Return released rows beside their originals; None where no row can be said to have one."""
     artefacts = (one for one in release.artefacts if isinstance(one, TableArtefact))
-    found = next((one for one in artefacts if one.origins), None)
+    found = next((one for one in artefacts if one.origins is not None), None)
     source = next((name for name in used if name in schemas), None)
-    if found is None or source is None:
+    if found is None or found.origins is None or source is None:
         return None
-    original = used[source].rows().iloc[found.origins[0][:MOST_ROWS]]
+    original = used[source].rows().iloc[found.origins[:MOST_ROWS]]
     released, schema = found.frame.head(MOST_ROWS), schemas[source]
     names = [str(name) for name in released.columns]
     nothing: list[str | None] = [None] * len(released)

@@ -193,18 +193,25 @@ class Imputation(Method):
             inside=work.training,
             progress=context.progress.part(0.0, 0.5),
         )
-        copies, origins, counts = [], list[npt.NDArray[np.int64]](), []
+        copies, origins, counts = [], list[npt.NDArray[np.int64] | None](), []
         for place in range(request.values["copies"]):
             context.progress.step(0.5 + 0.5 * place / request.values["copies"], "synthesis.draw")
             frame, origin, count = _copy(work, chain.redrawn(context.chance), context.chance)
             copies.append(_numbered(frame))
-            origins += [] if origin is None else [origin]
+            origins.append(origin)
             counts.append(count)
         names = request.values["estimates"] or ()
         columns = [request.schema.column(name) for name in names]
         rule = _rule(request)
         views = (estimates_view(copies, columns, rows=work.rows, rule=rule),) if columns else ()
-        table_made = TableArtefact("table", tuple(copies), _dictionary(work, request), origins=tuple(origins))
+        first, *further = origins
+        table_made = TableArtefact(
+            "table",
+            tuple(copies),
+            _dictionary(work, request),
+            first,
+            tuple(o for o in further if o is not None),
+        )
         return Release(
             (table_made, *programs(table_made.files, rule)),
             self.cost(request),

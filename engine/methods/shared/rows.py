@@ -37,7 +37,7 @@ def leaving(
     """
     order = chance.permutation(len(frame))
     rows = frame.iloc[order].reset_index(drop=True)
-    return TableArtefact(name, (rows,), dictionary, (np.asarray(frame.index)[order],))
+    return TableArtefact(name, (rows,), dictionary, np.asarray(frame.index)[order])
 
 
 def entry(column: Column, meaning: str, **values: object) -> DictionaryEntry:

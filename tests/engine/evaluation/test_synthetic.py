@@ -58,7 +58,7 @@ def context(made=None, *, rows=800, origins=(), unused=400, **parameters):
             {"people": used}, request, Context(Noise(), np.random.default_rng(3), Path("unused"))
         )
     else:
-        table = TableArtefact("table", tuple(made), (), tuple(origins))
+        table = TableArtefact("table", tuple(made), (), *origins)
         release = Release((table,), way.cost(request))
     away = Table(people(unused, 2)) if unused else None
     return Private(Subject(way, request, way.cost(request)), used, SCHEMA, used, release, held_out=away)
