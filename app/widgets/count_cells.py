@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRectF, Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QKeyEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHeaderView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -25,7 +24,7 @@ _NOWHERE = QModelIndex()
 CELL = Qt.ItemDataRole.UserRole + 1
 WORKED_OUT, RECIPIENT, REAL = "worked_out", "recipient", "real"
 WAYS = (WORKED_OUT, RECIPIENT, REAL)
-ROW, NARROWEST, WIDEST = 40, 84, 190
+ROW, NARROWEST, TWO_WORDS, WIDEST = 40, 84, 118, 190
 
 
 def written(value: float) -> str:
@@ -169,11 +168,21 @@ class CellsTable(QTableView):
         """Show a table; its model lives as long as it is shown."""
         self.setModel(model)
         self._kept = model
-        header, columns = self.horizontalHeader(), max(model.columnCount(), 1)
-        room = (self.viewport().width() or 600) // columns
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setDefaultSectionSize(max(NARROWEST if model.way != WORKED_OUT else 122, min(WIDEST, room)))
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        self.horizontalHeader().setDefaultAlignment(right)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Make the columns as wide as there is room, within limits."""
+        model = self._kept
+        if model is not None and model.columnCount():
+            room = self.viewport().width() // model.columnCount()
+            least = NARROWEST if model.way != WORKED_OUT else TWO_WORDS
+            self.horizontalHeader().setDefaultSectionSize(max(least, min(WIDEST, room)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_N and self._kept is not None:

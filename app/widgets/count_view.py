@@ -21,7 +21,7 @@ from app.widgets.count_cells import REAL, ROW, WAYS, WORKED_OUT, CellsModel, Cel
 from app.widgets.prose import Heading, Prose
 from engine.methods.trying import CountCell, CountTable, CountTables, Tried
 
-BESIDE, MOST_HEIGHT = 700, 520
+BESIDE, SIDE, MOST_HEIGHT = 700, 220, 520
 LINE_HEIGHT = 66
 
 
@@ -123,7 +123,7 @@ class CountView(QWidget):
         self._sides.setSpacing(16)
         self.table = CellsTable()
         self._sides.addWidget(self.table, 3)
-        self._sides.addWidget(self._build_side(), 0, Qt.AlignmentFlag.AlignTop)
+        self._sides.addWidget(self._build_side())
         box.addLayout(self._sides)
 
     def _build_side(self) -> QWidget:
@@ -139,6 +139,7 @@ class CountView(QWidget):
         self.keys = Prose(words.say("app.trying.cells.keys"), tone="quiet", pixels=12)
         for part in (self.cell_name, self.line, self.why, self.keys):
             column.addWidget(part)
+        column.addStretch(1)
         return self.side
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -146,7 +147,8 @@ class CountView(QWidget):
         beside = self.width() >= BESIDE
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self._sides.setDirection(across if beside else down)
-        self.side.setFixedWidth(220 if beside else max(self.width(), 100))
+        self.side.setMinimumWidth(SIDE if beside else 0)
+        self.side.setMaximumWidth(SIDE if beside else 16_777_215)
 
     # --- showing -----------------------------------------------------------------------------------
 

@@ -227,3 +227,10 @@ def test_cells_are_looked_at_with_what_can_be_worked_out(window: Window, qtbot: 
     window.study.decide_parameters(threshold=3)
     settle(qtbot, window)
     assert card.ask.isVisible() and not card._parts.isVisible()  # what was shown belongs to other settings
+    window.resize(1000, 700)  # the page gets narrower with its window
+    settle(qtbot, window)
+    card.ask.click()
+    settle(qtbot, window, timeout=60_000)
+    window.resize(911, 600)
+    settle(qtbot, window)
+    assert page.widget().width() <= page.viewport().width()
