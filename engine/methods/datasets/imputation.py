@@ -73,7 +73,7 @@ MOST_NOT_MENDED = 0.1
 
 
 class Imputation(Method):
-    """Synthetic rows by sequential trees, fully or only where a condition holds, in several copies.
+    """Synthetic rows, each column by a model of those before it, in full or only where a condition holds.
 
     Notes
     -----
