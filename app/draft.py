@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from app.settings import data_folder, write_aside
 from engine import strict_json
@@ -85,6 +86,25 @@ def _without_copies(column: Column) -> Column:
     )
 
 
+def _without_found(plan: Plan) -> dict[str, Any]:
+    """Return the parameters without those that stay inside, where they may name values found in the rows.
+
+    Where the values of every column are declared, what is ticked names declared values alone.
+    """
+    if not plan.method:
+        return dict(plan.parameters)
+    from engine.methods.catalogue import method  # on first use: it brings the methods along
+
+    try:
+        inside = {one.name for one in method(plan.method).parameters if one.inside}
+    except InputRefused:  # a plan of another version
+        return dict(plan.parameters)
+    named = [one for one in plan.schema.columns if one.name in plan.parameters.get("columns", ())]
+    if all(one.is_declared for one in named):
+        return dict(plan.parameters)
+    return {name: value for name, value in plan.parameters.items() if name not in inside}
+
+
 def save(plan: Plan, questions: frozenset[str], *, folder: Path | None = None) -> None:
     """Write the draft, whole or not at all.
 
@@ -94,7 +114,8 @@ def save(plan: Plan, questions: frozenset[str], *, folder: Path | None = None) -
         The folder cannot be written: the window says so in its footer.
     """
     _make_room(plan, folder)
-    kept = replace(plan, schemas={name: without_copies(schema) for name, schema in plan.schemas.items()})
+    schemas = {name: without_copies(schema) for name, schema in plan.schemas.items()}
+    kept = replace(plan, schemas=schemas, parameters=_without_found(plan))
     tree = {"plan": kept.to_json(), "open_questions": sorted(questions)}
     write_aside(path_of(folder), json.dumps(tree, indent=2, ensure_ascii=False) + "\n")
 

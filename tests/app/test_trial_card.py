@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit, QPushButton
 
-from app import flow
+from app import draft, flow
 from app.releasing import Watch, release
 from app.solution import best_first, neighbours
 from app.window import Window
 from engine.release import trial as trials
+from engine.table.schema import Domain, Origin
 from tests.app.walking import example_plan, settle, write
 
 KA = "datasets.k_anonymity"
@@ -197,6 +199,28 @@ def test_rules_are_ticked(window: Window, qtbot: Any, tmp_path: Path) -> None:
     window.undoing.undo()
     settle(qtbot, window)
     assert first.isChecked()
+
+
+def test_a_draft_holds_no_value_that_was_found_in_the_rows(tmp_path: Path) -> None:
+    plan = example_plan("datasets.rule_hiding", tmp_path)
+    rules = [{"when": "insulin is Down", "then": "change is Ch"}]
+    plan = replace(plan, parameters={**plan.parameters, "rules": rules})
+    named = set(plan.parameters["columns"])
+    for is_declared in (True, False):
+        columns = tuple(
+            replace(
+                one,
+                domain=Domain(values=("Down", "Ch")) if is_declared else None,
+                domain_origin=Origin.DECLARED if is_declared else None,
+            )
+            if one.name in named
+            else one
+            for one in plan.schema.columns
+        )
+        schema = replace(plan.schema, columns=columns)
+        draft.save(plan.with_schema(schema), frozenset(), folder=tmp_path)
+        text = draft.path_of(tmp_path).read_text(encoding="utf-8")
+        assert ("insulin is Down" in text) is is_declared
 
 
 def test_cells_are_looked_at_with_what_can_be_worked_out(window: Window, qtbot: Any, tmp_path: Path) -> None:
