@@ -7,6 +7,7 @@ from typing import Any
 
 from engine import texts
 from engine.evidence import PublicEvidence
+from engine.methods.conditions import Comparison, Not, written
 from engine.numbers import exactly
 from engine.report.content.results import compact
 from engine.report.content.shared import declared_meaning, method_name, of_method, say, stated
@@ -75,12 +76,24 @@ def _records(evidence: PublicEvidence, name: str, records: Sequence[Any]) -> Ite
 
 def _flat(value: Any) -> str:
     """Write a nested setting in one line: names and values of a record, items of a list."""
+    if isinstance(value, Mapping) and {"column", "is"} <= set(value):
+        return _condition(value)
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {_flat(item)}" for name, item in value.items() if item is not None)
     if isinstance(value, list | tuple):
         return " · ".join(_flat(item) for item in value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return texts.number(value) if is_number else str(value)
+
+
+def _condition(value: Mapping[str, Any]) -> str:
+    """Write a condition on one column as it is written wherever conditions are texts."""
+    holds, column = str(value["is"]), str(value["column"])
+    ends = [value[name] for name in ("value", "minimum", "maximum") if value.get(name) is not None]
+    values = tuple(str(one) for one in (*(value.get("values") or ()), *ends))
+    if holds == "not_in":
+        return written(Not(Comparison(column, "in", values)))
+    return written(Comparison(column, holds.replace("_", " "), values))
 
 
 def _preparation(evidence: PublicEvidence) -> tuple[Part, ...]:
@@ -112,7 +125,7 @@ def _columns(evidence: PublicEvidence) -> tuple[Part, ...]:
     names = ("column", "role", "kind", "declared", "origin", "treatment")
     table = TableView("", tuple(say(f"columns.{name}") for name in names), rows)
     intro: list[Part] = [Heading(say("columns.title")), say("columns.intro")]
-    if evidence.promise.unit.value == "person":
+    if any(column["role"] == "person_key" for column in found):
         intro.append(say("columns.key"))
     return (*intro, table)
 

@@ -339,6 +339,38 @@ def test_what_was_not_chosen_and_what_has_parts_is_written_for_people(sample):
     assert "levels:" not in text and "truth:" not in text
 
 
+def test_a_condition_is_written_as_a_sentence_and_not_by_its_keys(sample):
+    never = [
+        {
+            "one": {"column": "sex", "is": "in", "values": ["m"]},
+            "other": {"column": "ward", "is": "not_in", "values": ["x y", "z"]},
+        },
+        {
+            "one": {"column": "age", "is": "at_most", "value": 12},
+            "other": {"column": "age", "is": "between", "minimum": 1, "maximum": 2},
+        },
+    ]
+    method = {**sample.public.method, "id": "datasets.imputation"}
+    decided = {**sample.public.decided, "parameters": {"never": never}}
+    text = html.render(
+        content.external(replace(sample.public, method=method, decided=decided)), evidence=b"{}"
+    )
+    for said in ("sex is m", "ward not in (&quot;x y&quot;, z)", "age at most 12", "age between 1 and 2"):
+        assert said in text.decode() or said.replace("&quot;", '"') in text.decode(), said
+
+
+def test_a_person_key_is_spoken_of_where_there_was_one(sample):
+    said = texts.text("report.columns.key")
+    columns = sample.public.decided["columns"]
+    for role, is_said in (("person_key", True), ("identifying", False)):
+        changed = [
+            {**columns[0], "name": "number", "role": role},
+            *[c for c in columns if c["role"] != "person_key"],
+        ]
+        evidence = replace(sample.public, decided={**sample.public.decided, "columns": changed})
+        assert (said in html.render(content.external(evidence), evidence=b"{}").decode()) is is_said
+
+
 def gaussian() -> Promise:
     event = DiscreteGaussian(Fraction("13.5926"), Fraction(3))
     loss = Loss(Fraction(1), Fraction(1, 10**6), Neighbours.ADD_REMOVE, event)
