@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import floor
+from math import ceil, floor, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -163,6 +163,13 @@ class Linear(Method):
         scale = float(mechanism.scale) * (1.0 if isinstance(mechanism, GaussianCounts) else np.sqrt(2))
         return float(scale / self.per_side(request) ** 2)
 
+    def rows_within(self, request: Request) -> float:
+        """Return what the noise moves the number of rows by at most, in 95 of 100 releases."""
+        steps = self.takes_steps(request)
+        deviation = self.plan(request).product_noise if steps else self.spread(request)
+        # P(|X| ≤ t) = .95: at 1.96 s of normal noise, at b ln 20 with b = s/√2 of Laplace's.
+        return deviation * (1.96 if request.values["noise"] == "gaussian" else log(20) / sqrt(2))
+
     def cost(self, request: Request) -> Promise:
         kind = "approximate_dp" if request.values["noise"] == "gaussian" else "pure_dp"
         if self.takes_steps(request):
@@ -266,7 +273,12 @@ class Linear(Method):
         privacy = {"privacy": privacy_told(request), "method": {"id": self.id, "version": self.version}}
         model = content(self.design(request), found, {"rows": rows, **told, **privacy})
         shown = list(effects(model, f"{WORDS}.views"))
-        numbers: dict[str, float] = {"rows": rows, "intercept": float(f"{model['intercept']:.4g}")}
+        within = ceil(self.rows_within(request))
+        numbers: dict[str, float] = {
+            "rows": rows,
+            "rows_within": within,
+            "intercept": float(f"{model['intercept']:.4g}"),
+        }
         if "eigenvalues_lifted" in model:
             numbers["lifted"] = found.lifted
         axis = Text(f"{WORDS}.views.axis", {"target": model["target"]["name"]})

@@ -90,9 +90,12 @@ def annex(evidence: PublicEvidence, before: tuple[Part, ...]) -> tuple[Part, ...
     own = (*promise.mechanisms(evidence), *promise.at_risk(evidence))
     told = list(explanations((*before, *own, *_elsewhere(evidence))))
     told += _numbers_of_views(before)
+    # A survey says in its own words what its questions and the mechanism have in common.
+    said = {item.three.id.rpartition(".")[2] for item in told} & set(promise.LOCAL_NUMBERS)
     told += [
         Explanation(say(f"guarantee.{name}"), None, three(name))
         for name in promise.numbers_of_mechanisms(evidence.promise)
+        if name not in said
     ]
     parts: list[Part] = [*own]
     if told:

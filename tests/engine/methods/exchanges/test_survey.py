@@ -335,6 +335,9 @@ def test_no_sentence_speaks_of_a_table_of_people_or_of_noise_of_ours(tmp_path, l
             assert wrong == [], (folder, part)
             assert WORDS_OF_TABLES.search(said) is None, (folder, part)
             assert "None" not in said and "nan" not in said.split()
+            assert texts.text("report.columns.key") not in said
+            truth = ("methods.exchanges.survey.numbers.truth.what", "report.numbers.truth.what")
+            assert sum(said.count(texts.text(one, unit="person")) for one in truth) == 1
         readme = (tmp_path / folder / "release" / "README.txt").read_text()
         assert texts.text("promises.local_dp.recipient") in readme
         evidence = json.loads((tmp_path / folder / "release" / "evidence.json").read_text())

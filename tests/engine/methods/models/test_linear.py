@@ -16,8 +16,10 @@ from engine import texts
 from engine.evaluation.catalogue import measure
 from engine.evaluation.protocol import Private, Subject
 from engine.methods.catalogue import method
+from engine.methods.models.descent import PRODUCTS
 from engine.methods.models.linear_model import effects, predict
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
+from engine.methods.models.points import PER_SIDE
 from engine.methods.models.quadratic import solve
 from engine.methods.protocol import Budget, Context
 from engine.privacy.promise import Neighbours
@@ -25,6 +27,7 @@ from engine.release.documents import document_html
 from engine.report.content.cover import accuracy
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
+from engine.views import NumberView
 from tests.engine.battery.checks import failing
 from tests.engine.battery.distributions import laplace_law
 from tests.engine.battery.subject import Subject as Tried
@@ -314,6 +317,30 @@ def test_bands_cover_what_they_say():
         one = LINEAR.released(noised, request).artefacts[0].content["predictors"][0]
         inside += abs(one["coefficient"] - truth) <= one["within_95"]
     assert 176 <= inside <= 199
+
+
+@pytest.mark.parametrize("ask", [asked, gaussian])
+@pytest.mark.parametrize("fit", ["sums", "steps"])
+def test_the_number_of_rows_lies_within_its_margin(ask, fit):
+    """Of 400 draws at 95 of 100, fewer than 361 or more than 396 have a probability below 1e-3 together."""
+    request, noise = ask("x", target="stay", fit=fit), seeded_noise(4)
+    nothing = np.zeros_like(LINEAR.coefficients(Table(mixed(3)), request))
+    within = LINEAR.rows_within(request)
+    if fit == "sums":
+        drawn = [LINEAR.mechanism(request).release(nothing, noise)[0] for _ in range(400)]
+        off = np.array(drawn) / LINEAR.per_side(request) ** 2
+    else:
+        plan = LINEAR.plan(request)
+        none = np.zeros_like(plan.monomials.sums([np.zeros((1, plan.size), dtype=np.int64)]))
+        off = np.array([plan.division.noisy(PRODUCTS, none, noise)[0] for _ in range(400)]) / PER_SIDE**2
+    assert 361 <= (np.abs(off) <= within).sum() <= 396
+
+
+def test_the_margin_of_the_number_of_rows_is_shown():
+    request = asked("x", target="stay")
+    views = released(request, mixed(400)).views
+    shown = {view.title.id.split(".")[-2]: view.value for view in views if isinstance(view, NumberView)}
+    assert shown["rows_within"] == math.ceil(LINEAR.rows_within(request)) > 0
 
 
 # --- odd tables -------------------------------------------------------------------------------------
