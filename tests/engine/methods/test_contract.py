@@ -226,7 +226,8 @@ def test_measures_answer_or_say_that_they_do_not_apply(method: Method) -> None:
         subject = Subject(method, checked.request, checked.promise)
         answered = chosen((), subject)
         for one in measures():
-            if one in answered:
+            assert (one in answered) == (one.applies(subject) and not one.on_demand)
+            if one.applies(subject):
                 assert chosen((one.id,), subject) == (one,)
             else:
                 with pytest.raises(InputRefused, match=r"evaluation\.does_not_apply"):
