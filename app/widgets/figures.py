@@ -28,6 +28,7 @@ class Figures(Card):
         card.body.setContentsMargins(0, 0, 0, 0)
         self.cards.append(card)
         self._grid.addWidget(card, 0, len(self.cards) - 1)
+        card.show()  # Qt would do so a moment later, and `arrange` would pass over it until then
         return card
 
     def remove(self, card: NumberCard) -> None:

@@ -88,6 +88,11 @@ def settle(window: Any) -> None:
         if window.warm and not window.runner.busy():
             break
         time.sleep(0.005)
+    for _ in range(50):  # what an answer adds is laid out in several turns
+        QApplication.processEvents()
+        body = window.page(window.step).widget()
+        if body.height() >= body.heightForWidth(body.width()):
+            break
     for _ in range(5):
         QApplication.processEvents()
 

@@ -12,6 +12,8 @@ from app import theme as themes
 from app import words
 from app.jobs import JobRunner
 from app.theme import theme
+from app.widgets.cards import NumberCard
+from app.widgets.figures import Figures
 from app.widgets.views import ViewCard, explain, make_view
 from app.widgets.views.figure import FigureView
 from engine.views import (
@@ -138,3 +140,24 @@ def test_a_missing_number_is_a_dash(qtbot: Any, runner: JobRunner) -> None:
     qtbot.addWidget(widget)
     model = widget.findChild(QTableView).model()
     assert [model.index(row, 1).data() for row in (0, 1)] == ["2,310", "–"]
+
+
+def test_figures_that_come_later_stand_in_line_with_the_others(qtbot: Any) -> None:
+    figures = Figures()
+    qtbot.addWidget(figures)
+    figures.resize(834, 200)
+    figures.show()
+    first, hidden = (figures.add(NumberCard(f"Figure {place}")) for place in range(2))
+    for card in (first, hidden):
+        card.number.setWordWrap(True)
+        card.show_number("422", "of 4,259 people, by the columns that identify")
+    hidden.hide()
+    figures.arrange()
+    qtbot.wait(1)
+    later = [figures.add(NumberCard(f"A later figure {place}")) for place in range(3)]
+    for card in later:
+        card.show_number("11", "Every released row agrees with at least k − 1 others in the columns.")
+    figures.arrange()
+    qtbot.wait(1)
+    widths = {card.width() for card in (first, *later)}
+    assert max(widths) - min(widths) <= 1 and min(widths) >= 172
