@@ -99,6 +99,7 @@ class Linear(Method):
         Parameter("fit", ParameterKind.CHOICE, default=STEPS, choices=(STEPS, SUMS)),
         Parameter("noise", ParameterKind.CHOICE, default="laplace", choices=("laplace", "gaussian")),
         Parameter("penalty", ParameterKind.NUMBER, default=0, minimum=0, maximum=10**12),
+        Parameter("absolute", ParameterKind.NUMBER, default=0, minimum=0, maximum=1),
     )
 
     # --- declarations ------------------------------------------------------------------------------
@@ -213,7 +214,7 @@ class Linear(Method):
                 rows * moments @ weights,
                 Monomials(design.widths),
                 noise=self.spread(request),
-                penalty=float(request.values["penalty"]),
+                **self._penalty(request),
             )
             off, covariance = found.weights - weights, found.covariance
         return Foreseen.of(off, covariance, moments, SHARE * SPREAD**2)
@@ -247,9 +248,11 @@ class Linear(Method):
         design = self.design(request)
         monomials = Monomials(design.widths)
         gram, cross = monomials.matrix(noisy / self.per_side(request) ** 2)
-        penalty = float(request.values["penalty"])
-        found = solve(gram, cross, monomials, noise=self.spread(request), penalty=penalty)
+        found = solve(gram, cross, monomials, noise=self.spread(request), **self._penalty(request))
         return centred(found, design.starts, design.widths, gram[0]), gram[0]
+
+    def _penalty(self, request: Request) -> dict[str, float]:
+        return {name: float(request.values[name]) for name in ("penalty", "absolute")}
 
     def released(self, noisy: Integers, request: Request) -> Release:
         """Make the artefacts from noisy coefficients: nothing after this line has seen a row."""
@@ -260,6 +263,7 @@ class Linear(Method):
             "eigenvalues_lifted": found.lifted,
             "eigenvalue_floor": found.floor,
             "penalty": str(request.values["penalty"]),
+            "penalty_on_absolute_values": str(request.values["absolute"]),
             "noise": {
                 "distribution": mechanism.event.word,
                 "scale": str(mechanism.scale),

@@ -297,6 +297,23 @@ def test_ridge_by_hand():
     assert found["predictors"][0]["coefficient"] == pytest.approx(1.25 / (2.5 + 2.5), rel=1e-6)
 
 
+@pytest.mark.parametrize("absolute", [1, 0.5])
+def test_lasso_and_elastic_net_are_those_of_scikit_learn(absolute):
+    """Without noise; scikit-learn's α is the penalty over 2 n, its second share counts twice."""
+    from sklearn.linear_model import ElasticNet
+
+    frame = mixed(500).assign(y=lambda rows: rows["x"] * 0.4 - 0.1)
+    frame["z"] = np.random.default_rng(8).uniform(-1, 1, 500)
+    schema, penalty = Schema((X, number("z"), Y)), 60
+    request = asked("x", "z", epsilon=LARGE, schema=schema, penalty=penalty, absolute=absolute)
+    found = [one["coefficient"] for one in model(request, frame)["predictors"]]
+    ones, squares = absolute * penalty, (1 - absolute) * penalty
+    alpha = (ones + 2 * squares) / (2 * 500)
+    peer = ElasticNet(alpha=alpha, l1_ratio=ones / (ones + 2 * squares), tol=1e-10)
+    assert found == pytest.approx(peer.fit(frame[["x", "z"]], frame["y"]).coef_, abs=2e-3)
+    assert found[1] == 0 if absolute == 1 else found[0] > 0
+
+
 def test_gaussian_and_laplace_come_close_to_the_truth_with_many_rows():
     frame = mixed(20_000)
     for request in (asked("x", "ward", target="stay"), gaussian("x", "ward", target="stay")):
