@@ -18,7 +18,10 @@ import venv
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PEERS = {"pycanon_risk": ("pycanon==1.3.6", "numpy==2.0.2", "pandas==2.3.3")}
+PEERS = {
+    "anjana_recoding": ("anjana==1.2.3", "pycanon==1.3.5", "numpy==2.0.2", "pandas==2.3.3"),
+    "pycanon_risk": ("pycanon==1.3.6", "numpy==2.0.2", "pandas==2.3.3"),
+}
 
 
 def make(name: str) -> Path:
