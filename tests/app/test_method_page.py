@@ -421,7 +421,7 @@ def test_who_wishes_something_usual_finds_it(wish: str) -> None:
     assert fitting.index(meant) < SEEN_AT_ONCE.get(meant, 1)
     for word in typed:
         found = [one.method.id for one in OFFERS.values() if matches(one, word)]
-        assert meant in found and len(found) <= 6, (word, found)
+        assert meant in found and len(found) <= len(OFFERS) // 3, (word, found)  # it narrows the list
 
 
 def test_the_promise_said_is_that_of_the_settings(window: Window, qtbot: Any, tmp_path: Path) -> None:
