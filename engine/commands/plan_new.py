@@ -29,7 +29,7 @@ _SEVERAL = {
     "--table": ("NAME=FILE", "a table that the method reads; the same name again for a further file of it"),
     "--table-schema": ("NAME=SCHEMA.json", "what is declared about it"),
     "--read": ("NAME=JSON", "how it is read; what is not said is found in the file now"),
-    "--hierarchy": ("COLUMN=FILE", "how a column grows coarser: CSV (value; group; coarser group) or JSON"),
+    "--hierarchy": ("COLUMN=FILE", "how a column (of each table that has it) grows coarser: CSV (value; group; coarser group) or JSON"),
     "--set": ("NAME=JSON", "a parameter of the method; NAME=@FILE for lines of a CSV or a JSON list"),
     "--purpose": ("NAME=TEXT", "who asked, for whom, until when"),
     "--price": ("NAME=JSON", "what a claim could cost"),
@@ -136,11 +136,13 @@ def _schemas(options: argparse.Namespace, names: Sequence[str]) -> dict[str, Any
         _refuse_unread(source, names)
         found[source] = read_schema(Path(file))
     for column, file in (pair(one) for one in options.hierarchy):
-        owner = next((name for name, schema in found.items() if column in schema), None)
-        if owner is None:
+        owners = [name for name, schema in found.items() if column in schema]
+        if not owners:
             raise InputRefused("commands.no_such_column", column=column)
-        known = found[owner].column(column)
-        found[owner] = found[owner].with_column(replace(known, hierarchy=_hierarchy(Path(file), column)))
+        hierarchy = _hierarchy(Path(file), column)
+        for owner in owners:
+            known = found[owner].column(column)
+            found[owner] = found[owner].with_column(replace(known, hierarchy=hierarchy))
     return found
 
 

@@ -65,8 +65,8 @@ class Cells:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
-        return len(next(iter({**self.amounts, **self.names}.values())))
+        """How many rows there are; none where there is no column."""
+        return len(next(iter({**self.amounts, **self.names}.values()), ()))
 
     def taken(self, places: npt.NDArray[np.generic]) -> Cells:
         """Return some of the rows."""

@@ -102,16 +102,16 @@ def test_a_result_is_kept_exactly_while_its_inputs_are_the_same(edits: list[tupl
     [
         ({"purpose": Purpose(title="Stays")}, {"bundle"}),
         ({"holding": "Register"}, {"ledger", "bundle"}),
-        ({"budget": Budget(Fraction(1))}, {"price", "forecast", "promised", "ledger", "bundle"}),
-        ({"parameters": {"columns": ["age"]}}, {"forecast", "promised", "ledger", "bundle"}),
+        ({"budget": Budget(Fraction(1))}, {"price", "forecast", "promised", "ledger", "trial", "bundle"}),
+        ({"parameters": {"columns": ["age"]}}, {"forecast", "promised", "ledger", "trial", "bundle"}),
         (
             {"preparation": ({"step": "keep"},)},
             set(RESULTS) - {"detection", "raw", "suggestions", "price"},
         ),
         ({"files": {}}, set(RESULTS) - {"price", "promised", "forecast"}),
         ({"price": Price(people=3)}, {"price", "promised", "bundle"}),
-        ({"step": "visit"}, {"forecast", "promised", "ledger", "bundle"}),
-        ({"state": "state.bin"}, {"forecast", "promised", "ledger", "bundle"}),
+        ({"step": "visit"}, {"forecast", "promised", "ledger", "trial", "bundle"}),
+        ({"state": "state.bin"}, {"forecast", "promised", "ledger", "trial", "bundle"}),
     ],
 )
 def test_by_hand_which_decision_drops_what(edit: dict[str, Any], dropped: set[str]) -> None:
