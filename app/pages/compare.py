@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QComboBox, QGridLayout, QHeaderView, QPushButton
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QGridLayout, QPushButton
 
 from app import words
 from app.comparing import Figure, Settings, beyond, figures, letter, settings, took
@@ -65,7 +65,7 @@ class ComparePage(Page):
         self.picture.body.addLayout(line)
         self.picture.body.addWidget(self.plot)
         self.picture.body.addStretch(1)
-        self._sides.addWidget(self.picture, 5)
+        self._sides.addWidget(self.picture, 9)
 
     def _axis(self, name: str) -> QComboBox:
         combo = QComboBox()
@@ -86,7 +86,7 @@ class ComparePage(Page):
         self.topic(self.table, "")
         card.body.addWidget(self.table)
         card.body.addStretch(1)
-        self._sides.addWidget(card, 5)
+        self._sides.addWidget(card, 11)
         self.side = card
 
     def _build_chosen(self) -> None:
@@ -218,9 +218,11 @@ class ComparePage(Page):
         }
         headings = ["", words.say("app.compare.settings"), *(one.label for one in shown)]
         headings += [words.say("app.compare.took")] if timed else []
-        self.table.show_rows(headings, rows, numeric=frozenset(range(2, len(headings))), marked=marked)
-        self.table.fit_columns(narrowest=40, widest=180)
-        self.table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        tips = {2 + place: one.label for place, one in enumerate(shown)}  # a long label is cut
+        numeric = frozenset(range(2, len(headings)))
+        self.table.show_rows(headings, rows, numeric=numeric, marked=marked, tips=tips)
+        self.table.fit_columns(narrowest=32, widest=180)
+        self.table.fill_with(1)
         self.table.setFixedHeight(36 + ROW * len(rows) + 6)
         self.table.selectionModel().currentRowChanged.connect(lambda now, before: self.choose(now.row()))
         if self.found:

@@ -7,11 +7,11 @@ view.show_rows(headings, rows, numeric={1, 2})   # texts
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRect, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QFontMetrics, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -30,6 +30,7 @@ _NOWHERE = QModelIndex()
 MARKED = Qt.ItemDataRole.UserRole + 1
 MISSING = Qt.ItemDataRole.UserRole + 2
 MOST_ROWS = 200
+EDGES = 26  # pixels beside the text of a cell, both sides together
 HEADING_EDGE = 8  # pixels that the style leaves beside a heading, besides the padding of a cell
 
 
@@ -46,6 +47,7 @@ class RowsModel(QAbstractTableModel):
     ) -> None:
         super().__init__()
         self.marked_cells = marked
+        self.tips: dict[int, str] = {}  # what is said of a heading, by column
         self.headings, self.rows, self.numeric = list(headings), [list(row) for row in rows], numeric
 
     def rowCount(self, parent: Index = _NOWHERE) -> int:
@@ -79,6 +81,8 @@ class RowsModel(QAbstractTableModel):
             Qt.ItemDataRole.AccessibleTextRole,
         ):
             return self.headings[section]
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.ToolTipRole:
+            return self.tips.get(section)
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if section in self.numeric else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
@@ -192,9 +196,11 @@ class DataTable(QTableView):
         )
         self.horizontalHeader().setFixedHeight(36)
         self._kept: QAbstractTableModel | None = None
+        self._filling: tuple[int, int, dict[int, int]] | None = None
 
     def keep(self, model: QAbstractTableModel) -> None:
         """Show a model, which lives as long as the view does."""
+        self._filling = None
         self.setModel(model)
         self._kept = model
 
@@ -210,9 +216,12 @@ class DataTable(QTableView):
         *,
         numeric: frozenset[int] = frozenset(),
         marked: Set[tuple[int, int]] = frozenset(),
+        tips: Mapping[int, str] | None = None,
     ) -> None:
-        """Show texts under headings; ``marked`` cells, by row and column, stand out."""
-        self.keep(RowsModel(headings, rows, numeric=numeric, marked=marked))
+        """Show texts under headings; ``marked`` cells (row, column) stand out; headings may have ``tips``."""
+        model = RowsModel(headings, rows, numeric=numeric, marked=marked)
+        model.tips.update(tips or {})
+        self.keep(model)
         self.fit_columns()
 
     def fit_columns(self, narrowest: int = 72, widest: int = 260) -> None:
@@ -226,5 +235,32 @@ class DataTable(QTableView):
             longest = sorted(cells, key=len)[-4:]
             widths = [cell_width.horizontalAdvance(text) for text in longest]
             width = max(head_width.horizontalAdvance(heading) + HEADING_EDGE, *widths, 0)
-            header.resizeSection(column, max(narrowest, min(widest, width + 26)))
+            header.resizeSection(column, max(narrowest, min(widest, width + EDGES)))
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+
+    def fill_with(self, column: int) -> None:
+        """Let a column have the room that the others leave; where its heading needs more, they give way."""
+        header, heading = (
+            self.horizontalHeader(),
+            str(self.model().headerData(column, Qt.Orientation.Horizontal)),
+        )
+        least = QFontMetrics(text_font(12, 600)).horizontalAdvance(heading) + HEADING_EDGE + EDGES
+        others = {place: header.sectionSize(place) for place in range(header.count()) if place != column}
+        self._filling = column, least, others
+        self._fill()
+
+    def _fill(self) -> None:
+        if self._filling is None:
+            return
+        column, least, others = self._filling
+        header, room = self.horizontalHeader(), self.viewport().width()
+        widest = max(others.values(), default=0)
+        while widest > least and room - sum(min(width, widest) for width in others.values()) < least:
+            widest -= 1  # the widest give way first
+        for place, width in others.items():
+            header.resizeSection(place, min(width, widest))
+        header.resizeSection(column, max(room - sum(min(width, widest) for width in others.values()), least))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fill()
