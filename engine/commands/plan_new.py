@@ -29,7 +29,7 @@ _SEVERAL = {
     "--table": ("NAME=FILE", "a table that the method reads; the same name again for a further file of it"),
     "--table-schema": ("NAME=SCHEMA.json", "what is declared about it"),
     "--read": ("NAME=JSON", "how it is read; what is not said is found in the file now"),
-    "--hierarchy": ("COLUMN=FILE", "how a column (of each table that has it) grows coarser: CSV (value; group; coarser group) or JSON"),
+    "--hierarchy": ("COLUMN=FILE", "how a column grows coarser in each table: CSV (value; group; …) or JSON"),
     "--set": ("NAME=JSON", "a parameter of the method; NAME=@FILE for lines of a CSV or a JSON list"),
     "--purpose": ("NAME=TEXT", "who asked, for whom, until when"),
     "--price": ("NAME=JSON", "what a claim could cost"),
