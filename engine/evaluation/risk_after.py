@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
+from engine.evaluation.rows_found import people_of
 from engine.methods.protocol import Family, Rows, TableArtefact
+from engine.risk.combinations import Numbers, dense
 from engine.risk.encoding import IDENTIFYING, EncodedTable, encode_column
 from engine.risk.groups import group_rows
 from engine.risk.reidentification import prosecutor
@@ -21,6 +23,7 @@ ID = "risk.after"
 WORDS = f"measures.{ID}"
 UNDER = 5  # named by the label
 OF_ROWS = ("rows", "smallest", "alone", "under", "highest", "average")
+OF_PEOPLE = ("smallest_once", "smallest_set")  # where somebody has several rows
 OF_VALUES = ("distinct", "entropy", "known", "distance", "gain")
 
 
@@ -29,8 +32,10 @@ class RiskAfter(InternalMeasure):
 
     Notes
     -----
-    Rows are counted in both tables: which rows are one person's does not leave. The measures are those of
-    `engine.risk`, over the identifying columns that both tables have.
+    Rows are counted in both tables: which rows are one person's does not leave. Where somebody has several
+    rows and it is known which row each released one was, groups are counted in people too: by everybody who
+    has a row in the group, and by who has the same set of rows. The measures are those of `engine.risk`, over
+    the identifying columns that both tables have.
     """
 
     id = ID
@@ -51,6 +56,10 @@ class RiskAfter(InternalMeasure):
             return InternalMeasured()
         before = _figures(context.used.rows(), columns, schema)
         found = {"original": before, "released": _figures(after, columns, schema)}
+        person = people_of(context.used, schema)
+        if artefact.origins is not None and len(after) and len(np.unique(person)) < len(person):
+            found["original"] |= _people(context.used.rows(), identifying, schema, person)
+            found["released"] |= _people(after, identifying, schema, person[artefact.origins])
         return InternalMeasured(_views(found, identifying), found)
 
 
@@ -84,6 +93,18 @@ def _figures(rows: pd.DataFrame, columns: list[str], schema: Schema) -> dict[str
     return figures
 
 
+def _people(
+    rows: pd.DataFrame, identifying: list[str], schema: Schema, person: Numbers
+) -> dict[str, int | float]:
+    """Return the smallest group in people: of all who have a row in it, and of who has the same rows."""
+    encoded = {name: encode_column(*_typed(rows[name], schema.column(name))) for name in identifying}
+    reads = group_rows(EncodedTable(len(rows), encoded)).number
+    person = dense(person, int(person.max()) + 1)[0]
+    sets = group_rows(EncodedTable(len(rows), encoded, people=person))
+    pairs = np.unique(np.column_stack([reads, person]), axis=0)
+    return {"smallest_once": int(np.bincount(pairs[:, 0]).min()), "smallest_set": sets.smallest}
+
+
 def _typed(values: pd.Series, column: Column) -> tuple[pd.Series, Column]:
     """Return released texts of numbers as numbers again, so that they have their order."""
     if column.kind not in (Kind.NUMBER, Kind.INTEGER) or pd.api.types.is_numeric_dtype(values):
@@ -94,7 +115,8 @@ def _typed(values: pd.Series, column: Column) -> tuple[pd.Series, Column]:
 
 def _views(found: Mapping[str, Any], identifying: list[str]) -> tuple[View, ...]:
     original, released = found["original"], found["released"]
-    lines = [(_label(name), original[name], released[name]) for name in OF_ROWS]
+    shown = [name for name in (*OF_ROWS, *OF_PEOPLE) if name in original]
+    lines = [(_label(name), original[name], released[name]) for name in shown]
     note = Text(f"{WORDS}.views.rows.note", {"columns": ", ".join(identifying)})
     views: list[View] = [
         NumberView(_label("alone"), released["alone"], Text(f"{WORDS}.numbers.alone")),

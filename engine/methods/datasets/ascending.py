@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from engine.methods.datasets.ascending_sets import ascending_sets
 from engine.methods.datasets.conditions import Condition, cells_of
 from engine.methods.datasets.joining import Joining, between, ends, row_loss
 from engine.methods.datasets.losses import certainty
@@ -86,6 +87,9 @@ def ascending(
     >>> found.group.tolist(), found.steps.tolist()
     ([0, 0, 1, 1], [[1, 1]])
     """
+    if members.sets:
+        sets = ascending_sets(codes, members, ladders, k=k, conditions=conditions, progress=progress)
+        return None if sets is None else _written(sets, codes, ladders, np.ones(len(codes), dtype=np.int64))
     free = _Free(codes, members, ladders)
     rows = np.bincount(members.combination, minlength=len(codes)).astype(np.int64)
     losses = certainty(ladders, codes, rows)
@@ -107,6 +111,11 @@ def ascending(
     joining = Joining(group, codes, ladders, rows, conditions)
     if not joining.place(free.places, progress=progress):
         return None
+    return _written(group, codes, ladders, rows)
+
+
+def _written(group: Codes, codes: Codes, ladders: Sequence[Ladder], rows: Codes) -> Groups:
+    """Return groups with the steps on which each is written: the lowest that its rows have in common."""
     low, high = ends(group, codes)
     of_group = np.bincount(group, rows)
     lost = float((row_loss(ladders, low, high) * of_group).sum())

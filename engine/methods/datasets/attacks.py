@@ -201,5 +201,5 @@ def given_away(lattice: Lattice, steps: Steps) -> int:
         looked, sizes = lattice.look(finer), lattice.people.sizes(finer)
         large = sizes >= lattice.k
         if not looked.holds and lattice.left_out(finer, large, sizes) <= lattice.most_left_out:
-            most = max(most, int(sizes[large & ~looked.kept].sum()))
+            most = max(most, lattice.people_in(finer, large & ~looked.kept))
     return most

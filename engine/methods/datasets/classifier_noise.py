@@ -30,10 +30,9 @@ from engine.methods.protocol import (
     Request,
     Rows,
     Spends,
-    TableArtefact,
 )
 from engine.methods.shared.promise import unbounded as no_bound
-from engine.methods.shared.rows import entry, shuffled
+from engine.methods.shared.rows import entry, leaving
 from engine.privacy.gaussian import continuous_delta
 from engine.privacy.promise import Promise
 from engine.table import coding
@@ -165,14 +164,14 @@ class ClassifierNoise(Method):
         seen = machine((released - found.low) / found.width, found.classes, **learn)
         cells = {name: released[:, place] for place, name in enumerate(values["columns"])}
         texts = {name: coding.texts_of(column) for name, column in cells.items()}
-        frame = pd.DataFrame({**texts, values["label"]: found.labels}, dtype="str")
+        frame = pd.DataFrame({**texts, values["label"]: found.labels}, index=found.origin, dtype="str")
         columns = [request.schema.column(name) for name in values["columns"]]
         entries = [
             DictionaryEntry(column.name, Text(f"{WORDS}.done.{values['form']}"), str(Kind.NUMBER))
             for column in columns
         ]
         entries.append(entry(request.schema.column(values["label"]), "as_it_is"))
-        table = TableArtefact("table", (shuffled(frame, context.chance),), tuple(entries))
+        table = leaving("table", frame, tuple(entries), context.chance)
         views = () if shapes is None else (_view(request, shapes),)
         return Release(
             (table, _record(request, shapes)),
@@ -197,6 +196,8 @@ class Scaled:
         The same as texts.
     low, width
         Of the bounds of each column.
+    origin
+        The row of the table that each was, counted from 0.
     left_out
         Rows with a missing value.
     """
@@ -206,6 +207,7 @@ class Scaled:
     labels: npt.NDArray[np.object_]
     low: Floats
     width: Floats
+    origin: npt.NDArray[np.int64]
     left_out: int
 
     def written(self, rows: Floats, *, exact: bool) -> Floats:
@@ -272,7 +274,7 @@ def _scaled(table: Table, request: Request) -> Scaled:
         raise InputRefused(f"{ID}.one_class", column=label.name)
     inside = np.clip((values[whole] - low) / width, 0.0, 1.0).astype(np.float64)
     labels = np.array(coding.levels(label), dtype=object)[codes[whole]]
-    return Scaled(inside, classes, labels, low, width, int((~whole).sum()))
+    return Scaled(inside, classes, labels, low, width, np.flatnonzero(whole), int((~whole).sum()))
 
 
 def _view(request: Request, shapes: list[Shape]) -> TableView:

@@ -13,6 +13,7 @@ from engine.methods.datasets.attacks import downcoded, given_away, refinement
 from engine.methods.datasets.conditions import Condition
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.grouping import (
+    AS_A_SET,
     LEAST_STEPS,
     STEPS,
     WEIGHTS,
@@ -95,7 +96,8 @@ class CoarserRows(Method):
         self, tables: Mapping[str, Table], request: Request
     ) -> tuple[Grouping, AgainstPopulation | None]:
         """Return the table as combinations, and the population that it is compared with."""
-        return read(next(iter(tables.values())), request), None
+        sets = request.values.get("several_rows") == AS_A_SET
+        return read(next(iter(tables.values())), request, sets=sets), None
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         table = next(iter(tables.values()))

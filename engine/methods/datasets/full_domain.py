@@ -19,6 +19,7 @@ from engine.methods.datasets.losses import ColumnLoss, GroupLoss, Loss, loss_of
 from engine.methods.datasets.population import Population
 from engine.methods.datasets.recoding import Codes, Ladder, Members, combinations, group_numbers
 from engine.methods.datasets.rollup import Rollup, Steps, starts
+from engine.methods.datasets.row_sets import RowSets, SetRollup
 from engine.progress import SILENT, Progress
 
 MIDDLE = 0.6  # of the open combinations, from fine to coarse: measured, .5 and .7 take as many
@@ -126,24 +127,33 @@ class Lattice:
         rows = np.bincount(members.combination, minlength=len(codes)).astype(np.int64)
         self.of_combination = rows
         self.loss = loss_of(loss, ladders, codes, rows if target is None else target.rows)
-        self.rows = Rollup(codes, ladders, count=rows)
-        self.people = self.rows
+        self.sets = RowSets(codes, members, ladders) if members.sets else None
+        self.rows = self.people = self._rollup(np.arange(len(codes)), count=rows)
         if not members.each_once:
-            self.people = Rollup(
-                codes[members.combination],
-                ladders,
-                further=members.person,
-                values=members.people,
-                distinct=True,
+            self.people = self._rollup(
+                members.combination, further=members.person, values=members.people, people=True
             )
         self.spreads = [self._spread(one) for one in self.conditions]
         self.target = None if target is None or loss is not Loss.TARGET else self._spread(target)
 
-    def _spread(self, one: Condition) -> Rollup:
-        values = len(one.overall)
-        return Rollup(
-            self.codes[one.combination], self.ladders, further=one.value, values=values, count=one.count
-        )
+    def _spread(self, one: Condition) -> Rollup | SetRollup:
+        return self._rollup(one.combination, further=one.value, values=len(one.overall), count=one.count)
+
+    def _rollup(
+        self,
+        combination: Codes,
+        *,
+        further: Codes | None = None,
+        values: int = 1,
+        count: Codes | None = None,
+        people: bool = False,
+    ) -> Rollup | SetRollup:
+        if self.sets is not None:
+            return SetRollup(
+                self.sets, combination, further=further, values=values, count=count, people=people
+            )
+        codes = self.codes[combination]
+        return Rollup(codes, self.ladders, further=further, values=values, count=count, distinct=people)
 
     @property
     def inferred(self) -> bool:
@@ -153,7 +163,8 @@ class Lattice:
         of them: then all rows must be in groups that hold, not only one row of every person.
         """
         people = self.population
-        if not self.most_left_out and self.members.each_once and (people is None or people.adds_up):
+        whole = self.members.each_once or self.sets is not None
+        if not self.most_left_out and whole and (people is None or people.adds_up):
             return True
         return (
             (people is None or people.monotone)
@@ -173,13 +184,16 @@ class Lattice:
         for condition, spread in zip(self.conditions, self.spreads, strict=True):
             if kept.any():
                 kept = kept & condition.holds(spread.cells(steps))
+        if self.sets is not None and kept is not large:
+            kept = self.sets.parted(steps).whole(kept)  # nobody leaves with some of their rows
         risky = False
         if self.population is not None and kept.any():
             theirs = self.population.sizes(steps)
             kept = kept & self.population.holds(sizes, theirs)
             risky = self.population.too_risky(sizes[kept], theirs[kept])
         left_out = self.left_out(steps, kept, sizes)
-        risky = risky or int(kept.sum()) > self.most_average_risk * int(sizes[kept].sum())
+        alike = sizes[kept] if self.sets is None else self.sets.parted(steps).of_kept(kept)
+        risky = risky or len(alike) > self.most_average_risk * int(alike.sum())
         holds = bool(kept.any()) and left_out <= self.most_left_out and not risky
         small = left_out if kept is large else self.left_out(steps, large, sizes)
         closes = not holds and (self.inferred or small > self.most_left_out or not large.any())
@@ -191,6 +205,18 @@ class Lattice:
         rows = sizes if self.rows is self.people else self.rows.sizes(steps)
         return Looked(kept, left_out, holds, closes, *self._losses(steps, kept if holds else None, rows))
 
+    def alone(self, steps: Steps) -> int:
+        """Return how many groups, or sets where these are compared, are those of one person."""
+        sizes = self.people.sizes(steps) if self.sets is None else self.sets.parted(steps).people
+        return int((sizes == 1).sum())
+
+    def people_in(self, steps: Steps, groups: npt.NDArray[np.bool_]) -> int:
+        """Return how many people have a row in some of the groups."""
+        if self.members.each_once:
+            return int(self.people.sizes(steps)[groups].sum())
+        cells = self.people.cells(steps)
+        return len(np.unique(cells.further[groups[cells.group]]))
+
     def lost(self, steps: Steps, looked: Looked) -> float:
         """Return the loss of a combination, also of one that does not hold."""
         if looked.holds:
@@ -199,13 +225,16 @@ class Lattice:
 
     def groups(self, steps: Steps) -> Codes:
         """Return the group of every combination of values on some steps, -1 where it does not hold."""
-        number = group_numbers(self.codes, self.ladders, steps)
+        own = None if self.sets is None else self.sets.parted(steps)
+        number = group_numbers(self.codes, self.ladders, steps) if own is None else own.group
         sizes = self.members.sizes(number)
         holds = sizes >= self.k
         if self.population is not None:
             holds &= self.population.holds(sizes, self.population.sizes_of(number, steps))
         for condition in self.conditions:
             holds &= condition.holds(cells_of(number, condition))
+        if own is not None:
+            holds = own.whole(holds)
         return np.asarray(np.where(holds, np.cumsum(holds) - 1, -1)[number], dtype=np.int64)
 
     def _losses(self, steps: Steps, kept: npt.NDArray[np.bool_] | None, sizes: Codes) -> tuple[float, float]:
@@ -230,10 +259,7 @@ class Lattice:
             return 0
         if self.members.each_once:
             return int(sizes[~kept].sum())
-        cells = self.people.cells(steps)
-        stays = np.zeros(self.members.people, dtype=bool)
-        stays[cells.further[kept[cells.group]]] = True
-        return int((~stays).sum())
+        return self.members.people - self.people_in(steps, kept)
 
 
 def search(lattice: Lattice, *, seconds: float | None = None, progress: Progress = SILENT) -> Found | None:

@@ -24,6 +24,7 @@ from engine.methods.datasets.conditions import (
 )
 from engine.methods.datasets.recoding import Codes, Ladder, Members, combined
 from engine.methods.datasets.rollup import Cells
+from engine.methods.datasets.row_sets import one_entry_each, parted
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import DictionaryEntry, Request
 from engine.methods.shared.promise import unbounded
@@ -42,6 +43,9 @@ MOST_UNKNOWN = 20  # values of a column that its hierarchy does not know, listed
 
 ALL_COLUMNS = Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=200)
 SMALLEST = Parameter("k", ParameterKind.INTEGER, minimum=2, maximum=100_000)
+ONCE, AS_A_SET = "once", "as_a_set"
+SEVERAL_ROWS = Parameter("several_rows", ParameterKind.CHOICE, default=ONCE, choices=(ONCE, AS_A_SET))
+"""Whether a group counts everybody who has a row in it, or only those who share the set of all their rows."""
 _ABOVE_0 = Fraction(1, 10_000)
 CONDITIONS = (
     Parameter("sensitive", ParameterKind.COLUMNS, optional=True, column_roles=(Role.SENSITIVE,)),
@@ -143,6 +147,8 @@ def promise(request: Request, **further: Term) -> Promise:
         "columns": ", ".join(column.name for column in identifying_columns(request)),
     }
     asked = [name for name in _ASKED if values.get(name) is not None]
+    if values.get("several_rows") == AS_A_SET:
+        terms["set_k"] = values["k"]
     if asked:
         terms["sensitive"] = ", ".join(column.name for column in sensitive_columns(request))
     for name in asked:
@@ -191,11 +197,14 @@ class Grouping:
     def alike(self, read: Written, kept: Holds) -> Codes:
         """Number the combinations by what they read in the release, -1 for those that are left out.
 
-        It does not look at how the groups were made, so that what is promised can be counted once more.
+        Where people are compared by all their rows, those of different sets have different numbers. It does
+        not look at how the groups were made, so that what is promised can be counted once more.
         """
         number = np.full(len(kept), -1, dtype=np.int64)
         shown = pd.DataFrame(read)[kept]
         number[kept] = shown.groupby(list(shown.columns), sort=False).ngroup()
+        if self.members.sets:
+            number[kept] = parted(number[kept], self.members.person[kept]).group
         return number
 
     def on_steps(self, group: Codes, steps: Codes) -> Written:
@@ -275,6 +284,7 @@ def read(
     *,
     in_order: bool = False,
     further: Mapping[str, Sequence[str]] | None = None,
+    sets: bool = False,
 ) -> Grouping:
     """Read the released columns of a table as combinations.
 
@@ -286,6 +296,8 @@ def read(
         Place columns that have an order in it, with no steps of a hierarchy.
     further
         Values that columns have elsewhere, for which a place is kept too.
+    sets
+        Compare people by the set of all their rows.
     """
     columns = [request.schema.column(name) for name in request.values["columns"]]
     cells = {column.name: written_cells(table.rows()[column.name], column) for column in columns}
@@ -305,6 +317,11 @@ def read(
             ranged.append(column.name)
         codes.append(ladders[-1].place(values)[found])
     distinct_codes, number = combined(np.column_stack(codes).astype(np.int64), ladders)
+    members = members_of(number, table, request.schema.person_key)
+    person = _person(table, request.schema.person_key)
+    if sets and person is not None and not members.each_once:
+        own, number, members = one_entry_each(number, person)
+        distinct_codes = distinct_codes[own]
     return Grouping(
         rows,
         tuple(columns),
@@ -312,7 +329,7 @@ def read(
         tuple(ladders),
         distinct_codes,
         number,
-        members_of(number, table, request.schema.person_key),
+        members,
         frozenset(ranged),
     )
 
@@ -383,9 +400,16 @@ def _in_order(table: Table, column: Column) -> list[str] | None:
 
 def members_of(number: Codes, table: Table, key: Column | None) -> Members:
     """Say who has which combination; every row is a person of its own where there is no key."""
-    if key is None or key.name not in table:
+    person = _person(table, key)
+    if person is None:
         return Members(number, np.arange(len(number)))
-    person = pd.factorize(table.rows()[key.name], use_na_sentinel=False)[0]
     # Sorted: groups that do not fit into one number are numbered by where they first stand
     pairs = pd.DataFrame({"number": number, "person": person}).drop_duplicates().sort_values("number")
     return Members(pairs["number"].to_numpy(), pairs["person"].to_numpy())
+
+
+def _person(table: Table, key: Column | None) -> Codes | None:
+    """Return the number of the person of every row; None where there is no key."""
+    if key is None or key.name not in table:
+        return None
+    return np.asarray(pd.factorize(table.rows()[key.name], use_na_sentinel=False)[0], dtype=np.int64)

@@ -107,10 +107,14 @@ class Members:
         Places among the distinct combinations, shape (entries,).
     person
         Numbers of people from 0, shape (entries,).
+    sets
+        A group is of people whose rows all read alike as a set, see `engine.methods.datasets.row_sets`: every
+        combination belongs to one person then.
     """
 
     combination: Codes
     person: Codes
+    sets: bool = False
 
     @property
     def people(self) -> int:

@@ -83,7 +83,7 @@ def solution_map(
         chosen.index(wanted),
         lattice.most_left_out,
         lattice.members.people,
-        int((lattice.people.sizes((0,) * len(names)) == 1).sum()),
+        lattice.alone((0,) * len(names)),
         share,
         possible,
         found.least >= found.loss,
@@ -115,6 +115,6 @@ def _candidate(lattice: Lattice, steps: Steps, names: Sequence[str]) -> Candidat
         {"steps": dict(zip(names, steps, strict=True))},
         lattice.lost(steps, looked),
         looked.left_out,
-        int((lattice.people.sizes(steps) == 1).sum()),
+        lattice.alone(steps),
         looked.holds,
     )

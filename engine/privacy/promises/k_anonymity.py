@@ -13,6 +13,7 @@ class KAnonymity(PromiseKind):
     terms = ("k", "columns")
     group_size = "k"
     conditions = (
+        "set_k",
         "sensitive",
         "distinct_l",
         "entropy_l",

@@ -21,7 +21,10 @@ def made(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Say how the release was made."""
     summary = of_method(evidence, "summary")
     parts: list[Part] = [summary] if summary else []
-    parts += [_settings(evidence), *_columns(evidence), *_preparation(evidence)]
+    parts.append(_settings(evidence))
+    if tried := evidence.decided.get("tried"):
+        parts.append(say("done.tried", count=tried))
+    parts += [*_columns(evidence), *_preparation(evidence)]
     if evidence.notes:
         parts += [Heading(say("done.notes")), Bullets(tuple(evidence.notes))]
     parts += [part for entry in evidence.dictionary for part in _dictionary(entry, evidence)]

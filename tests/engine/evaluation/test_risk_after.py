@@ -1,5 +1,6 @@
 """Risk before and after: figures of small tables by hand, and what does not apply."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -60,3 +61,19 @@ def test_it_is_about_rows_of_people_alone():
     promise = Promise("none", None, Unit.ROW, 1)
     assert not RiskAfter().applies(Subject(method("statistics.counts"), request, promise))
     assert RiskAfter().applies(Subject(method("datasets.k_anonymity"), request, promise))
+
+
+def test_people_with_several_rows_are_counted_once_and_as_sets():
+    """30: two people, 40: two people; but the one has both, and both others only one."""
+    schema = Schema((Column("pid", Role.PERSON_KEY), *SCHEMA.columns), rows_per_person=2)
+    found = method("datasets.k_anonymity")
+    request = found.request({"people": schema}, {"columns": ["age"], "k": 2})
+    promise = Promise("none", None, Unit.PERSON, 2)
+    table = Table(pd.DataFrame({"pid": list("aabcd"), "age": [31, 44, 38, 47, 59]}))
+    after, origins = pd.DataFrame({"age": ["40", "30", "30", "40"]}, dtype="str"), np.array([3, 2, 0, 1])
+    release = Release((TableArtefact("table", (after,), (), origins),), promise)
+    private = Private(Subject(found, request, promise), table, schema, table, release)
+    figures = RiskAfter().evaluate(private.only(RiskAfter.needs)).figures
+    assert (figures["released"]["smallest_once"], figures["released"]["smallest_set"]) == (2, 1)
+    assert (figures["original"]["smallest_once"], figures["original"]["smallest_set"]) == (1, 1)
+    assert "smallest_set" not in measured().figures["released"]

@@ -22,6 +22,8 @@ AS_THEY_ARE = {
     "datasets.partition": ("time_in_hospital", "readmitted"),
     "datasets.pseudonyms": ("age", "gender", "race"),
     "datasets.masking": ("gender",),
+    "datasets.anatomy": ("age", "gender", "race", "time_in_hospital"),
+    "datasets.classifier_noise": ("change",),
 }
 
 

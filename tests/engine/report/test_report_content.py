@@ -36,7 +36,7 @@ price.above price.window_lower_upper price.window_lower price.window_upper price
 price.window_money price.window_both price.second_model_replace_one price.conclusion_stays
 price.conclusion_changes price.second_model results.intro_plain results.intro_nothing
 limits.no_guarantee limits.each_alone
-annex.tested_unbounded done.forecast done.forecast_intro guarantee.posterior_value
+annex.tested_unbounded done.tried done.forecast done.forecast_intro guarantee.posterior_value
 cover.exact_prediction cover.exact_range_prediction cover.groups_value_row
 verify.withdrawn_how verify.withdrawal unchecked.row
 done.part done.record guarantee.bias_row limits.margins_row groups.alone_row groups.intro_row
@@ -375,6 +375,15 @@ def gaussian() -> Promise:
     event = DiscreteGaussian(Fraction("13.5926"), Fraction(3))
     loss = Loss(Fraction(1), Fraction(1, 10**6), Neighbours.ADD_REMOVE, event)
     return Promise("approximate_dp", loss, Unit.PERSON, 3)
+
+
+def test_how_many_settings_were_looked_at_is_said_in_both_reports(sample):
+    text = texts.text("report.done.tried", count=7)
+    assert "7" in text
+    looked = replace(sample.public, decided={**sample.public.decided, "tried": 7})
+    for evidence, said in ((looked, True), (sample.public, False)):
+        for report in (content.external(evidence), content.internal(evidence, sample.kept)):
+            assert (text in html.render(report, evidence=b"{}").decode()) is said
 
 
 def test_how_often_the_factor_is_exceeded_is_computed_and_never_taken_for_delta(sample):

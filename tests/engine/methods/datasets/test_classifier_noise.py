@@ -218,6 +218,11 @@ def test_rows_with_a_missing_value_stay_and_the_others_are_shuffled():
     assert len(found) == 198 and list(found) == ["a", "b", "ill"] and set(found["ill"]) == {"no", "yes"}
     assert made.inside.figures["left_out"] == 2
     assert found["ill"].tolist() != table["ill"].tolist()
+    origins = made.artefacts[0].origins.tolist()
+    assert sorted(origins) == [row for row in range(200) if row not in (5, 9)]
+    assert found["ill"].tolist() == table["ill"].iloc[origins].tolist()
+    apart = found["a"].astype(float).to_numpy() - table["a"].to_numpy()[origins]
+    assert abs(apart.std() - 100 * 400**-0.25) < 3.5  # nothing but the noise is between the two
 
 
 def test_the_released_table_gives_the_classifier_of_the_original_one():
@@ -277,7 +282,8 @@ def test_a_classifier_learns_more_under_normal_noise_than_under_laplace_noise(rh
 
 def test_rounded_values_have_the_digits_that_were_meant():
     low, width = np.array([0.0, -3.0]), np.array([14.0, 0.07])
-    found = Scaled(np.zeros((0, 2)), np.zeros(0), np.zeros(0, dtype=object), low, width, 0)
+    empty = np.zeros(0, dtype=np.int64)
+    found = Scaled(np.zeros((0, 2)), np.zeros(0), np.zeros(0, dtype=object), low, width, empty, 0)
     rows = np.random.default_rng(5).random((500, 2))
     written = found.written(rows, exact=False)
     for column, most in zip(written.T.tolist(), (5, 8), strict=True):
