@@ -14,6 +14,8 @@ _ORDER = (WRONG, CARE, QUIET)
 EXPECTED, RARE = 0.95, 0.001
 """Share of numbers within their margin, as the margin says; how rare fewer must be to be worth a question."""
 MOST = 0.5
+LITTLE = 0.02
+"""Share of a guess's errors that a model takes away, below which it is hardly better than the guess."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,13 @@ class Point:
 def points(facts: Mapping[str, Any], views: Sequence[View] = ()) -> tuple[Point, ...]:
     """Return what stands out, worst first; empty where nothing does. ``views`` are those that leave."""
     public, internal = facts["public"], facts["internal"]
-    found = [*_weak(views), *_off(internal), *_beyond(internal), *_rows(public, internal)]
+    found = [
+        *_weak(views),
+        *_off(internal),
+        *_guessing(internal),
+        *_beyond(internal),
+        *_rows(public, internal),
+    ]
     if internal.get("holding", {}).get("bounds_all") is False:
         found.append(Point(CARE, "unbounded", {"holding": internal["holding"]["name"]}))
     return tuple(sorted(found, key=lambda one: _ORDER.index(one.tone)))
@@ -60,6 +68,13 @@ def at_most(hits: int, of: int) -> float:
     """
     missed = 1 - EXPECTED
     return sum(comb(of, out) * missed**out * EXPECTED ** (of - out) for out in range(of - hits, of + 1))
+
+
+def _guessing(internal: Mapping[str, Any]) -> Iterator[Point]:
+    """Models that predict people who were kept apart no better than who does not look at them."""
+    for one in internal.get("measures", {}).get("utility.held_out_score", {}).values():
+        if one.get("explained") is not None and one["explained"] < LITTLE:
+            yield Point(WRONG if one["explained"] <= 0 else CARE, "guessing", {"rows": one["rows"]})
 
 
 def _beyond(internal: Mapping[str, Any]) -> Iterator[Point]:

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
 from html import escape
 from typing import Any
 
@@ -63,6 +65,31 @@ def _inner(value: Any) -> Any:
 def explain(error: EngineError | Problem) -> tuple[str, str]:
     """Return what happened and what to do about an error or a problem."""
     return texts.sentences(error.code, error.values, language=_language)
+
+
+def firm(title: str) -> str:
+    """Keep a letter and what is joined to it on one line: no heading breaks within k-anonymity.
+
+    >>> firm("k-anonymity") == "k\u2011anonymity", firm("micro-aggregation")
+    (True, 'micro-aggregation')
+    """
+    return re.sub(r"\b(\w)-(?=\w)", "\\1\u2011", title)
+
+
+def term(value: Any) -> str:
+    """Write what a promise is about, as it is or as the evidence holds it: fractions with four digits.
+
+    >>> term(Fraction(3, 4)), term("3/4"), term(5), term("age, race")
+    ('0.75', '0.75', '5', 'age, race')
+    """
+    if isinstance(value, str) and "/" in value:
+        try:
+            value = Fraction(value)
+        except ValueError:
+            return str(value)
+    if isinstance(value, Fraction):
+        return str(value.numerator) if value.denominator == 1 else f"{float(value):.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def tip(sentence: str) -> str:

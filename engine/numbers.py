@@ -56,6 +56,32 @@ def plain(value: Any) -> Any:
     return written(value) if isinstance(value, Fraction) else value
 
 
+def brief(value: float | None) -> float | None:
+    """Return what a reader compares: whole numbers, else four digits; None for nothing.
+
+    Examples
+    --------
+    >>> brief(0.000951306), brief(4258), brief(74434.41), brief(float("nan"))
+    (0.0009513, 4258.0, 74434.4, None)
+    """
+    if value is None or math.isnan(value):
+        return None
+    if float(value).is_integer():
+        return float(value)
+    return round(float(value), 1) if abs(value) >= 1000 else float(f"{value:.4g}")
+
+
+def of_hundred(part: float) -> float:
+    """Return a part of a whole as so many of a hundred, with three digits.
+
+    Examples
+    --------
+    >>> of_hundred(0.014785), of_hundred(1.0)
+    (1.48, 100.0)
+    """
+    return float(f"{100 * part:.3g}")
+
+
 def finite(value: float | None) -> float | None:
     """Return a number, or None where it is infinite and JSON has no word for it."""
     return value if value is not None and math.isfinite(value) else None

@@ -249,7 +249,9 @@ class MethodPage(Page):
             self.choosing = True
         picks, example = self.choosing and not self._shows_example, self._shows_example
         named = method is not None and not self.choosing
-        self.title.setText(words.say("app.method.title") if not named or method is None else title(method))
+        self.title.setText(
+            words.say("app.method.title") if not named or method is None else words.firm(title(method))
+        )
         form = "subtitle_tried" if self.trial.applies else "subtitle_form"
         self.subtitle.say(words.say(f"app.method.{form if named else 'subtitle'}"))
         self.setAccessibleName(self.title.text())

@@ -429,7 +429,7 @@ class ReleasePage(Page):
             card = NumberCard(words.say(f"{base}.label"))
             card.setObjectName(f"number-term.{name}")
             card.number.setWordWrap(True)
-            card.show_number(str(value), words.say(f"{base}.what"))
+            card.show_number(words.term(value), words.say(f"{base}.what"))
             self.topic(card, f"term.{name}")
             self._terms.append(self.figures.add(card))
 

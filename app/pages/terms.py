@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 from PySide6.QtWidgets import QGridLayout, QWidget
@@ -116,7 +115,7 @@ class TermsPage(Page):
             self._show_loss(promise.loss, statement["posterior"], price)
         for name, value in promise.terms.items():
             base = f"promises.{promise.kind}.terms.{name}"
-            self.cards[f"term.{name}"].show_number(_written(value), words.say(f"{base}.what"))
+            self.cards[f"term.{name}"].show_number(words.term(value), words.say(f"{base}.what"))
 
     def _make_cards(self, loss: tuple[str, ...], terms: Any) -> None:
         wanted = (*loss, *(f"term.{name}" for name in terms))
@@ -191,12 +190,6 @@ class TermsPage(Page):
             return found
         adding = Part(words.say("app.terms.adding"), words.say(f"promises.{kind}.accounting"))
         return Explanation(words.say(f"promises.{kind}.name"), (*found.parts, adding))
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, Fraction):
-        return str(value.numerator) if value.denominator == 1 else f"{float(value):.4g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 PAGE = TermsPage

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QLineF, QRectF, QSize, Qt
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.theme import mono_font, text_font, theme
 
 LINE = 36
+VALUE, GAP = 64, 24  # pixels of the number at the end of a bar, and between it and the note
+NARROWEST_BAR = 60
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,22 @@ class BarList(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         event.ignore()
 
+    def widths(self, width: float) -> tuple[float, float]:
+        """Return how wide names and bars are: the bar gives way where a name or a note would be cut."""
+        names = QFontMetrics(mono_font() if self._mono else text_font())
+        name = max((names.horizontalAdvance(bar.name) for bar in self.bars), default=0) + 4.0
+        note = max((QFontMetrics(text_font()).horizontalAdvance(bar.note) for bar in self.bars), default=0)
+        name = max(width * 0.26, min(name, width * 0.4))
+        room = width - name - width * 0.02 - VALUE - GAP - note - 4
+        return name, max(NARROWEST_BAR, min(width * 0.30, room))
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter, tokens = QPainter(self), theme.tokens()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        width = self.width()
-        name_width, value_width = width * 0.26, 64
-        bar_left, bar_width = width * 0.28, width * 0.30
-        note_left = bar_left + bar_width + value_width + 24
+        width, value_width = self.width(), VALUE
+        name_width, bar_width = self.widths(width)
+        bar_left = name_width + width * 0.02
+        note_left = bar_left + bar_width + value_width + GAP
         for place, bar in enumerate(self.bars):
             top = place * LINE
             middle = top + LINE / 2

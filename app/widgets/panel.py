@@ -102,7 +102,7 @@ class Panel(QScrollArea):
             # Only another title: to make the parts anew takes longer than a person should wait.
             self._soon.stop()
             self._made = explanation
-            self._title.setText(explanation.title)
+            self._title.setText(words.firm(explanation.title))
             self.verticalScrollBar().setValue(0)
         else:
             self._soon.start()
@@ -118,7 +118,7 @@ class Panel(QScrollArea):
         column = QVBoxLayout(body)
         column.setContentsMargins(24, 30, 24, 24)
         column.setSpacing(0)
-        title = Heading(explanation.title, size="side")
+        title = Heading(words.firm(explanation.title), size="side")
         if explanation.mono:
             face = mono_font(14)
             face.setBold(True)

@@ -16,8 +16,15 @@ from app.widgets.prose import Prose
 from app.widgets.views import make_view
 from app.widgets.views.table import TableBody
 from engine.methods.protocol import DocumentArtefact, FileArtefact, ModelArtefact
+from engine.views import NumberView
 
 MOST_DRAWN = 2
+
+
+def _number(view: NumberView) -> str:
+    from engine.report.words import cell
+
+    return f"{cell(view.value, words.language())} {view.unit}".strip()
 
 
 class ShapeCard(Card):
@@ -52,7 +59,11 @@ class ShapeCard(Card):
         for lines in tables:
             self._table(lines)
         for view in drawn[:MOST_DRAWN]:
-            self._parts.addWidget(Prose(f"**{words.label(view.title)}**", tone="quiet", pixels=12))
+            title = words.label(view.title)
+            if isinstance(view, NumberView):
+                self._parts.addWidget(Prose(f"**{title}**: {_number(view)}"))
+                continue
+            self._parts.addWidget(Prose(f"**{title}**", tone="quiet", pixels=12))
             self._parts.addWidget(make_view(view, self._runner))
         for artefact in mock.artefacts:
             if isinstance(artefact, ModelArtefact | DocumentArtefact | FileArtefact):

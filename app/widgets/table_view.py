@@ -122,6 +122,7 @@ class LinesDelegate(QStyledItemDelegate):
     """Paints a cell: selection as a soft band, a line below each row, marked cells in the care colour."""
 
     padding = 12
+    wraps = False  # long texts go on in a second line, for which the row has to be high enough
 
     def __init__(self, parent: QWidget | None = None, *, mono: frozenset[int] = frozenset()) -> None:
         super().__init__(parent)
@@ -129,7 +130,7 @@ class LinesDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         self.paint_ground(painter, option, index)
-        self.paint_text(painter, option.rect, index, str(index.data() or ""))
+        self.paint_text(painter, option.rect, index, str(index.data() or ""), wrap=self.wraps)
 
     def paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint everything behind the text."""

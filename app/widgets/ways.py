@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -66,6 +66,11 @@ def _column() -> QVBoxLayout:
     return column
 
 
+def _widest(button: QRadioButton) -> int:
+    """Return the pixels of the widest line of a name."""
+    return max(button.fontMetrics().horizontalAdvance(line) for line in button.text().split("\n"))
+
+
 class WayRow(QFrame):
     """A line that is chosen by its circle, by a click anywhere on it, or by arrows."""
 
@@ -94,6 +99,8 @@ class WayRow(QFrame):
             " ".join((way.summary, way.promise, way.exactness, way.cost, way.account, way.against)).strip()
         )
         self.button.toggled.connect(self._mark)
+        # The width of the name in two lines is all that it asks for; in one line it stands where it has room.
+        self.button.setMinimumWidth(self.button.sizeHint().width())
         column.addWidget(self.button)
         summary = Prose(way.summary, tone="quiet", pixels=12)
         summary.setContentsMargins(30, 0, 0, 0)
@@ -138,6 +145,14 @@ class WayRow(QFrame):
         self.setProperty("chosen", on)
         self.style().unpolish(self)
         self.style().polish(self)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        circle = self.button.sizeHint().width() - _widest(self.button)
+        whole = self.button.fontMetrics().horizontalAdvance(self.way.title) + circle
+        shown = self.way.title if whole <= self.button.width() else in_two(self.way.title, WIDE_TITLE)
+        if shown != self.button.text():
+            self.button.setText(shown)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.button.setFocus(Qt.FocusReason.MouseFocusReason)

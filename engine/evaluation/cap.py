@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.methods.values import columns_named
+from engine.numbers import brief
 from engine.privacy.promise import Unit
 from engine.risk.cap_figures import CAPS, CapFigures, Shift, cap_figures
 from engine.views import NumberView, TableView, Text, View
@@ -80,4 +81,5 @@ def _shifted(shift: Shift, cap: int) -> tuple[Text, float | None, float | None, 
     kind = "mean" if shift.level is None else "level"
     what = Text(f"{WORDS}.views.shifts.{kind}", {"column": shift.column, "level": shift.level or ""})
     before, after = shift.uncapped, shift.by_cap[cap]
-    return what, before, after, None if before is None or after is None else after - before
+    change = None if before is None or after is None else after - before
+    return what, brief(before), brief(after), brief(change)

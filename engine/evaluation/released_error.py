@@ -11,6 +11,7 @@ from engine.evaluation.numbers import Floats, ReleasedNumber, released_numbers
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.evaluation.without_noise import exact_tables, has_exact_answer, is_choice
 from engine.methods.protocol import Family
+from engine.numbers import brief
 from engine.utility.released_numbers import Distance, distance, worst_first
 from engine.views import Cell, Label, NumberView, TableView, Text, View
 
@@ -106,8 +107,8 @@ def _numbers(found: Distance) -> list[NumberView]:
     """Return the key numbers; one that does not exist (no cell, no stated limit) is not shown."""
     share = found.share_within
     shown = {
-        "median": (_plainly(found.median), ""),
-        "largest": (_plainly(found.largest), ""),
+        "median": (brief(found.median), ""),
+        "largest": (brief(found.largest), ""),
         "within": (None if share is None else round(100 * share, 1), "%"),
         "cells": (found.cells, ""),
     }
@@ -124,8 +125,8 @@ def _summary(compared: list[_Compared]) -> TableView:
             one.number.label,
             f"{one.number.artefact.name}.csv",
             one.found.cells,
-            _plainly(one.found.median),
-            _plainly(one.found.largest),
+            brief(one.found.median),
+            brief(one.found.largest),
             None if one.found.share_within is None else round(100 * one.found.share_within, 1),
         )
         for one in compared
@@ -148,10 +149,10 @@ def _worst(one: _Compared) -> TableView:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             *number.cell(place),
-            _plainly(values[place]),
-            _plainly(one.exact[place]),
-            _plainly(values[place] - one.exact[place]),
-            None if limits is None else _plainly(limits[place]),
+            brief(values[place]),
+            brief(one.exact[place]),
+            brief(values[place] - one.exact[place]),
+            None if limits is None else brief(limits[place]),
         )
         for place in places
     )
@@ -161,10 +162,3 @@ def _worst(one: _Compared) -> TableView:
         *(Text(f"{WORDS}.numbers.{name}.label") for name in ("exact", "error", "limit")),
     )
     return TableView(Text(f"{WORDS}.views.worst.title"), headings, rows, Text(f"{WORDS}.views.worst.note"))
-
-
-def _plainly(value: float | None) -> float | None:
-    """Return what a reader compares: whole numbers, else four digits. The figures have all of them."""
-    if value is None or float(value).is_integer():
-        return None if value is None else float(value)
-    return round(float(value), 1) if abs(value) >= 1000 else float(f"{value:.4g}")

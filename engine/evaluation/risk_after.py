@@ -11,6 +11,7 @@ import pandas as pd
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.evaluation.rows_found import people_of
 from engine.methods.protocol import Family, Rows, TableArtefact
+from engine.numbers import brief
 from engine.risk.combinations import Numbers, dense
 from engine.risk.encoding import IDENTIFYING, EncodedTable, encode_column
 from engine.risk.groups import group_rows
@@ -116,14 +117,14 @@ def _typed(values: pd.Series, column: Column) -> tuple[pd.Series, Column]:
 def _views(found: Mapping[str, Any], identifying: list[str]) -> tuple[View, ...]:
     original, released = found["original"], found["released"]
     shown = [name for name in (*OF_ROWS, *OF_PEOPLE) if name in original]
-    lines = [(_label(name), original[name], released[name]) for name in shown]
+    lines = [(_label(name), brief(original[name]), brief(released[name])) for name in shown]
     note = Text(f"{WORDS}.views.rows.note", {"columns": ", ".join(identifying)})
     views: list[View] = [
         NumberView(_label("alone"), released["alone"], Text(f"{WORDS}.numbers.alone")),
         TableView(Text(f"{WORDS}.views.rows.title"), _headings("figure"), tuple(lines), note),
     ]
     of_values = [
-        (column, _label(name), original["sensitive"][column][name], after[name])
+        (column, _label(name), brief(original["sensitive"][column][name]), brief(after[name]))
         for column, after in released["sensitive"].items()
         for name in OF_VALUES
     ]

@@ -10,6 +10,7 @@ import pandas as pd
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.methods.protocol import Family, Rows, TableArtefact
 from engine.methods.shared.rows import written_cells
+from engine.numbers import of_hundred
 from engine.risk.encoding import IDENTIFYING
 from engine.risk.released_rows import found_again
 from engine.table.declared import key_texts
@@ -58,7 +59,7 @@ class RowsFound(InternalMeasure):
         )
         figures = {name: round(value, 6) for name, value in asdict(found).items()}
         lines: list[tuple[Cell, ...]] = [
-            (Text(f"{WORDS}.numbers.{name}.label"), figures[name]) for name in SHOWN
+            (Text(f"{WORDS}.numbers.{name}.label"), of_hundred(figures[name])) for name in SHOWN
         ]
         headings = tuple(Text(f"{WORDS}.views.{name}") for name in ("figure", "share"))
         values = {"records": found.records, "columns": ", ".join(one.name for one in columns)}
@@ -66,7 +67,10 @@ class RowsFound(InternalMeasure):
             Text(f"{WORDS}.views.title"), headings, tuple(lines), Text(f"{WORDS}.views.note", values)
         )
         number = NumberView(
-            Text(f"{WORDS}.numbers.right.label"), figures["right"], Text(f"{WORDS}.numbers.right")
+            Text(f"{WORDS}.numbers.right.label"),
+            of_hundred(figures["right"]),
+            Text(f"{WORDS}.numbers.right"),
+            "%",
         )
         return InternalMeasured((number, view), figures)
 

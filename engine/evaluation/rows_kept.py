@@ -11,6 +11,8 @@ import pandas as pd
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.methods.protocol import Family, Rows, TableArtefact
 from engine.methods.shared.rows import written_cells
+from engine.numbers import brief, of_hundred
+from engine.table import coding
 from engine.table.schema import Column, Kind, Schema
 from engine.views import Cell, NumberView, TableView, Text
 
@@ -58,7 +60,12 @@ class RowsKept(InternalMeasure):
         }
         views = (
             *(
-                NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}"))
+                NumberView(
+                    Text(f"{WORDS}.numbers.{name}.label"),
+                    of_hundred(value),
+                    Text(f"{WORDS}.numbers.{name}"),
+                    "%",
+                )
                 for name, value in figures.items()
             ),
             _singles(before, after, columns),
@@ -87,11 +94,11 @@ def _singles(before: pd.DataFrame, after: pd.DataFrame, columns: list[Column]) -
         name = column.name
         own, made = (_amounts(table[name], column) for table in (before, after))
         if own is not None and made is not None:
-            lines.append((name, Text(f"{WORDS}.views.mean"), _number(_mean(own)), _number(_mean(made))))
-            lines.append((name, Text(f"{WORDS}.views.spread"), _number(_std(own)), _number(_std(made))))
+            lines.append((name, Text(f"{WORDS}.views.mean"), brief(_mean(own)), brief(_mean(made))))
+            lines.append((name, Text(f"{WORDS}.views.spread"), brief(_std(own)), brief(_std(made))))
         elif own is None:
             value = before[name].value_counts().index[0]
-            shares = (_number(float((table[name] == value).mean())) for table in (before, after))
+            shares = (brief(float((table[name] == value).mean())) for table in (before, after))
             lines.append((name, Text(f"{WORDS}.views.share", {"value": str(value)}), *shares))
     return _table("singles", ("column", "figure", "original", "released"), lines)
 
@@ -111,7 +118,7 @@ def _pairs(before: pd.DataFrame, after: pd.DataFrame, columns: list[Column]) -> 
         (own_kind, own), (made_kind, made) = strengths
         if own_kind == made_kind and own is not None and made is not None:
             which = Text(f"{WORDS}.views.{'correlation' if own_kind else 'cramer'}")
-            line = (f"{one.name} × {other.name}", which, _number(own), _number(made))
+            line = (f"{one.name} × {other.name}", which, brief(own), brief(made))
             found.append((abs(own - made), line))
     found.sort(key=lambda pair: -pair[0])
     lines = [line for _, line in found[:MOST_LINES]]
@@ -135,7 +142,13 @@ def _subgroups(
             if rows[place] < FEWEST_ROWS:
                 continue
             gone = float(1 - stay[place] / rows[place])
-            line = (str(name), str(value), int(rows[place]), _number(gone), _number(float(cells[place])))
+            line = (
+                str(name),
+                value or f"({coding.MISSING})",
+                int(rows[place]),
+                of_hundred(gone),
+                of_hundred(float(cells[place])),
+            )
             found.append(((-gone, -float(cells[place])), line))
     found.sort(key=lambda pair: pair[0])
     lines = [line for _, line in found[:MOST_LINES]]
@@ -168,10 +181,6 @@ def _mean(values: Floats) -> float:
 
 def _std(values: Floats) -> float:
     return float(np.nanstd(values)) if (~np.isnan(values)).any() else float("nan")
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(f"{value:.4g}")
 
 
 def _table(name: str, columns: tuple[str, ...], lines: list[tuple[Cell, ...]]) -> TableView:

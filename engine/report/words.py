@@ -83,13 +83,14 @@ def with_margin(value: float, margin: float, language: str) -> tuple[str, str]:
 
     Examples
     --------
-    >>> with_margin(2.53488, 2.7833, "en"), with_margin(19.0, 6.0, "en")
-    (('2.5', '2.8'), ('19', '6'))
+    >>> with_margin(2.53488, 2.7833, "en"), with_margin(19.0, 6.0, "en"), with_margin(-0.04, 1.3, "en")
+    (('2.5', '2.8'), ('19', '6'), ('0.0', '1.3'))
     """
     if float(value).is_integer() and float(margin).is_integer():
         return cell(int(value), language), cell(int(margin), language)
     digits = max(1 - math.floor(math.log10(margin)), 0) if margin > 0 else 6
-    shown = tuple(f"{part:,.{digits}f}".replace("-", "−") for part in (value, margin))
+    # Adding zero takes the sign of a rounded nothing: not −0.0.
+    shown = tuple(f"{round(part, digits) + 0.0:,.{digits}f}".replace("-", "−") for part in (value, margin))
     return shown[0], shown[1]
 
 
@@ -108,7 +109,7 @@ def with_interval(value: float, low: float | None, high: float | None, language:
     if math.isclose(high - value, value - low, rel_tol=1e-6, abs_tol=1e-9):
         return " ± ".join(with_margin(value, high - value, language))
     digits = max(1 - math.floor(math.log10((high - low) / 2)), 0) if high > low else 6
-    shown = [f"{part:,.{digits}f}".replace("-", "−") for part in (value, low, high)]
+    shown = [f"{round(part, digits) + 0.0:,.{digits}f}".replace("-", "−") for part in (value, low, high)]
     return f"{shown[0]} ({shown[1]} … {shown[2]})"
 
 

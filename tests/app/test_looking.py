@@ -46,6 +46,15 @@ def test_numbers_without_information_are_worst_when_they_are_most():
     assert names(FACTS) == []
 
 
+def test_a_model_that_only_guesses_is_named():
+    def scored(explained):
+        return facts(measures={"utility.held_out_score": {"m": {"rows": 99, "explained": explained}}})
+
+    assert [(one.tone, one.name) for one in points(scored(0.0))] == [("wrong", "guessing")]
+    assert points(scored(0.015))[0].tone == "care" and points(scored(0.015))[0].values == {"rows": 99}
+    assert names(scored(0.2)) == names(scored(None)) == []
+
+
 def test_rows_that_had_no_part_are_named():
     found = facts(input={"rows": 10, "rows_used": 6, "rows_without_key": 1})
     assert names(found) == ["without_key", "left_out"]

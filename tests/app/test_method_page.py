@@ -373,6 +373,20 @@ def test_no_way_is_wider_than_the_smallest_list(qapp: Any) -> None:
             row.deleteLater()
 
 
+def test_a_name_stands_in_one_line_where_it_has_room(qtbot: Any) -> None:
+    name = "Rows made coarser (k-anonymity)"
+    row = WayRow(
+        Way("k", name, "", "Groups of at least k", False, "counts exact", "spends nothing", "outside")
+    )
+    qtbot.addWidget(row)
+    row.show()
+    for width, lines in ((560, 2), (1100, 1), (560, 2)):
+        row.resize(width, 90)
+        qtbot.wait(1)
+        assert row.button.text().count("\n") == lines - 1
+        assert row.button.width() >= row.button.sizeHint().width()
+
+
 WISHES = {  # what is answered, what is typed instead, and what was meant
     "a table for researchers": (
         {"does": "dataset", "who": "agreement", "rows": "coarser"},

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from PySide6.QtGui import QAccessible, QColor
+from PySide6.QtGui import QAccessible, QColor, QFontMetrics
 from PySide6.QtWidgets import QTableView
 
 from app import theme as themes
 from app import words
 from app.jobs import JobRunner
-from app.theme import theme
+from app.theme import text_font, theme
+from app.widgets.bar_list import Bar, BarList
 from app.widgets.cards import NumberCard
 from app.widgets.figures import Figures
+from app.widgets.table_view import LinesDelegate
 from app.widgets.views import ViewCard, explain, make_view
 from app.widgets.views.figure import FigureView
 from engine.views import (
@@ -140,6 +142,49 @@ def test_a_missing_number_is_a_dash(qtbot: Any, runner: JobRunner) -> None:
     qtbot.addWidget(widget)
     model = widget.findChild(QTableView).model()
     assert [model.index(row, 1).data() for row in (0, 1)] == ["2,310", "–"]
+
+
+def test_a_long_text_in_a_table_goes_on_in_a_second_line(qtbot: Any, runner: JobRunner) -> None:
+    long = "A1Cresult guessed from all other columns of somebody whose row is known"
+    widget = make_view(TableView("Attacks", ("attack", "share"), ((long, 0.8), ("by name", 0.1))), runner)
+    qtbot.addWidget(widget)
+    table = widget.findChild(QTableView)
+    across = table.columnWidth(0) - 2 * LinesDelegate.padding
+    lines = table.rowHeight(0) // QFontMetrics(text_font()).height()
+    assert QFontMetrics(text_font()).horizontalAdvance(long) > across and lines >= 2
+    assert table.itemDelegate().wraps and table.rowHeight(1) == 34
+    assert table.height() >= table.rowHeight(0) + table.rowHeight(1) + table.horizontalHeader().height()
+
+
+def test_a_table_is_narrowed_by_its_texts_before_it_scrolls(qtbot: Any, runner: JobRunner) -> None:
+    rows = tuple(("a long name of a thing", value, "cannot be told from nothing at all") for value in (1, 2))
+    widget = make_view(TableView("Effects", ("what it is", "number", "note"), rows), runner)
+    qtbot.addWidget(widget)
+    widget.resize(900, 300)
+    widget.show()
+    table = widget.findChild(QTableView)
+    qtbot.wait(1)
+    natural, bar = [table.columnWidth(column) for column in range(3)], table.horizontalScrollBar()
+    assert table.rowHeight(0) == 34 and not bar.maximum()
+    widget.resize(330, 300)
+    qtbot.wait(1)
+    assert not bar.maximum() and table.columnWidth(1) == natural[1] and table.rowHeight(0) > 34
+    widget.resize(900, 300)
+    qtbot.wait(1)
+    assert [table.columnWidth(column) for column in range(3)] == natural and table.rowHeight(0) == 34
+
+
+def test_a_note_beside_a_bar_is_whole_in_a_narrow_window(qtbot: Any) -> None:
+    """The bar gives way: 568 pixels are what a window of 911 leaves."""
+    bars = BarList("Left", mono=False)
+    qtbot.addWidget(bars)
+    note = "left of 2.00; entries: 1, spent: 0.50"
+    bars.show_bars([Bar("Diabetes register (sample)", 0.75, "ε 1.50", note)])
+    metrics = QFontMetrics(text_font())
+    for width in (568, 834, 1388):
+        name, bar = bars.widths(width)
+        assert name >= metrics.horizontalAdvance("Diabetes register (sample)")
+        assert bar >= 60 and width - (name + 0.02 * width + bar + 88) >= metrics.horizontalAdvance(note)
 
 
 def test_figures_that_come_later_stand_in_line_with_the_others(qtbot: Any) -> None:

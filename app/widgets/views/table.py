@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QRectF, QSizeF, Qt
-from PySide6.QtGui import QPainter, QResizeEvent
+from PySide6.QtCore import QRect, QRectF, QSizeF, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QStyleOptionViewItem, QVBoxLayout, QWidget
 
 from app import words
-from app.theme import theme
-from app.widgets.table_view import DataTable, Index, LinesDelegate
+from app.theme import text_font, theme
+from app.widgets.table_view import HEADING_EDGE, DataTable, Index, LinesDelegate
 from engine.views import TableView, share_of
 
 MOST_SHOWN = 12
 BAR = 12
+HEAD, ROW = 36, 34
+NARROWEST, MOST_MEASURED = 72, 200
+SHORT = 16  # letters that fit into every column
 SHARE_WIDTH, SHARE_HEIGHT, MUCH = 76, 6, 0.5
 
 
@@ -69,13 +72,58 @@ class TableBody(DataTable):
             self.setColumnWidth(column, max(self.columnWidth(column), SHARE_WIDTH + 100))
         self.setProperty("look", "plain")
         self._wide = sum(self.columnWidth(column) for column in range(len(view.headings)))
-        self._high = 36 + 34 * max(min(len(rows), MOST_SHOWN), 1)
-        self.setFixedHeight(self._high)
+        self._rows = rows
+        self._natural = [self.columnWidth(column) for column in range(len(view.headings))]
+        drawn = {column for _, column in shares}
+        self._least = {
+            column: self._narrowest(column)
+            for column in range(len(view.headings))
+            if column not in numeric and column not in drawn
+        }
+        self._wrap()
         self.setMaximumWidth(max(self._wide + 12, 240))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
+    def _wrap(self) -> None:
+        """Give rows whose texts are longer than their column as many lines as they need."""
+        delegate = self.itemDelegate()
+        assert isinstance(delegate, LinesDelegate)
+        delegate.wraps, metrics = True, QFontMetrics(text_font())
+        widths = [self.columnWidth(column) - 2 * delegate.padding for column in range(len(self._natural))]
+        for place, row in enumerate(self._rows):
+            lines = 1
+            for across, text in zip(widths, row, strict=False):
+                if len(text) > SHORT and metrics.horizontalAdvance(text) > across:
+                    box = metrics.boundingRect(QRect(0, 0, across, 0), Qt.TextFlag.TextWordWrap, text)
+                    lines = max(lines, round(box.height() / metrics.height()))
+            self.setRowHeight(place, ROW + (lines - 1) * metrics.height())
+        heights = [self.rowHeight(place) for place in range(min(len(self._rows), MOST_SHOWN))]
+        self._high = HEAD + (sum(heights) or ROW)
+        self.setFixedHeight(self._high)
+
+    def _narrowest(self, column: int) -> int:
+        """Return the width that a heading and the longest words of a column need."""
+        heading, cells = QFontMetrics(text_font(12, 600)), QFontMetrics(text_font())
+        said = str(self.model().headerData(column, Qt.Orientation.Horizontal))
+        parts = sorted({part for row in self._rows[:MOST_MEASURED] for part in row[column].split()}, key=len)
+        widest = [cells.horizontalAdvance(part) for part in parts[-4:]]
+        return max(heading.horizontalAdvance(said) + HEADING_EDGE, *widest, NARROWEST) + 26
+
+    def _narrow(self, room: int) -> None:
+        """Take what is too much from the widest columns of texts; headings and words stay whole."""
+        widths = list(self._natural)
+        for column in sorted(self._least, key=lambda one: -self._natural[one]):
+            over = max(0, sum(widths) - room)
+            widths[column] = max(widths[column] - over, min(widths[column], self._least[column]))
+        if widths != [self.columnWidth(column) for column in range(len(widths))]:
+            for column, width in enumerate(widths):
+                self.setColumnWidth(column, width)
+            self._wrap()
+        self._wide = sum(widths)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._narrow(event.size().width())
         # The bar below stands under the last row, not over it.
         self.setFixedHeight(self._high + (BAR if self._wide > event.size().width() + 1 else 0))
 

@@ -29,6 +29,7 @@ from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import DictionaryEntry, Request
 from engine.methods.shared.promise import unbounded
 from engine.methods.shared.rows import entry, hierarchy_of, written_cells
+from engine.numbers import of_hundred
 from engine.privacy.promise import Promise, Term
 from engine.risk.encoding import EncodedColumn, encode_column
 from engine.table.hierarchies import ALL, MISSING
@@ -252,7 +253,7 @@ class Grouping:
             shares = np.bincount(own) / len(own)
             height = hierarchy_of(column).height
             rows += [
-                (column.name, step, height, round(share, 3)) for step, share in enumerate(shares) if share
+                (column.name, step, height, of_hundred(share)) for step, share in enumerate(shares) if share
             ]
         headings = tuple(Text(f"{WORDS}.views.steps.{name}") for name in ("column", "step", "of", "share"))
         return TableView(

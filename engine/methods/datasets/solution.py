@@ -11,6 +11,8 @@ from engine.methods.datasets.grouping import Grouping
 from engine.methods.datasets.losses import Floats
 from engine.methods.datasets.recoding import Codes
 from engine.methods.shared.rows import hierarchy_of
+from engine.numbers import brief, of_hundred
+from engine.table import coding
 from engine.views import Cell, TableView, Text
 
 WORDS = "grouping.views"
@@ -20,7 +22,9 @@ MOST_LINES = 15
 
 def figures_view(figures: Mapping[str, float], name: str = "inside") -> TableView:
     """Show figures one below the other: what was made, or what an attack finds."""
-    rows: list[tuple[Cell, ...]] = [(Text(f"{WORDS}.{name}.{one}"), value) for one, value in figures.items()]
+    rows: list[tuple[Cell, ...]] = [
+        (Text(f"{WORDS}.{name}.{one}"), brief(value)) for one, value in figures.items()
+    ]
     return _table(name, ("figure", "value"), rows)
 
 
@@ -52,7 +56,7 @@ def finer_view(lattice: Lattice, found: Found, grouping: Grouping) -> TableView:
         why = (
             "loses_more" if looked.holds else "leaves_out" if _too_many(lattice, looked.left_out) else "fails"
         )
-        loss = round(looked.loss, 6) if looked.holds else None
+        loss = brief(looked.loss) if looked.holds else None
         rows.append((column.name, step, looked.left_out, loss, Text(f"{WORDS}.finer.{why}")))
     return _table("finer", ("column", "step", "left_out", "loss", "why"), rows)
 
@@ -76,7 +80,8 @@ def left_out_view(grouping: Grouping, group: Codes) -> TableView | None:
         for one in range(len(rows)):
             share = float(out[one] / rows[one])
             value = reads[int(np.flatnonzero(ladder.groups[step] == one)[0])]
-            found.append((share, (column.name, value, int(rows[one]), int(out[one]), round(share, 3))))
+            words = (column.name, value or f"({coding.MISSING})")
+            found.append((share, (*words, int(rows[one]), int(out[one]), of_hundred(share))))
     found.sort(key=lambda line: (-line[0], -int(str(line[1][2]))))
     return _table(
         "left_out", ("column", "value", "rows", "out", "share"), [line for _, line in found[:MOST_LINES]]

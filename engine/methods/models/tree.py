@@ -30,7 +30,7 @@ from engine.methods.shared.promise import cap_notes, promise
 from engine.privacy.promise import Promise
 from engine.table import coding
 from engine.table.schema import Kind
-from engine.views import Cell, TableView, Text, View
+from engine.views import Cell, TableView, Text, TextView, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,8 +166,9 @@ class DecisionTree(Method):
 
     def _released(self, model: dict[str, Any], request: Request) -> Release:
         """Make the artefacts from the model: nothing after this line has seen a row."""
+        asked = _questions_table(model)
         views: tuple[View, ...] = (
-            _questions_table(model),
+            asked if asked.rows else TextView(asked.title, (Text(f"{WORDS}.views.questions.none"),)),
             _leaves_table(model),
             *number_views({"rows": sum(one["rows"] for one in model["leaves"])}, WORDS),
         )

@@ -41,9 +41,11 @@ def shown(view: View) -> tuple[Part, ...]:
 def compact(table: TableView) -> TableView:
     """Return a table with less ink and the same numbers.
 
-    A margin stands with its number; a column that says the same in every row becomes one sentence; the last
-    of several label columns goes across. Short tables stay as they are.
+    A column without any cell is named and taken out; a margin stands with its number; a column that says
+    the same in every row becomes one sentence; the last of several label columns goes across. Short tables
+    keep their rows.
     """
+    table = _without_empty(table)
     if len(table.rows) < FEWEST_ROWS:
         return beside(table)
     table, same = _without_same(beside(table))
@@ -87,6 +89,21 @@ def _pair(value: Cell, margin: Cell) -> str:
     assert number is not None and limit is not None
     pair = " ± ".join(with_margin(float(number), float(limit), "en"))
     return bracketed(pair) if isinstance(value, Text) else pair
+
+
+def _without_empty(table: TableView) -> TableView:
+    """Take out the columns in which no row has anything, and name them below the table."""
+    nothing = [at for at in range(1, len(table.headings)) if all(row[at] is None for row in table.rows)]
+    if not nothing or not table.rows:
+        return table
+    keep = [at for at in range(len(table.headings)) if at not in nothing]
+    names = "; ".join(word(table.headings[at], "en") for at in nothing)
+    return replace(
+        table,
+        headings=tuple(table.headings[at] for at in keep),
+        rows=tuple(tuple(row[at] for at in keep) for row in table.rows),
+        note=_joined(table.note, [say("words.nothing_under", names=names)]),
+    )
 
 
 def _without_same(table: TableView) -> tuple[TableView, list[Text]]:

@@ -143,7 +143,7 @@ def test_what_is_still_said_and_whom_it_cost(tmp_path):
     assert mean[3] == pytest.approx(table.rows()["pay"].iloc[origin].mean(), rel=1e-3)
     gone = 1 - len(origin) / 200
     by_town = {row[1]: row for row in titles["subgroups"].rows if row[0] == "town"}
-    lost = sum(row[2] * row[3] for row in by_town.values())
+    lost = sum(row[2] * row[3] / 100 for row in by_town.values())
     assert lost == pytest.approx(200 * gone, abs=0.5)
     order = [(row[3], row[4]) for row in titles["subgroups"].rows]
     assert order == sorted(order, reverse=True)

@@ -25,7 +25,7 @@ PICKED = """roles kinds_of_column origins units neighbours bounds noise mechanis
 explained footer words months decisions.kinds criteria groups.motive groups.control"""
 RARE = """cover.exact_invented cover.exact_cell cover.exact_range_cell results.intro_invented
 cover.untitled cover.total_value cover.total_delta cover.left_delta cover.exact_range cover.review
-words.same words.beside
+words.same words.beside words.nothing_under
 cover.setting cover.contact cover.request_number
 columns.more_values columns.code_list columns.range columns.range_step columns.described
 at_risk.above_ln3 table.findings price.none price.affordable price.set_aside guarantee.delta
@@ -456,6 +456,15 @@ def test_margins_that_differ_stand_beside_their_numbers():
     assert found.rows[0] == ("a", "f", "0.0 ± 2.8", "1 ± 6")
     short = TableView("t", ("a", "n"), (("x", 1), ("y", 1)))
     assert compact(short) == short
+
+
+def test_a_column_without_any_cell_is_named_and_not_shown():
+    table = TableView("t", ("attack", "made", "unused"), (("by name", 0.5, None), ("by age", 0.1, None)))
+    found = compact(table)
+    assert found.headings == ("attack", "made") and found.rows == (("by name", 0.5), ("by age", 0.1))
+    assert found.note == Text("report.words.nothing_under", {"names": "unused"})
+    some = TableView("t", ("attack", "unused"), (("by name", None), ("by age", 0.1)))
+    assert compact(some) == some
 
 
 def test_no_number_is_lost_when_a_table_is_made_compact():
