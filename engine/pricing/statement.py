@@ -62,8 +62,11 @@ def privacy_statement(
     epsilon = float(loss.epsilon)
     presence = posterior(PRIOR, epsilon)
     value = posterior(PRIOR, epsilon, known_in_table=True, neighbours=loss.neighbours)
-    exceed = exceeding(loss)
-    form = "_delta" if exceed else "_slack" if loss.delta else ""
+    exceed, form = exceeding(loss), "_delta"
+    if exceed == 1:  # only a theorem bounds the loss: what δ alone says
+        exceed, form = exceeding_by_a_tenth(loss), "_theorem"
+    if not 0 < exceed < 1:
+        form = "_slack" if loss.delta else ""
     sentence_id = f"statement.{loss.neighbours.value}.{promise.unit.value}{form}"
     if promise_kind(promise.kind).local:
         sentence_id = f"promises.{promise.kind}.statement"
@@ -109,6 +112,21 @@ def exceeding(bounded: Loss) -> float:
         exchanged = replace(bounded, events=bounded.events.exchanged())
         within.append(loss_of(exchanged).confidence_two_sided(2 * bounded.epsilon))
     return 1 - min(within)
+
+
+def exceeding_by_a_tenth(bounded: Loss) -> float:
+    """Return how often the factors are exceeded by a tenth or more, at most: what ε and δ alone imply.
+
+    Notes
+    -----
+    On the outcomes S with a loss above ε + t, Q(S) ≤ e^−(ε+t) P(S), so that P(S) − e^ε Q(S) ≤ δ gives
+    P(S) ≤ δ / (1 − e^−t): 11 δ at e^t = 1.1. As much again for losses below −(ε + t). A value of a person
+    who is known to be in the table is two steps away where one is added or removed: (2ε, (1 + e^ε) δ).
+    """
+    delta = float(bounded.delta)
+    if bounded.neighbours is Neighbours.ADD_REMOVE:
+        delta *= 1 + odds_factor(float(bounded.epsilon))
+    return min(1.0, 2 * 11 * delta)
 
 
 def at_risk(promise: Promise, *, read_at: Fraction | None = None) -> dict[str, Any] | None:

@@ -84,7 +84,7 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
     plan, method, release = made.plan, made.checked.method, made.release
     head = made.ledger.head()
     sentence, decided = partial(texts.text, language=made.language), _decided(made)
-    declared = {str(line["name"]): line for line in decided["columns"]}
+    declared = {str(line["name"]): line for line in decided["columns"] if not line.get("source")}
     return PublicEvidence(
         made_at=datetime.now().astimezone().isoformat(timespec="seconds"),
         title=plan.purpose.title,

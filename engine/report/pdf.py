@@ -22,6 +22,7 @@ PROGRAM = "Custos"
 BREAK = "\u200b"  # a place where a line may end, without width
 MOST_COLUMNS = 12
 SHORT = 17
+MOST_SHORT = 70  # letters of short columns beside which a long one still has room
 _INCHES = 6.69  # between the margins
 
 
@@ -139,7 +140,7 @@ def _widths(headings: list[str], rows: list[list[str]], numeric: list[bool]) -> 
     if sum(longest) <= 88:
         return [0 if at or len(headings) > 1 else 1 for at in range(len(headings))]
     short = [size <= SHORT for size in longest]
-    if sum(size for size, is_short in zip(longest, short, strict=True) if is_short) > 60:
+    if sum(size for size, is_short in zip(longest, short, strict=True) if is_short) > MOST_SHORT:
         return [min(max(size, SHORT), 60) for size in longest]
     return [0 if is_short else min(size, 60) for size, is_short in zip(longest, short, strict=True)]
 

@@ -12,7 +12,7 @@ from engine.numbers import exactly
 from engine.report.content.results import compact
 from engine.report.content.shared import declared_meaning, method_name, of_method, say, stated
 from engine.report.document import Bullets, Heading, KeyValues, Part, Row
-from engine.views import Cell, TableView
+from engine.views import Cell, Label, TableView, Text
 
 MOST_VALUES = 12
 
@@ -69,12 +69,21 @@ def _records(evidence: PublicEvidence, name: str, records: Sequence[Any]) -> Ite
     """Give one text a record, each part of it by its label."""
     for record in records:
         parts = [
-            say("done.part", label=label or part, value=_flat(value))
+            say("done.part", label=label or part, value=_chosen(evidence, f"{base}.choices", value))
             for part, value in record.items()
-            if value is not None
-            for label in (of_method(evidence, f"parameters.{name}.fields.{part}.label"),)
+            if value is not None and value != ""
+            for base in (f"parameters.{name}.fields.{part}",)
+            for label in (of_method(evidence, f"{base}.label"),)
         ]
         yield say("done.record", parts=parts)
+
+
+def _chosen(evidence: PublicEvidence, choices: str, value: Any) -> Label:
+    """Write a part of a record: a choice by its name."""
+    if isinstance(value, bool):
+        return say(f"words.{'yes' if value else 'no'}")
+    named = of_method(evidence, f"{choices}.{value}") if isinstance(value, str) else None
+    return named or _flat(value)
 
 
 def _flat(value: Any) -> str:
@@ -99,13 +108,26 @@ def _condition(value: Mapping[str, Any]) -> str:
     return written(Comparison(column, holds.replace("_", " "), values))
 
 
+def _step(step: Mapping[str, Any]) -> Cell:
+    """Name a step of the preparation."""
+    named = f"report.done.steps.{step.get('step')}"
+    return Text(named) if texts.has(named) else str(step.get("step", ""))
+
+
 def _preparation(evidence: PublicEvidence) -> tuple[Part, ...]:
     steps = evidence.decided.get("preparation", ())
     if not steps:
         return ()
-    rows = tuple((str(step.get("step", "")), step.get("column"), step.get("to")) for step in steps)
+    rows = tuple((_step(step), step.get("column"), step.get("to")) for step in steps)
     headings = (say("done.step"), say("done.column"), say("done.becomes"))
     return (TableView(say("done.preparation"), headings, rows),)
+
+
+def _name(column: Mapping[str, Any]) -> Cell:
+    """Write which column it is: of which table, where that is not the main one, and what was declared."""
+    named = ": ".join(part for part in (str(column["name"]), declared_meaning(column)) if part)
+    source = column.get("source")
+    return say("columns.of_source", column=named, source=source) if source else named
 
 
 def _columns(evidence: PublicEvidence) -> tuple[Part, ...]:
@@ -115,7 +137,7 @@ def _columns(evidence: PublicEvidence) -> tuple[Part, ...]:
         return ()
     rows = tuple(
         (
-            ": ".join(part for part in (str(column["name"]), declared_meaning(column)) if part),
+            _name(column),
             say(f"roles.{column['role']}"),
             say(f"kinds_of_column.{column['kind']}"),
             _domain(column.get("domain")),

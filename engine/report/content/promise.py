@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import Any
+
 from engine import texts
 from engine.evidence import PublicEvidence
 from engine.numbers import exactly
@@ -18,7 +21,7 @@ from engine.report.content.shared import (
 )
 from engine.report.document import Bullets, Callout, Heading, KeyValues, Numbers, Part, Row
 from engine.texts import percent_up, plainly, significant_up
-from engine.views import Label, NumberView, TableView, Text
+from engine.views import Cell, Label, NumberView, TableView, Text
 
 FIXED = "choices_made_with_sight"
 LOCAL_NUMBERS = ("truth", "answers")
@@ -64,6 +67,16 @@ def key_numbers(evidence: PublicEvidence) -> tuple[Part, ...]:
     return (Numbers(tuple(found)),)
 
 
+def _term(value: Any) -> Cell:
+    """Write what a promise is about: fractions as people read them, names as they are."""
+    if isinstance(value, str):
+        try:
+            value = Fraction(value)
+        except ValueError:
+            return str(value)
+    return exactly(value)
+
+
 def _rows(evidence: PublicEvidence) -> list[Row]:
     promised = evidence.promise
     rows = []
@@ -76,7 +89,7 @@ def _rows(evidence: PublicEvidence) -> list[Row]:
     rows += [
         Row(
             Text(f"promises.{promised.kind}.terms.{name}.label"),
-            term if isinstance(term, str) else exactly(term),
+            _term(term),
             note=Text(f"promises.{promised.kind}.terms.{name}.what"),
         )
         for name, term in promised.terms.items()

@@ -2,31 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from engine.evidence import PublicEvidence
 from engine.report.content.shared import say, side
-from engine.report.document import Part
+from engine.report.document import Bullets, Part
 from engine.report.words import bracketed, is_number, with_margin, word
 from engine.views import BarsView, Cell, IntervalsView, Label, NumberView, TableView, Text, View, amount
 
 MOST_BARS = 25
 MOST_ACROSS = 8
 FEWEST_ROWS = 7
+LONG_NAME = 10  # letters
 
 
 def results(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Return what was released. Key numbers stand on the first page and are not repeated."""
-    intro = {"bounded": "intro", "local": "intro_local", "unbounded": "intro_plain"}
-    named = intro[side(evidence.promise)] if evidence.views or not evidence.promise.loss else "intro_nothing"
-    if any(one["of"] == "invented" for one in evidence.expected):
-        named = "intro_invented"
-    parts: list[Part] = [say(f"results.{named}")]
+    parts: list[Part] = [say(f"results.{_intro(evidence)}")]
     for view in evidence.views:
         parts += shown(view)
+    if len(parts) == 1 and side(evidence.promise) == "unbounded" and (files := _files(evidence)):
+        parts.append(Bullets(files))  # rows alone: which, at least
     return tuple(parts)
+
+
+def _intro(evidence: PublicEvidence) -> str:
+    """Return the end of the id of what is said first: how the numbers are to be read."""
+    kind = side(evidence.promise)
+    if kind != "bounded":
+        return {"local": "intro_local", "unbounded": "intro_plain"}[kind]
+    if not evidence.views:
+        return "intro_nothing"
+    if any(one["of"] == "invented" for one in evidence.expected):
+        return "intro_invented"
+    if evidence.method["family"] == "dataset":
+        return "intro_invented_rows"
+    return "intro" if any(map(_has_margins, evidence.views)) else "intro_apart"
+
+
+def _has_margins(view: View) -> bool:
+    """Say whether something stands beside the numbers of a view that says how far off they are."""
+    if isinstance(view, IntervalsView | BarsView):
+        return bool(view.low)
+    named = [heading.id for heading in getattr(view, "headings", ()) if isinstance(heading, Text)]
+    return any("within" in one or one.endswith(".low") for one in named)
+
+
+def _files(evidence: PublicEvidence) -> tuple[Text, ...]:
+    return tuple(
+        say("results.file", file=one["file"], rows=one["rows"], columns=list(one["columns"]))
+        for one in evidence.artefacts
+        if one.get("rows") and one.get("columns")
+    )
 
 
 def shown(view: View) -> tuple[Part, ...]:
@@ -142,7 +171,7 @@ def _across(table: TableView) -> TableView | None:
     if not len(cells) == len(table.rows) == len(across) * len(down):
         return None
     name = table.headings[at]
-    heads = tuple(_named(name, level) for level in across)
+    heads = _heads(name, across)
     rows = tuple((*group, *(cells[group, level] for level in across)) for group in down)
     kept = (*table.headings[:at], *table.headings[at + 1 : labels])
     return replace(table, headings=(*kept, *heads), rows=rows)
@@ -153,6 +182,17 @@ def _levels(values: Iterable[Any]) -> list[Any]:
     return list(dict.fromkeys(values))
 
 
+def _heads(name: Label, across: Sequence[Cell]) -> tuple[str, ...]:
+    """Name the columns of a table that goes across: a long name once, or it would break within words."""
+    once = len(word(name, "en")) > LONG_NAME and len(across) > 3
+    return tuple(
+        _written(level) if place and once else _named(name, level) for place, level in enumerate(across)
+    )
+
+
+def _written(level: Cell) -> str:
+    return word(level, "en") if isinstance(level, str | Text) else str(level)
+
+
 def _named(name: Label, level: Cell) -> str:
-    said = word(level, "en") if isinstance(level, str | Text) else str(level)
-    return f"{word(name, 'en')}: {said}"
+    return f"{word(name, 'en')}: {_written(level)}"

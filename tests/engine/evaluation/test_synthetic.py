@@ -72,6 +72,18 @@ def lines(answer, name):
     return next(v for v in answer.views if isinstance(v, TableView) and f".{name}." in v.title.id).rows
 
 
+def test_a_table_without_a_number_is_measured_too():
+    """Its amounts have no column, and so no rows: the measure stopped with an error of the program."""
+    table = people(300, 1)[["sex", "ward", "ill"]]
+    schema = Schema(tuple(column for column in SCHEMA.columns if column.name in table))
+    way = method("datasets.imputation")
+    request = way.request({"people": schema}, {"columns": list(table)})
+    release = Release((TableArtefact("table", (table.copy(),), ()),), way.cost(request))
+    subject, used = Subject(way, request, way.cost(request)), Table(table)
+    answer = measure(KEPT).evaluate(Private(subject, used, schema, used, release, held_out=None))
+    assert answer.figures["two_way"] == 0 and "correlation" not in answer.figures
+
+
 def test_the_original_keeps_all_and_columns_apart_keep_no_relation():
     itself = context([people(800, 1)])
     kept = measure(KEPT).evaluate(itself)

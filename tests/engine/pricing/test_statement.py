@@ -6,16 +6,25 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from engine import texts
 from engine.errors import InputRefused
+from engine.methods.catalogue import method
 from engine.pricing.posterior import posterior
 from engine.pricing.price import Price
-from engine.pricing.statement import at_risk, price_statement, privacy_statement
+from engine.pricing.statement import (
+    at_risk,
+    exceeding,
+    exceeding_by_a_tenth,
+    price_statement,
+    privacy_statement,
+)
 from engine.privacy.events import Additive, Sequential
 from engine.privacy.mechanisms import DiscreteLaplace, GaussianCounts, Laplace
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
+from engine.release.examples import plans
 
 
 def guarantee(
@@ -48,6 +57,34 @@ def test_gaussian_noise_on_rows_that_are_exchanged(square: int) -> None:
     # What the loss exceeds ε by is at most how often it does.
     assert 0 < found["certified"]["delta"] <= 1 - found["exact"]["confidence"] or square > 3
     assert delta < found["certified"]["delta"] < 0.05
+
+
+def test_what_a_theorem_alone_bounds_says_how_often_a_tenth_is_exceeded() -> None:
+    """Here the probability of any excess is not known: it would be said to be 1 in 1."""
+    one = method("datasets.latent")
+    promise = one.cost(plans(one)[0].request)
+    assert promise.loss is not None and exceeding(promise.loss) == 1
+    sentence = privacy_statement(promise)["sentence"]
+    assert sentence["id"] == "statement.add_remove.person_theorem"
+    delta = float(promise.loss.delta) * (1 + math.exp(float(promise.loss.epsilon)))
+    assert sentence["values"]["exceed"] == pytest.approx(22 * delta) and sentence["values"]["exceed"] < 1e-6
+    said = texts.text(sentence["id"], **sentence["values"])
+    assert "by a tenth or more" in said and "1 in 1." not in said
+    wide = replace(promise.loss, delta=Fraction(1, 10))
+    assert privacy_statement(replace(promise, loss=wide))["sentence"]["id"].endswith("_slack")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_epsilon_and_delta_bound_how_often_a_tenth_is_exceeded(seed: int) -> None:
+    """Of two distributions drawn at random, with the δ that belongs to them at ε."""
+    chance = np.random.default_rng(seed)
+    one, other = (chance.dirichlet(np.full(40, 0.7)) for _ in range(2))
+    for epsilon in (0.2, 1.0, 2.0):
+        grown = math.exp(epsilon)
+        delta = max(np.maximum(a - grown * b, 0).sum() for a, b in ((one, other), (other, one)))
+        beyond = (one > 1.1 * grown * other) | (other > 1.1 * grown * one)
+        bounded = Loss(Fraction(epsilon), Fraction(delta), Neighbours.REPLACE_ONE, Laplace(1, 1))
+        assert one[beyond].sum() <= exceeding_by_a_tenth(bounded) == min(1, 22 * delta)
 
 
 def test_a_known_persons_value_costs_twice_under_add_remove() -> None:

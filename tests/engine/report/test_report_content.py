@@ -16,13 +16,14 @@ from engine.pricing.statement import exceeding, price_statement, privacy_stateme
 from engine.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.report import content, html
-from engine.report.content.results import compact
+from engine.report.content.results import compact, results
 from engine.report.document import Callout, Explanations, KeyValues, Numbers, explanations
 from engine.report.words import is_number
 from engine.views import NumberView, TableView, Text
 
 PICKED = """roles kinds_of_column origins units neighbours bounds noise mechanisms composition numbers kinds
-explained footer words months decisions.kinds criteria groups.motive groups.control"""
+explained footer words months decisions.kinds criteria groups.motive groups.control
+done.steps"""
 RARE = """cover.exact_invented cover.exact_cell cover.exact_range_cell results.intro_invented
 cover.untitled cover.total_value cover.total_delta cover.left_delta cover.exact_range cover.review
 words.same words.beside words.nothing_under
@@ -35,6 +36,7 @@ price.precedent price.no_year price.calibrated price.printed price.any_level pri
 price.above price.window_lower_upper price.window_lower price.window_upper price.window_error
 price.window_money price.window_both price.second_model_replace_one price.conclusion_stays
 price.conclusion_changes price.second_model results.intro_plain results.intro_nothing
+results.intro_invented_rows results.intro_apart results.file columns.of_source
 limits.no_guarantee limits.each_alone
 annex.tested_unbounded done.tried done.forecast done.forecast_intro guarantee.posterior_value
 cover.exact_prediction cover.exact_range_prediction cover.groups_value_row
@@ -536,3 +538,55 @@ def test_who_checked_stands_in_both_reports_and_whether_the_officer_was_heard_in
     assert said["officer"] in inside and said["officer"] not in outside
     for name in said:
         assert texts.text(f"report.cover.{name}") in private_words  # and that nothing was stated
+
+
+def introduced(evidence, **changed):
+    """Return the id of the first sentence of the results."""
+    return results(replace(evidence, **changed))[0].id.rpartition(".")[2]
+
+
+def test_margins_are_spoken_of_where_they_stand(sample):
+    evidence = sample.public
+    assert introduced(evidence) == "intro"
+    bare = (TableView("t", ("group", "rows"), ((1, 5), (2, 7))),)
+    assert introduced(evidence, views=bare) == "intro_apart"
+    assert introduced(evidence, views=()) == "intro_nothing"
+    rows = {**evidence.method, "family": "dataset"}
+    assert introduced(evidence, views=bare, method=rows) == "intro_invented_rows"
+    low = TableView("t", ("column", Text("methods.models.linear.views.headings.low")), (("a", 1.0),))
+    assert introduced(evidence, views=(low,)) == "intro"
+
+
+def test_rows_alone_are_named_where_nothing_else_is_shown(sample):
+    plain = Promise("pseudonymity", None, Unit.PERSON, None)
+    file = {"file": "table.csv", "rows": 40, "columns": ["age", "ward"], "sha256": "0"}
+    parts = results(replace(sample.public, promise=plain, views=(), artefacts=(file,)))
+    assert [one.id for one in parts[1].items] == ["report.results.file"]
+    assert parts[1].items[0].values == {"file": "table.csv", "rows": 40, "columns": ["age", "ward"]}
+
+
+def test_steps_and_further_tables_are_written_for_people(sample):
+    steps = [{"step": "keep_rows_where", "column": "age"}, {"step": "bands", "column": "stay", "to": "long"}]
+    column = {"name": "ward", "role": "place", "kind": "category", "source": "population"}
+    masks = [{"step": "code_ends_at_percentiles", "column": "stay", "invariant": False}]
+    decided = {
+        **sample.public.decided,
+        "preparation": steps,
+        "columns": [column],
+        "parameters": {"steps": masks},
+    }
+    method = {**sample.public.method, "id": "datasets.masking"}
+    evidence = replace(sample.public, decided=decided, method=method)
+    text = html.render(content.external(evidence), evidence=b"{}").decode()
+    assert "Keep rows where" in text and "Bands" in text and "ward (table “population”)" in text
+    assert "Step: Cut off at percentiles" in text and "False" not in text
+    assert "keep_rows_where" not in text and "code_ends" not in text
+
+
+def test_a_long_name_stands_once_above_many_columns():
+    stays = ("<1", "1 to <3", "3 to <7", ">14")
+    rows = tuple((sex, stay, place) for sex in ("f", "m", "x") for place, stay in enumerate(stays))
+    shown = compact(TableView("t", ("gender", "time_in_hospital", "count"), rows))
+    assert shown.headings == ("gender", "time_in_hospital: <1", "1 to <3", "3 to <7", ">14")
+    brief = compact(TableView("t", ("gender", "stay", "count"), rows))
+    assert brief.headings[1:3] == ("stay: <1", "stay: 1 to <3")

@@ -17,6 +17,7 @@ Floats = npt.NDArray[np.float64]
 NORMAL, LAPLACE, UNIFORM = "normal", "laplace", "uniform"
 DISTRIBUTIONS = (NORMAL, LAPLACE, UNIFORM)
 BINS = 20
+DIGITS = 4  # of a share: more would show beside a bin that holds nobody
 _REPEATS = 20
 _MOST_TURNS = 500
 _STILL = 1e-7
@@ -129,9 +130,9 @@ class Shape:
         return IntervalsView(
             Text(f"{WORDS}.views.shape.title", {"column": column}),
             labels,
-            tuple(self.shares.round(6).tolist()),
-            tuple(np.maximum(0.0, self.shares - 2 * self.errors).round(6).tolist()),
-            tuple((self.shares + 2 * self.errors).round(6).tolist()),
+            tuple(self.shares.round(DIGITS).tolist()),
+            tuple(np.maximum(0.0, self.shares - 2 * self.errors).round(DIGITS).tolist()),
+            tuple((self.shares + 2 * self.errors).round(DIGITS).tolist()),
             Text(f"{WORDS}.views.shape.axis"),
             Text(f"{WORDS}.views.shape.note"),
         )
@@ -235,7 +236,7 @@ def counts_before(counts: Floats, matrix: Floats, *, drawn_by: Floats | None = N
     --------
     >>> matrix = np.array([[0.9, 0.1], [0.1, 0.9]])
     >>> estimate, error = counts_before(np.array([42.0, 18.0]), matrix)
-    >>> estimate.round(6).tolist()
+    >>> estimate.round(DIGITS).tolist()
     [45.0, 15.0]
     """
     undo = np.linalg.inv(matrix.T)
