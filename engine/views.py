@@ -23,6 +23,8 @@ class Text:
 Label = Text | str
 Cell = str | int | float | Text | None
 WEAK = "views.weak"
+HIDDEN = "statistics.labels.hidden"
+"""Ids of cells that say something of a number: it carries no information, or it is not printed."""
 
 
 def weak(value: int | float) -> Text:

@@ -174,6 +174,8 @@ class RecordsField(Field):
             if isinstance(field, BooleanField):
                 field.box.setText(label)
                 field.box.setAccessibleName(field.spoken)
+            if isinstance(field, SentenceField):
+                field.begins = len(self.parameter.fields) < 2
             field.set_schema(self.schema)
             field.show_value(value_of(self.parameter.fields, self.records[place], column.name))
             field.changed.connect(lambda value, name=column.name, place=place: self._set(place, name, value))

@@ -29,6 +29,8 @@ from engine.table.schema import Column, Schema
 class SentenceField(Field):
     """A condition over several columns, built from lists; what lists cannot say is written as a text."""
 
+    begins = True  # with "who have"; not where the label before it says as much
+
     def build(self) -> None:
         self.clauses: tuple[Clause, ...] = ()
         self.columns: tuple[Column, ...] = ()
@@ -120,7 +122,11 @@ class SentenceField(Field):
 
     def _row(self, place: int) -> QWidget:
         spoken = words.say("app.conditions.part", name=self.spoken, number=place + 1)
-        joined = self._joined(place, spoken) if place else QLabel(words.say("app.conditions.who"))
+        joined: QWidget | None = None
+        if place:
+            joined = self._joined(place, spoken)
+        elif self.begins:
+            joined = QLabel(words.say("app.conditions.who"))
         remove = QPushButton(words.say("app.method.remove"))
         remove.setObjectName(f"remove-clause-{place}")
         remove.setAccessibleName(f"{words.say('app.method.remove')}: {spoken}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine import texts
 from engine.report.document import Explanation, Explanations
-from engine.views import WEAK, Cell, Label, TableView, Text, View, amount, as_table
+from engine.views import HIDDEN, WEAK, Cell, Label, TableView, Text, View, amount, as_table
 
 DASH = "–"
 FIRM_SPACE = "\u00a0"
@@ -99,8 +99,8 @@ def with_interval(value: float, low: float | None, high: float | None, language:
 
     Examples
     --------
-    >>> with_interval(-2.835, -6.357, 0.6872, "en"), with_interval(4.0, 1.5, 7.0, "en")
-    ('−2.8 (−6.4 … 0.7)', '4.0 (1.5 … 7.0)')
+    >>> with_interval(-2.835, -6.357, 0.6872, "en"), with_interval(1.0, 1.0, 12.0, "en")
+    ('−2.8 (−6.4 … 0.7)', '1 (1 … 12)')
     """
     if not math.isfinite(value):
         return cell(None, language)
@@ -108,16 +108,20 @@ def with_interval(value: float, low: float | None, high: float | None, language:
         return axis_value(value, language)
     if math.isclose(high - value, value - low, rel_tol=1e-6, abs_tol=1e-9):
         return " ± ".join(with_margin(value, high - value, language))
+    if all(float(part).is_integer() for part in (value, low, high)):
+        shown = [cell(int(part), language) for part in (value, low, high)]
+        return f"{shown[0]} ({shown[1]} … {shown[2]})"
     digits = max(1 - math.floor(math.log10((high - low) / 2)), 0) if high > low else 6
     shown = [f"{round(part, digits) + 0.0:,.{digits}f}".replace("-", "−") for part in (value, low, high)]
     return f"{shown[0]} ({shown[1]} … {shown[2]})"
 
 
 def number_columns(table: TableView) -> tuple[bool, ...]:
-    """Say of each column whether it holds numbers and nothing else."""
+    """Say of each column whether it holds numbers and nothing else but signs for hidden ones."""
     found = []
     for column in range(len(table.headings)):
         cells = [row[column] for row in table.rows if column < len(row) and row[column] is not None]
+        cells = [one for one in cells if not (isinstance(one, Text) and one.id == HIDDEN)]
         found.append(bool(cells) and all(is_number(cell) for cell in cells))
     return tuple(found)
 

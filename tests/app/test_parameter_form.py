@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit, QWidget
 
 from app import words
 from app.widgets.clause_row import ValuesButton
@@ -363,3 +363,18 @@ def test_a_column_can_be_declared_wherever_it_is_missed(qtbot: Any) -> None:
     choose(condition.findChild(QComboBox, "clause-column"), "race")
     assert wanted.pop() == ("where", "race", "…")  # the line that is not whole yet stays
     assert not wanted
+
+
+def test_a_condition_behind_its_label_does_not_begin_again(qtbot: Any) -> None:
+    """It said: Who has, who have."""
+    fields = (Parameter("when", ParameterKind.WHERE), Parameter("then", ParameterKind.WHERE))
+    rules = Parameter("rules", ParameterKind.RECORDS, fields=fields)
+    form = ParameterForm()
+    qtbot.addWidget(form)
+    given: dict[str, Any] = {"rules": [{"when": "sex is f", "then": "ward is a"}]}
+    given["where"] = "sex is m"
+    form.show_form("methods.of.a.test", (rules, *EVERY_KIND[11:12]), given, {"people": SCHEMA}, ())
+    said = [one.text() for one in form.lines["rules"].field.findChildren(QLabel)]
+    alone = [one.text() for one in form.lines["where"].field.findChildren(QLabel)]
+    who = words.say("app.conditions.who")
+    assert who not in said and who in alone

@@ -19,6 +19,7 @@ from app.widgets.table_view import LinesDelegate
 from app.widgets.views import ViewCard, explain, make_view
 from app.widgets.views.figure import FigureView
 from engine.views import (
+    HIDDEN,
     KINDS,
     BarsView,
     CurveView,
@@ -145,7 +146,9 @@ def test_a_missing_number_is_a_dash(qtbot: Any, runner: JobRunner) -> None:
 
 
 def test_a_long_text_in_a_table_goes_on_in_a_second_line(qtbot: Any, runner: JobRunner) -> None:
-    long = "A1Cresult guessed from all other columns of somebody whose row is known"
+    long = (
+        "A1Cresult guessed from all other columns of somebody whose row is known, and by who knows none of it"
+    )
     widget = make_view(TableView("Attacks", ("attack", "share"), ((long, 0.8), ("by name", 0.1))), runner)
     qtbot.addWidget(widget)
     table = widget.findChild(QTableView)
@@ -206,3 +209,13 @@ def test_figures_that_come_later_stand_in_line_with_the_others(qtbot: Any) -> No
     qtbot.wait(1)
     widths = {card.width() for card in (first, *later)}
     assert max(widths) - min(widths) <= 1 and min(widths) >= 172
+
+
+def test_numbers_among_hidden_cells_stand_to_the_right(qtbot: Any, runner: JobRunner) -> None:
+    hidden = Text(HIDDEN)
+    rows = (("a", hidden, 42), ("b", 64, 91), ("c", hidden, "many"))
+    widget = make_view(TableView("Released", ("age", "no", "all"), rows), runner)
+    qtbot.addWidget(widget)
+    model = widget.findChild(QTableView).model()
+    assert model.numeric == {1}
+    assert [model.index(row, 1).data() for row in range(3)] == ["hidden", "64", "hidden"]

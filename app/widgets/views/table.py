@@ -16,7 +16,7 @@ from engine.views import TableView, share_of
 MOST_SHOWN = 12
 BAR = 12
 HEAD, ROW = 36, 34
-NARROWEST, MOST_MEASURED = 72, 200
+NARROWEST, WIDEST, MOST_MEASURED = 72, 440, 200
 SHORT = 16  # letters that fit into every column
 SHARE_WIDTH, SHARE_HEIGHT, MUCH = 76, 6, 0.5
 
@@ -60,6 +60,7 @@ class TableBody(DataTable):
         numeric = frozenset(place for place, is_number in enumerate(number_columns(view)) if is_number)
         rows = [[cell(value, language) for value in row] for row in view.rows]
         self.show_rows([words.label(heading) for heading in view.headings], rows, numeric=numeric)
+        self.fit_columns(widest=WIDEST)  # where there is less room, columns of texts give way
         shares = {
             (place, column): part
             for place, row in enumerate(view.rows)

@@ -32,6 +32,7 @@ from engine.methods.shared.promise import unbounded
 from engine.methods.shared.rows import entry, leaving
 from engine.methods.trying import Standing, Tried
 from engine.methods.values import to_json
+from engine.numbers import of_hundred
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 from engine.table.table import Table
@@ -174,7 +175,9 @@ def _inside(working: Working, alone: list[int], told: list[Told]) -> Inside:
     }
     words = f"{WORDS}.views.inside"
     rows: list[tuple[Any, ...]] = [(Text(f"{words}.{name}"), figures[name]) for name in list(figures)[:3]]
-    rows += [(Text(f"{words}.changed", {"column": name}), share) for name, share in changed.items()]
+    rows += [
+        (Text(f"{words}.changed", {"column": name}), of_hundred(share)) for name, share in changed.items()
+    ]
     headings = (Text(f"{words}.figure"), Text(f"{words}.value"))
     view = TableView(Text(f"{words}.title"), headings, tuple(rows), Text(f"{words}.note"))
     return Inside((view,), figures)

@@ -13,10 +13,10 @@ from engine.methods.shared.suppression.additive import Integers
 from engine.methods.shared.suppression.audited import Audited
 from engine.methods.trying import CountCell, CountTable, CountTables
 from engine.privacy.promise import Unit
-from engine.views import Cell, IntervalsView, Label, TableView, Text, View
+from engine.views import HIDDEN, Cell, IntervalsView, Label, TableView, Text, View
 
 MOST_ROWS, MOST_INTERVALS = 500, 60
-HIDDEN = Text("statistics.labels.hidden")
+HIDDEN_CELL = Text(HIDDEN)
 
 
 def outside(method: str, frame: pd.DataFrame, totals: Mapping[str, str]) -> tuple[View, ...]:
@@ -25,7 +25,7 @@ def outside(method: str, frame: pd.DataFrame, totals: Mapping[str, str]) -> tupl
     value = str(frame.columns[-1])
     names = list(totals)
     numbers: list[Cell] = [
-        HIDDEN if is_hidden else _end(float(number))
+        HIDDEN_CELL if is_hidden else _end(float(number))
         for is_hidden, number in zip(frame[value].isna(), frame[value].fillna(0), strict=True)
     ]
     if len(names) == 2:
