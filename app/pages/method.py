@@ -43,6 +43,7 @@ from engine.methods.protocol import Spends
 
 SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way stand beside each other
 QUESTIONS_BESIDE = 886  # and from which the questions stand beside the ways
+QUESTIONS_IN_THREE = 700  # … or, above the ways, three in a line
 QUESTIONS_WIDE = 240
 
 
@@ -213,7 +214,8 @@ class MethodPage(Page):
         self._chosen_row.setDirection(across if wide else down)
         wide = self.viewport().width() >= QUESTIONS_BESIDE
         self._choice_row.setDirection(across if wide else down)
-        self.questions.lay(1 if wide else 2)
+        across = 3 if self.viewport().width() >= QUESTIONS_IN_THREE else 2
+        self.questions.lay(1 if wide else across)
         self.questions.setMaximumWidth(QUESTIONS_WIDE if wide else 16_777_215)
 
     # --- showing -----------------------------------------------------------------------------------
