@@ -37,7 +37,8 @@ class AtRisk(Analysis):
         asked = found.asked
         own = "scale" if found.epsilon0 is None else "epsilon0"
         level = self.word(f"symbol.{own}", value=shown(getattr(found, own)))
-        values = {"mechanism": found.mechanism.replace("_", "-"), "own": level}
+        named = self.word(f"parameters.mechanism.choices.{found.mechanism.replace('-', '_')}")
+        values = {"mechanism": named, "own": level}
         values |= {name: getattr(found, name) for name in ("epsilon", "confidence")}
         lines = [self.word(f"asked_{asked}", **values)]
 

@@ -162,3 +162,8 @@ def test_the_list_of_analyses_is_made_without_what_single_ones_compute_with() ->
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_mechanism_is_called_by_its_name():
+    said = word(asked("at_risk").views[0].paragraphs[0], "en").replace("\u00a0", " ")
+    assert said.startswith("Laplace, on whole numbers, at ε0 = 1: ") and "discrete-laplace" not in said
