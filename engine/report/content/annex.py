@@ -158,9 +158,9 @@ def _versions(evidence: PublicEvidence) -> KeyValues:
     program = evidence.program
     tested = "bounded" if side(evidence.promise) == "bounded" else "unbounded"
     libraries = ", ".join(f"{name} {version}" for name, version in program.get("libraries", {}).items())
-    rows: list[Row] = [Row(say("annex.program"), f"{program['name']} {program['version']}")]
-    if program.get("python"):
-        rows.append(Row(say("annex.python"), str(program["python"])))
+    named = f"{program['name']} {program['version']}"
+    named += f", Python {program['python']}" if program.get("python") else ""
+    rows: list[Row] = [Row(say("annex.program"), named)]
     rows += [
         Row(say("annex.libraries"), libraries),
         Row(say("annex.tested"), say(f"annex.tested_{tested}")),
