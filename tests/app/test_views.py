@@ -169,7 +169,7 @@ def test_a_table_is_narrowed_by_its_texts_before_it_scrolls(qtbot: Any, runner: 
     qtbot.wait(1)
     natural, bar = [table.columnWidth(column) for column in range(3)], table.horizontalScrollBar()
     assert table.rowHeight(0) == 34 and not bar.maximum()
-    widget.resize(330, 300)
+    widget.resize(430, 300)
     qtbot.wait(1)
     assert not bar.maximum() and table.columnWidth(1) == natural[1] and table.rowHeight(0) > 34
     widget.resize(900, 300)

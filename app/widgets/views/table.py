@@ -16,7 +16,7 @@ from engine.views import TableView, share_of
 MOST_SHOWN = 12
 BAR = 12
 HEAD, ROW = 36, 34
-NARROWEST, WIDEST, MOST_MEASURED = 72, 440, 200
+NARROWEST, READABLE, WIDEST, MOST_MEASURED = 72, 170, 440, 200
 SHORT = 16  # letters that fit into every column
 SHARE_WIDTH, SHARE_HEIGHT, MUCH = 76, 6, 0.5
 
@@ -108,7 +108,8 @@ class TableBody(DataTable):
         said = str(self.model().headerData(column, Qt.Orientation.Horizontal))
         parts = sorted({part for row in self._rows[:MOST_MEASURED] for part in row[column].split()}, key=len)
         widest = [cells.horizontalAdvance(part) for part in parts[-4:]]
-        return max(heading.horizontalAdvance(said) + HEADING_EDGE, *widest, NARROWEST) + 26
+        needed = max(heading.horizontalAdvance(said) + HEADING_EDGE, *widest, NARROWEST) + 26
+        return max(needed, min(self._natural[column], READABLE))
 
     def _narrow(self, room: int) -> None:
         """Take what is too much from the widest columns of texts; headings and words stay whole."""

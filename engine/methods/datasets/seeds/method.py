@@ -39,6 +39,7 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.promise import cap_notes, promise
+from engine.numbers import brief
 from engine.privacy.events import Event, Parallel
 from engine.privacy.mechanisms import SeededRows
 from engine.privacy.promise import Promise
@@ -239,14 +240,14 @@ def _plan_view(test: SeededRows, request: Request) -> TableView:
     """Show what was planned: the guarantee of the table first, that of one row beside it, never alone."""
     budget, (level, failure) = required(request), test.each()
     table = {"epsilon": float(budget.epsilon), "delta": float(budget.delta), "rows": test.count}
-    each = {"epsilon": float(level), "delta": float(failure)}
+    each = {"epsilon": float(level), "delta": float(f"{float(failure):.2g}")}
     rows = (
         ("table", Text(f"{WORDS}.views.plan.level", table)),
         ("each", Text(f"{WORDS}.views.plan.level", each)),
         ("expected", _seeds(request)),
         ("threshold", test.threshold),
         ("least", test.least),
-        ("blur", round(float(test.rate), 6)),
+        ("blur", brief(float(test.rate))),
         ("alone", Text(f"{WORDS}.views.plan.in_twenty")),
     )
     return TableView(
