@@ -91,5 +91,5 @@ def exactly(value: Any) -> int | float | None:
     """Return a number from its exact written form ``"p/q"``; None stays None."""
     if value is None:
         return None
-    fraction = Fraction(str(value))
+    fraction = exact(value)
     return int(fraction) if fraction.denominator == 1 else float(fraction)

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, get_type_hints
 
 from engine.discovery import kinds
+from engine.numbers import exact
 from engine.privacy.events import Event, Mechanism, Parallel, Sequential, Several
 
 
@@ -52,7 +53,7 @@ def event_from_json(tree: Mapping[str, Any]) -> Event:
 
 def _value(value: Any, kind: Any) -> Any:
     if kind is Fraction:
-        return Fraction(value)
+        return exact(value)
     if type(value) is not kind:
         raise TypeError("a value of another kind")
     return value

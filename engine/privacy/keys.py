@@ -88,7 +88,7 @@ def unlocked(content: bytes, passphrase: str | None, *, file: str = "key") -> by
     try:
         tree = strict_json.loads(content.decode())
         if not tree["locked"]:
-            return bytes.fromhex(tree["key"])
+            return _whole(bytes.fromhex(tree["key"]), file)
         salt, nonce, sealed = (bytes.fromhex(tree[name]) for name in ("salt", "nonce", "sealed"))
     except (ValueError, KeyError, TypeError) as error:
         raise InputRefused("keys.damaged", file=file) from error
@@ -98,9 +98,17 @@ def unlocked(content: bytes, passphrase: str | None, *, file: str = "key") -> by
     if not passphrase:
         raise InputRefused("keys.passphrase", file=file)
     try:
-        return AESGCM(_stretched(passphrase, salt)).decrypt(nonce, sealed, None)
+        key = AESGCM(_stretched(passphrase, salt)).decrypt(nonce, sealed, None)
     except (InvalidTag, ValueError) as error:
         raise InputRefused("keys.passphrase", file=file) from error
+    return _whole(key, file)
+
+
+def _whole(key: bytes, file: str) -> bytes:
+    """Refuse a key that is shorter than any that was made: pseudonyms of it could be guessed."""
+    if len(key) != KEY_BYTES:
+        raise InputRefused("keys.damaged", file=file)
+    return key
 
 
 def _stretched(passphrase: str, salt: bytes) -> bytes:

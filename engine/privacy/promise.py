@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import InputRefused
+from engine.numbers import exact
 from engine.privacy.event_json import event_from_json, event_to_json
 from engine.privacy.events import Event
 from engine.privacy.events import Neighbours as Neighbours
@@ -128,8 +129,8 @@ class Promise:
             loss = None
             if tree["epsilon"] is not None:
                 loss = Loss(
-                    Fraction(tree["epsilon"]),
-                    Fraction(tree["delta"]),
+                    exact(tree["epsilon"]),
+                    exact(tree["delta"]),
                     Neighbours(tree["neighbours"]),
                     event_from_json(tree["events"]),
                 )

@@ -38,6 +38,8 @@ USUAL = ("month", "quarter", "half", "year", "decade")
 CALENDAR = (WEEK, *USUAL)
 MOST_LEVELS = 12
 LONGEST_VALUE = 100_000  # characters
+LONGEST_PATH = 100
+"""Steps of a file, before those that say the same of every value are taken away."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,7 @@ def from_csv(text: str, *, column: str, file: str) -> Hierarchy:
     ------
     InputRefused
         ``schema.hierarchy_lines``: lines of different length, or a value twice with different groups;
-        ``schema.hierarchy_circle``: a group that stands above itself.
+        ``schema.hierarchy_circle``: a group that stands above itself; ``schema.hierarchy_high``.
 
     Examples
     --------
@@ -218,6 +220,8 @@ def from_csv(text: str, *, column: str, file: str) -> Hierarchy:
         tree[row[0]] = path
     if not tree:
         raise InputRefused("schema.hierarchy_lines", column=column, file=file, row=1)
+    if len(rows[0]) > LONGEST_PATH:
+        raise InputRefused("schema.hierarchy_high", column=column, file=file, most=MOST_LEVELS)
     if len(rows[0]) == 2:
         above = {value: path[0] for value, path in tree.items() if path[0] != value}
         if set(above) & set(above.values()):
@@ -236,6 +240,8 @@ def _climbed(above: Mapping[str, str], *, column: str, file: str) -> dict[str, t
         while path[-1] in above:
             if above[path[-1]] in path:
                 raise InputRefused("schema.hierarchy_circle", column=column, file=file, found=path[-1])
+            if len(path) > LONGEST_PATH:
+                raise InputRefused("schema.hierarchy_high", column=column, file=file, most=MOST_LEVELS)
             path.append(above[path[-1]])
         paths[value] = path if value in groups else path[1:]
     height = max(map(len, paths.values()))

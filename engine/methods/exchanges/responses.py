@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from engine import strict_json
+from engine.numbers import exact
 from engine.privacy.mechanisms.randomised_response import RandomisedResponse
 
 RANGE = 2**32
@@ -188,9 +189,7 @@ class Kit:
 
 def _question(tree: Mapping[str, Any]) -> Question:
     levels = tuple(str(level) for level in tree["levels"])
-    return Question(
-        str(tree["text"]), levels, int(tree["true"]), int(tree["other"]), Fraction(tree["epsilon"])
-    )
+    return Question(str(tree["text"]), levels, int(tree["true"]), int(tree["other"]), exact(tree["epsilon"]))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 from engine import strict_json
 from engine.methods.protocol import Request
+from engine.numbers import exact
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Schema
 
@@ -127,10 +128,10 @@ class Desk:
             if tree.pop("version") != VERSION:
                 return None
             answers = tuple(
-                Answer(**entry | {"epsilon": Fraction(entry["epsilon"]), "counts": tuple(entry["counts"])})
+                Answer(**entry | {"epsilon": exact(entry["epsilon"]), "counts": tuple(entry["counts"])})
                 for entry in tree.pop("answers")
             )
-            fractions = {"epsilon": Fraction(tree["epsilon"]), "neighbours": Neighbours(tree["neighbours"])}
+            fractions = {"epsilon": exact(tree["epsilon"]), "neighbours": Neighbours(tree["neighbours"])}
             return Desk(**tree | fractions, answers=answers)
         except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError):
             return None

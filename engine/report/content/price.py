@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from engine.evidence import InternalEvidence
-from engine.numbers import exactly
+from engine.numbers import exact, exactly
 from engine.report.content.shared import say, three
 from engine.report.document import Heading, KeyValues, Numbers, Part, Row
 from engine.texts import plainly
@@ -222,9 +222,9 @@ def _curve(private: InternalEvidence) -> CurveView:
     constants, level = private.price["constants"], float(private.price["epsilon"])
     cost = Cost(
         int(constants["people"]),
-        Fraction(str(constants["compensation"])),
-        Fraction(str(constants["curvature"])),
-        Fraction(str(constants["minimum"])),
+        exact(constants["compensation"]),
+        exact(constants["curvature"]),
+        exact(constants["minimum"]),
     )
     levels = tuple(2 * level * step / 60 for step in range(1, 61))
     people, amounts = (_ends(constants, name) for name in ("people", "compensation"))

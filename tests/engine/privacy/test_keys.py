@@ -46,8 +46,10 @@ def test_another_passphrase_opens_nothing(passphrase):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{}", b"[]", b'{"locked": false}', b"\xff", b'{"locked": true, "salt": 1}']
-)
+    "content",
+    [b"", b"{}", b"[]", b'{"locked": false}', b"\xff", b'{"locked": true, "salt": 1}',
+     b'{"locked": false, "key": ""}', b'{"locked": false, "key": "00"}', locked(b"short", "x")],
+)  # fmt: skip
 def test_what_is_no_key_is_refused_in_words(content):
     with pytest.raises(InputRefused) as caught:
         unlocked(content, "x", file="key.json")

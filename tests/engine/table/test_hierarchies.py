@@ -1,5 +1,6 @@
 """Hierarchies: the forms, their way through JSON and text, and what is refused."""
 
+import time
 from datetime import date, timedelta
 from fractions import Fraction
 
@@ -119,6 +120,23 @@ def test_lines_of_a_value_and_what_is_above_it():
     found = from_csv(text, column="c", file="c.csv")
     assert found.at(["Bonn", "Ulm", "Sea", "North"], 1) == ["North", "South", "Land", "North"]
     assert from_csv("a;a\nb;a\nc;c\n", column="c", file="c.csv").at(["a", "b", "c"], 1) == ["a", "a", "c"]
+
+
+def test_a_file_with_far_too_many_steps_is_refused_at_once():
+    """Ten times the lines take about ten times as long: nobody climbs a ladder that no hierarchy has."""
+
+    def took(lines: int) -> float:
+        text = "".join(f"v{place};v{place + 1}\n" for place in range(lines))
+        began = time.process_time()
+        with pytest.raises(InputRefused) as caught:
+            from_csv(text, column="c", file="c.csv")
+        assert caught.value.code == "schema.hierarchy_high"
+        return time.process_time() - began
+
+    assert took(2000) < 40 * max(min(took(200) for _ in range(3)), 1e-3)
+    with pytest.raises(InputRefused) as caught:
+        from_csv(";" * 200_000, column="c", file="c.csv")
+    assert caught.value.code == "schema.hierarchy_high" and all(explain(caught.value))
 
 
 @pytest.mark.parametrize("text", ["a;b\nb;a\n", "a;b\nb;c\nc;d\nd;b\n"])

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -186,6 +187,7 @@ def test_what_the_desk_remembers_is_what_it_released(desk):
     known = Desk.loads(state)
     assert [count for answer in known.answers for count in answer.counts] == answers["count"].tolist()
     assert known.dumps() == state and known.left == Fraction(1, 4)
+    assert Desk.loads(re.sub(rb'"epsilon": "[^"]*"', b'"epsilon": "1e20000"', state)) is None  # fills memory
     assert Desk.loads(b"{}") is None and Desk.loads(None) is None and Desk.loads(b"[" * 10**5) is None
     assert not list((desk.folder / desk.last / "release").glob("state*"))
 
