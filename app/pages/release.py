@@ -28,6 +28,7 @@ from app.widgets.parameter_fields import empty
 from app.widgets.points import Points
 from app.widgets.prose import Heading, Prose
 from app.widgets.rows_beside import RowsBeside
+from app.widgets.spread_beside import SpreadBeside
 from app.widgets.view_stack import ViewStack
 from app.widgets.views import explain
 from app.widgets.views.table import TableBody
@@ -148,8 +149,7 @@ class ReleasePage(Page):
         column.addWidget(self.points)
         column.addWidget(self.figures)
         column.addWidget(_part("leaves"))
-        self.nothing = Prose(words.say("app.release.no_numbers"))
-        self.files = Prose(tone="quiet")
+        self.nothing, self.files = Prose(words.say("app.release.no_numbers")), Prose(tone="quiet")
         column.addWidget(self.nothing)
         self._first = QVBoxLayout()
         column.addLayout(self._first)
@@ -162,9 +162,11 @@ class ReleasePage(Page):
         column.addWidget(self.internal)
         self.inside = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"inside.{place}"))
         column.addWidget(self.inside)
-        self.beside = RowsBeside()
-        self.topic(self.beside, "beside")
-        column.addWidget(self.beside)
+        self.beside, self.spread = RowsBeside(), SpreadBeside()
+        for name, card in (("beside", self.beside), ("spread", self.spread)):
+            for widget in (card, *card.findChildren(QWidget)):
+                self.topic(widget, name)
+            column.addWidget(card)
         self.body.addWidget(self.made)
 
     # --- showing -----------------------------------------------------------------------------------
@@ -377,6 +379,7 @@ class ReleasePage(Page):
         for one in (self.stays, self.internal):
             one.setVisible(bool(self.inside.views))
         self.beside.show_rows(outcome.bundle.beside)
+        self.spread.show_spread(outcome.bundle.spread)
 
     def _show_numbers(self, statement: dict[str, Any], internal: dict[str, Any]) -> None:
         sizes = self.study.result("group_sizes")

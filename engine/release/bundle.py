@@ -27,6 +27,7 @@ from engine.methods.protocol import (
 )
 from engine.release.beside import Beside
 from engine.release.documents import document_html
+from engine.release.spread import Spread
 from engine.views import Text, View, to_json
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class Bundle:
 
     ``views`` show the release and may leave; ``internal_views`` come from private rows: what the table gave
     away before, and how far the release is from it. They are for the screen and stand in the reports too.
-    ``beside`` shows released rows beside their originals, on the screen alone.
+    ``beside`` shows released rows beside their originals, ``spread`` how columns and pairs are spread in the
+    original and in synthetic rows: both on the screen alone.
     """
 
     folder: Path
@@ -58,6 +60,7 @@ class Bundle:
     views: tuple[View, ...] = ()
     internal_views: tuple[View, ...] = ()
     beside: Beside | None = field(default=None, repr=False, compare=False)
+    spread: Spread | None = field(default=None, repr=False, compare=False)
 
 
 def check_target(folder: Path) -> None:

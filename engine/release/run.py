@@ -29,6 +29,7 @@ from engine.release.earlier import earlier
 from engine.release.make import Draft, make
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
+from engine.release.spread import spread
 from engine.release.working import give_room, name_for, new_folder, sweep, working
 from engine.release.write import Made
 
@@ -143,7 +144,8 @@ def run_through(
         shown = (*draft.release.views, *views(evaluated.public))
         inside = (*draft.release.inside.views, *views(evaluated.internal))
         rows = beside(draft.release, draft.used, checked.request.schemas)
-        return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows)
+        seen = spread(draft.release, draft.used, checked.request.schemas, checked.method.rows)
+        return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=seen)
     except BaseException:
         _close(ledger, entry)
         raise
