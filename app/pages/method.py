@@ -22,6 +22,7 @@ from app import flow, marking, words
 from app.choosing import QUESTIONS, Offer, matches, offers, ordered, ruled_out_by, title
 from app.deciding import kind_of_promise
 from app.declaring_here import DeclareHere
+from app.demanding import MeasuresOnDemand
 from app.flow import BUDGET
 from app.judging import MethodVerdict
 from app.method_words import explanation, way
@@ -31,6 +32,7 @@ from app.trying import MethodTrial
 from app.widgets.candidate_links import CandidateLinks
 from app.widgets.cards import Card
 from app.widgets.declare_card import DeclareCard
+from app.widgets.demand_card import DemandCard
 from app.widgets.example_card import ExampleCard
 from app.widgets.panel import Explanation, Part, three
 from app.widgets.parameter_form import ParameterForm
@@ -206,6 +208,10 @@ class MethodPage(Page):
         self.topic(tried, "trial")
         self.trial = MethodTrial(tried, self.id, self.study, self.runner)
         self.body.addWidget(tried)
+        further = DemandCard()
+        self.topic(further, "demand")
+        self.demand = MeasuresOnDemand(further, self.study, self.runner)
+        self.body.addWidget(further)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -267,9 +273,11 @@ class MethodPage(Page):
         if named and method is not None and not example:
             self.verdict.show()
             self.trial.show()
+            self.demand.show()
         else:
             self.verdict.card.hide()
             self.trial.hide()
+            self.demand.hide()
         if named and method is not None:
             self._show_method(method)
 
@@ -362,7 +370,8 @@ class MethodPage(Page):
             }
             values = {name: value for name, value in plan.parameters.items() if name in same}
             values = self._kept.get(method.id, values)
-            self.study.decide(method=method.id, method_version=method.version, parameters=values)
+            taken = {"method": method.id, "method_version": method.version, "parameters": values}
+            self.study.decide(**taken, measures=())  # those that were named are about the former one
         else:
             self.enter()  # else the study asked already
         self.verticalScrollBar().setValue(0)

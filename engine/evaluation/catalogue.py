@@ -40,7 +40,7 @@ def measure(measure_id: str) -> PublicMeasure | InternalMeasure:
 def chosen(ids: tuple[str, ...], subject: Subject) -> tuple[PublicMeasure | InternalMeasure, ...]:
     """Return the measures that a plan names; where it names none all that apply and are not on demand.
 
-    Reads no row.
+    A plan that names measures on demand alone gets them beside all the others. Reads no row.
 
     Parameters
     ----------
@@ -53,10 +53,10 @@ def chosen(ids: tuple[str, ...], subject: Subject) -> tuple[PublicMeasure | Inte
         ``evaluation.unknown_measure``; ``evaluation.does_not_apply``: one was asked for that has nothing to
         say about this release.
     """
-    if not ids:
-        return tuple(one for one in measures() if one.applies(subject) and not one.on_demand)
     wanted = {name: measure(name) for name in ids}
     for name, candidate in wanted.items():
         if not candidate.applies(subject):
             raise InputRefused("evaluation.does_not_apply", measure=name, method=subject.method.id)
+    if all(one.on_demand for one in wanted.values()):
+        wanted |= {one.id: one for one in measures() if one.applies(subject) and not one.on_demand}
     return tuple(sorted(wanted.values(), key=lambda one: one.id))

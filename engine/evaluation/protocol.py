@@ -135,7 +135,7 @@ class Measure(ABC):
     more_is_better: ClassVar[tuple[str, ...]] = ()
     """Figures that candidates are compared by, the one to look at first in front."""
     on_demand: ClassVar[bool] = False
-    """Whether it is asked only where a plan names it, for it takes long."""
+    """Whether it is asked only where a plan names it, for it takes long; never of candidates."""
 
     def applies(self, subject: Subject) -> bool:
         """Say whether the measure has something to say, from declarations only."""

@@ -135,5 +135,6 @@ def _measured(
             draft.held_out.get(main),
             prepared[main].people,
         )
-        answers = evaluate(measures.chosen(plan.measures, checked.subject), context)
+        asked = [one for one in measures.chosen(plan.measures, checked.subject) if not one.on_demand]
+        answers = evaluate(asked, context)
     return figures(answers.public) | figures(answers.internal), draft.release.inside.views

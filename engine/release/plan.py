@@ -122,8 +122,8 @@ class Plan:
     holding_budget
         Asked for only when the holding does not exist yet.
     measures, decisions
-        Ids of the measures to ask, all that apply where there are none; journalled overrides with their
-        reasons.
+        Ids of the measures to ask, all that apply where none is named but such on demand; journalled
+        overrides with their reasons.
     candidates
         Plans that were compared with this one, each as the fields in which it differs (method, parameters).
     tried
