@@ -12,6 +12,7 @@ from app import words
 from app.money import level, size
 from engine.views import TableView
 
+TAKEN = "candidate_taken"
 MOST_KINDS = 3  # shapes that can be told apart at sight
 MOST_FIGURES = 6  # columns of figures that can be read beside one another
 
@@ -104,6 +105,35 @@ def variants(plan: Any) -> tuple[dict[str, Any], ...]:
             seen.append(request.values)
             found.append({"method": plan.method, "parameters": parameters})
     return tuple(found)
+
+
+def why_taken(plan: Any, place: int, *, shown: Sequence[Figure], count: int, said: str) -> dict[str, Any]:
+    """Return the decision that one candidate was taken: the custodian's words, and by which figures.
+
+    Parameters
+    ----------
+    plan
+        As it was taken.
+    place
+        Of the candidate.
+    shown
+        The figures that it was judged by, as far as there are any.
+    count
+        How many candidates there were.
+    said
+        What the custodian says about it; may be empty.
+    """
+    told = "; ".join(f"{one.label}: {one.written(place)}" for one in shown)
+    by = words.say(
+        f"app.compare.{'taken_by' if told else 'taken'}", name=letter(place), count=count, figures=told
+    )
+    settings_of = {"method": plan.method, "parameters": dict(plan.parameters)}
+    return {"decision": TAKEN, "reason": f"{said} {by}".strip(), "said": said, **settings_of}
+
+
+def without_taken(decisions: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    """Return decisions without the one that a candidate was taken."""
+    return tuple(one for one in decisions if one.get("decision") != TAKEN)
 
 
 def beyond(shown: Sequence[Figure], place: int) -> tuple[Figure, ...]:

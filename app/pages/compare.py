@@ -6,10 +6,20 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QComboBox, QGridLayout, QPushButton
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QGridLayout, QLineEdit, QPushButton
 
 from app import words
-from app.comparing import Figure, Settings, beyond, figures, letter, settings, took
+from app.comparing import (
+    Figure,
+    Settings,
+    beyond,
+    figures,
+    letter,
+    settings,
+    took,
+    why_taken,
+    without_taken,
+)
 from app.deciding import Compared, compare_next
 from app.money import size
 from app.pages.base import Page
@@ -17,7 +27,7 @@ from app.widgets.candidate_plot import CandidatePlot
 from app.widgets.cards import Card, row
 from app.widgets.panel import Explanation, Part
 from app.widgets.parameter_fields import empty
-from app.widgets.prose import Heading, Prose
+from app.widgets.prose import Heading, Prose, tell_whole
 from app.widgets.table_view import DataTable
 
 NARROW = 760  # pixels under which the picture stands below the table
@@ -103,6 +113,13 @@ class ComparePage(Page):
         self.card.body.addWidget(self.chosen_title)
         self.card.body.addWidget(self.chosen_words)
         self.card.body.addLayout(self.lines)
+        self.why = QLineEdit()
+        self.why.setObjectName("why-candidate")
+        self.why.setPlaceholderText(words.say("app.compare.why"))
+        self.why.setAccessibleName(words.say("app.compare.why"))
+        tell_whole(self.why)
+        self.topic(self.why, "why")
+        self.card.body.addWidget(self.why)
         self.body.addWidget(self.card)
         self.card.hide()
 
@@ -121,6 +138,7 @@ class ComparePage(Page):
             self.place, self._picked = 0, False
             self.card.hide()
             self.picture.hide()
+            self.why.setText(next((str(one["said"]) for one in plan.decisions if "said" in one), ""))
             self._draw()
         if len(self.found) < self._wanted and not self.runner.busy(self.id):
             self._make_next(plan)
@@ -188,10 +206,15 @@ class ComparePage(Page):
             combo.setCurrentIndex(labels.index(picked) if picked in labels else min(place, len(labels) - 1))
             combo.setVisible(len(self.figures) > 2)
 
+    @property
+    def _shown(self) -> list[Figure]:
+        """The two figures that were picked."""
+        picked = [self.axes[name].currentIndex() for name in ("across", "upwards")]
+        return [self.figures[place] for place in dict.fromkeys(picked) if 0 <= place < len(self.figures)]
+
     def _draw(self) -> None:
         """Draw the two figures that were picked, and write them into the table."""
-        picked = [self.axes[name].currentIndex() for name in ("across", "upwards")]
-        shown = [self.figures[place] for place in dict.fromkeys(picked) if 0 <= place < len(self.figures)]
+        shown = self._shown
         made = range(len(self.found))
         names = [self.settings.written(place) for place in made]
         self.plot.show_figures(
@@ -288,7 +311,7 @@ class ComparePage(Page):
 
     def explain(self, topic: str) -> Explanation:
         found = super().explain(topic)
-        if not self.found:
+        if not self.found or topic:
             return found
         tried = Part(
             words.say("app.compare.tried_heading"), words.say("app.compare.tried", count=self._wanted)
@@ -309,6 +332,13 @@ class ComparePage(Page):
         if self.found and self._beyond(self.place):
             self.notify(self._beyond(self.place))
             return
+        self._take()
+        self.runner.cancel(self.id)  # those that are still to be made would keep the next step waiting
+        self.frame.go_next()
+
+    def _take(self) -> None:
+        """Write the chosen one into the plan, with why it was taken and the others beside it."""
+        taken = {}
         if self.place > 0:
             chosen = self.found[self.place].plan
             others = tuple(
@@ -316,17 +346,25 @@ class ComparePage(Page):
                 for at, one in enumerate(self.study.plan.candidate_plans())
                 if at != self.place
             )
-            self.study.decide(
-                method=chosen.method,
-                method_version=chosen.method_version,
-                parameters=dict(chosen.parameters),
-                candidates=others,
-            )
-        self.runner.cancel(self.id)  # those that are still to be made would keep the next step waiting
-        self.frame.go_next()
+            taken = {
+                "method": chosen.method,
+                "method_version": chosen.method_version,
+                "parameters": dict(chosen.parameters),
+                "candidates": others,
+            }
+        decisions = without_taken(self.study.plan.decisions)
+        if self.found:
+            plan = self.found[self.place].plan
+            said = self.why.text().strip()
+            why = why_taken(plan, self.place, shown=self._shown, count=self._wanted, said=said)
+            decisions = (*decisions, why)
+        stays = self._made_for == self.study.plan and not taken
+        self.study.decide(decisions=decisions, **taken)
+        if stays:  # nothing has to be made anew for a reason
+            self._made_for = self.study.plan
 
     def _drop(self) -> None:
-        self.study.decide(candidates=())
+        self.study.decide(candidates=(), decisions=without_taken(self.study.plan.decisions))
         self.frame.go("method")
 
 

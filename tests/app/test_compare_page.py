@@ -19,7 +19,7 @@ from app.widgets.candidate_plot import CandidatePlot
 from app.widgets.table_view import MARKED
 from app.window import Window
 from engine.ledger import Ledger
-from tests.app.walking import example_plan, sample_plan, settle
+from tests.app.walking import example_plan, sample_plan, settle, write
 
 
 def at_compare(window: Window, qtbot: Any, plan: Any) -> Any:
@@ -134,6 +134,7 @@ def test_how_many_were_tried_is_in_the_evidence(window: Window, qtbot: Any, tmp_
     page = at_compare(window, qtbot, coarser(tmp_path, (20, 0.02)))
     assert not Ledger(window.study.ledger_path).entries()  # what was tried left nothing behind
     page.choose(1)
+    write(qtbot, page.why, "Twenty are what the board asked for.")
     window.footer.next.click()
     settle(qtbot, window)
     plan = window.study.plan_as_read
@@ -141,6 +142,40 @@ def test_how_many_were_tried_is_in_the_evidence(window: Window, qtbot: Any, tmp_
     assert made.error is None, made.error
     assert made.facts["public"]["decided"]["candidates"] == 2
     assert made.facts["public"]["decided"]["parameters"]["k"] == 20
+    kept = made.facts["internal"]["plan"]["decisions"]
+    figures = [f"{one.label}: {one.written(1)}" for one in page.figures[:2]]
+    assert [one["decision"] for one in kept] == ["candidate_taken"]
+    assert kept[0]["reason"].startswith("Twenty are what the board asked for. Candidate B of 2 was taken.")
+    assert all(figure in kept[0]["reason"] for figure in figures) and len(figures) == 2
+    reports = {
+        part: "".join(one.read_text("utf-8") for one in (made.bundle.folder / part).glob("*.html"))
+        for part in ("release", "internal")
+    }
+    assert "Twenty are what" in reports["internal"] and "Twenty are what" not in reports["release"]
+
+
+def test_a_reason_is_kept_for_who_comes_back_and_goes_with_the_candidates(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at_compare(window, qtbot, coarser(tmp_path, (20, 0.02)))
+    found = page.found
+    window.footer.next.click()
+    settle(qtbot, window)
+    (why,) = window.study.plan.decisions
+    assert why["reason"].startswith("Candidate A of 2 was taken.") and why["said"] == ""
+    window.go("compare")
+    settle(qtbot, window)
+    assert page.found == found  # a reason alone makes nothing anew
+    write(qtbot, page.why, "The board asked for it.")
+    window.footer.next.click()
+    settle(qtbot, window)
+    assert [one["said"] for one in window.study.plan.decisions] == ["The board asked for it."]
+    window.go("compare")
+    settle(qtbot, window)
+    assert page.why.text() == "The board asked for it."
+    page.drop.click()
+    settle(qtbot, window)
+    assert window.study.plan.decisions == () and window.study.plan.candidates == ()
 
 
 def test_forecasts_of_one_level_are_bands(window: Window, qtbot: Any, tmp_path: Path) -> None:

@@ -163,9 +163,15 @@ def decisions(private: InternalEvidence) -> tuple[Part, ...]:
         reason = str(one.get("reason", ""))
         unsaid = say("decisions.no_reason") if name in ASKED else None
         rows.append((found, reason or unsaid, moment(at) if at else None))
-    for name, one in recorded.items():
+    for one in recorded.values():
         at = str(one.get("at", one.get("time", "")))
-        rows.append((_decision(name), str(one.get("reason", "")) or None, moment(at) if at else None))
+        rows.append(
+            (
+                _decision(_as_taken(one, private.plan)),
+                str(one.get("reason", "")) or None,
+                moment(at) if at else None,
+            )
+        )
     parts: list[Part] = []
     reason = str(private.plan.get("purpose", {}).get("reason", ""))
     if reason:
@@ -188,6 +194,13 @@ def against(private: InternalEvidence) -> dict[str, Text]:
         values |= {"lower": plainly(values["lower"], up=True)} if "lower" in values else {}
         values |= {"second": plainly(values["second"], down=True)} if "second" in values else {}
     return {name: say(f"decisions.{name}", **values) for name, values in found.items()}
+
+
+def _as_taken(decision: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
+    """Return the name of a decision; another one where it was about settings that were changed since."""
+    name = str(decision.get("decision", ""))
+    settings = {part: decision[part] for part in ("method", "parameters") if part in decision}
+    return name if all(plan.get(part) == value for part, value in settings.items()) else f"{name}_before"
 
 
 def _decision(name: str) -> Text | str:

@@ -428,6 +428,21 @@ def test_going_beyond_what_was_stated_is_a_decision_with_a_reason(sample):
     )
 
 
+def test_a_candidate_that_was_taken_is_a_decision_and_says_where_settings_changed_since(sample):
+    taken = {"decision": "candidate_taken", "reason": "B of 8.", "method": "m", "parameters": {"k": 3}}
+    for k, end in ((3, ""), (4, "_before")):
+        plan = {"method": "m", "parameters": {"k": k}, "decisions": [taken]}
+        report = content.internal(sample.public, replace(sample.kept, plan=plan))
+        text = html.render(report, evidence=b"{}").decode()
+        assert "B of 8." in text
+        said = [name for name in ("", "_before") if _said(f"candidate_taken{name}") in text]
+        assert end in said and (end == "_before") == ("_before" in said)
+
+
+def _said(decision: str) -> str:
+    return texts.text(f"report.decisions.kinds.{decision}")
+
+
 def counts(margins) -> TableView:
     rows = tuple(
         (age, sex, again, 10 * n + k, margin)
