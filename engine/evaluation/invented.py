@@ -92,6 +92,12 @@ def released_tables(release: Release) -> tuple[pd.DataFrame, ...]:
     return ()
 
 
+def is_redrawn(release: Release) -> bool:
+    """Say whether each of these tables was drawn with parameters of its own."""
+    first = next((one for one in release.artefacts if isinstance(one, TableArtefact)), None)
+    return first is not None and first.redrawn
+
+
 def origins_of(release: Release) -> tuple[npt.NDArray[np.int64], ...]:
     """Return of these tables the row that each row was made from; empty where they are nobody's."""
     first = next((one for one in release.artefacts if isinstance(one, TableArtefact)), None)

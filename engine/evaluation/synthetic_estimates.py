@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from engine.evaluation.invented import Sides, drawn_again, independent, keeps_cells
+from engine.evaluation.invented import Sides, drawn_again, independent, is_redrawn, keeps_cells
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Rows
+from engine.methods.protocol import Release, Rows
 from engine.utility.distances import Scale
 from engine.utility.intervals import (
     Analysis,
@@ -36,6 +37,9 @@ class SyntheticEstimates(InternalMeasure):
     All copies together, combined as a recipient combines them; the interval of one copy where it is alone
     and invents all cells is wider by √2 than that of as many real rows. Which analyses are looked at follows
     from the original alone.
+
+    Where a loss is bounded, no interval counts the noise that bounds it: they are too narrow, and the overlap
+    says how near estimates are, not how sure. The texts say so then.
     """
 
     id = ID
@@ -60,7 +64,7 @@ class SyntheticEstimates(InternalMeasure):
         if not asked:
             return InternalMeasured()
         sizes = len(sides.used), len(sides.copies[0])
-        made = _together([one[told] for one in copies], sizes, partial=keeps_cells(context.release))
+        made = _together([one[told] for one in copies], sizes, context.release)
         lines = {"made": made}
         if sides.unused is not None:
             lines["unused"] = intervals(answered(sides.cells(sides.unused, places), asked))
@@ -72,12 +76,19 @@ class SyntheticEstimates(InternalMeasure):
             "worst": round(100 * float(kept["made"].min()), 1),
             "analyses": len(asked),
         }
+        noisy = "" if context.subject.promise.loss is None else "_noisy"
+        ends = {"kept": noisy, "worst": noisy}
         numbers = [
-            NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}"))
+            NumberView(
+                Text(f"{WORDS}.numbers.{name}.label"),
+                value,
+                Text(f"{WORDS}.numbers.{name}{ends.get(name, '')}"),
+            )
             for name, value in figures.items()
         ]
         beside = _beside(asked, kept)
-        worst = _worst(asked, real, made, kept["made"], places)
+        note = Text(f"{WORDS}.views.worst.note{noisy}")
+        worst = replace(_worst(asked, real, made, kept["made"], places), note=note)
         return InternalMeasured((*numbers, worst, beside), figures | {"by_kind": _by_kind(asked, kept)})
 
 
@@ -86,11 +97,12 @@ def _asked(own: Cells, sides: Sides) -> Sequence[Question]:
     return questions(own, sides.outcomes, names[:MOST_GROUPING])
 
 
-def _together(copies: Sequence[Floats], sizes: tuple[int, int], *, partial: bool) -> Floats:
+def _together(copies: Sequence[Floats], sizes: tuple[int, int], release: Release) -> Floats:
     """Return the combined intervals: T_p where original cells were kept, T_s where all are invented."""
     from engine.methods.datasets.synthesis.combined import Rule, combined
 
-    rule = Rule.PARTIAL if partial else Rule.FULL
+    full = Rule.FULL_REDRAWN if is_redrawn(release) else Rule.FULL
+    rule = Rule.PARTIAL if keeps_cells(release) else full
     found = np.full((len(copies[0]), 2), np.nan)
     for place in range(len(found)):
         answers = np.array([one[place] for one in copies])
@@ -144,9 +156,7 @@ def _worst(
     headings = tuple(
         Text(f"{WORDS}.views.worst.{name}") for name in ("analysis", "real", "made", "kept", "rows")
     )
-    return TableView(
-        Text(f"{WORDS}.views.worst.title"), headings, tuple(rows), Text(f"{WORDS}.views.worst.note")
-    )
+    return TableView(Text(f"{WORDS}.views.worst.title"), headings, tuple(rows))
 
 
 def _name(one: Question, columns: Mapping[str, Scale]) -> Text:

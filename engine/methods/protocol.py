@@ -213,6 +213,7 @@ class TableArtefact:
 
     ``name`` has no ending and names nothing of the rows. ``origins``: the used row that each row of the first
     was made from, where it was; for the custodian's eyes, never written. ``further``: those of the others.
+    ``redrawn``: whether each synthetic table was drawn with parameters of its own.
     """
 
     name: str
@@ -220,6 +221,7 @@ class TableArtefact:
     dictionary: tuple[DictionaryEntry, ...]
     origins: np.ndarray | None = field(default=None, repr=False, compare=False)
     further: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
+    redrawn: bool = False
 
     @property
     def frame(self) -> pandas.DataFrame:

@@ -211,6 +211,7 @@ class Imputation(Method):
             _dictionary(work, request),
             first,
             tuple(o for o in further if o is not None),
+            redrawn=rule is Rule.FULL_REDRAWN,
         )
         return Release(
             (table_made, *programs(table_made.files, rule)),

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from engine import texts
 from engine.evaluation.catalogue import chosen, measure, measures
 from engine.evaluation.protocol import Private, Subject
 from engine.methods.catalogue import method
 from engine.methods.protocol import Context, Release, TableArtefact
+from engine.privacy.events import Sequential
 from engine.privacy.noise import Noise
+from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 from engine.views import NumberView, TableView
@@ -107,6 +111,34 @@ def test_the_original_keeps_every_mean_and_share_and_effect():
     assert lines(found, "worst")[0][3] <= lines(found, "worst")[-1][3]
 
 
+def test_copies_with_parameters_of_their_own_are_combined_as_the_recipient_does():
+    """Five copies of the original: by T_s the interval is √1.2 as wide, by that for redrawn ones √1.4."""
+    rows = people(800, 1)
+    plain = context([rows] * 5)
+    (table,) = plain.release.artefacts
+    redrawn = replace(plain, release=replace(plain.release, artefacts=(replace(table, redrawn=True),)))
+    for one, wide in ((plain, 1.2), (redrawn, 1.4)):
+        kept = measure(ESTIMATES).evaluate(one).figures["kept"]
+        assert kept == pytest.approx(100 * (1 + wide**-0.5) / 2, abs=0.06)
+    drawn = context(rows=300, unused=0, synthesiser="linear", copies=2)
+    assert drawn.release.artefacts[0].redrawn and not context(rows=300, unused=0).release.artefacts[0].redrawn
+
+
+def test_noise_that_no_interval_counts_is_said():
+    plain = context([people(800, 1)])
+    level = Loss(Fraction(1), Fraction(0), Neighbours.ADD_REMOVE, Sequential(()))
+    loss = Promise("pure_dp", level, Unit.ROW, 1)
+    for one, end in ((plain, ""), (replace(plain, subject=replace(plain.subject, promise=loss)), "_noisy")):
+        answer = measure(ESTIMATES).evaluate(one)
+        threes = {v.title.id.split(".")[-2]: v.three.id for v in answer.views if isinstance(v, NumberView)}
+        for name in ("kept", "worst"):
+            assert threes[name].endswith(f".{name}{end}")
+            for part in ("what", "how", "change"):
+                assert texts.has(f"{threes[name]}.{part}")
+        worst = next(v for v in answer.views if isinstance(v, TableView))
+        assert worst.note.id.endswith(f".note{end}") and texts.has(worst.note.id)
+
+
 def test_learning_and_telling_apart():
     found = measure(PREDICTIONS).evaluate(context([people(800, 1)]))
     assert found.figures["loss"] == 0.0
@@ -191,8 +223,6 @@ def test_shadows_tell_members_of_a_copy_and_nobody_of_a_second_sample():
 
 
 def test_figures_that_candidates_are_compared_by_have_words():
-    from engine import texts
-
     for one in measures():
         for name in (*one.less_is_better, *one.more_is_better):
             assert texts.has(f"measures.{one.id}.numbers.{name}.label"), (one.id, name)
