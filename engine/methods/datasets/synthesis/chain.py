@@ -13,6 +13,7 @@ from engine.methods.datasets.synthesis.variables import Codes, Floats, Levels, V
 from engine.progress import SILENT, Progress
 
 Values = dict[str, Floats]
+OTHER, MISSING, USUAL = range(3)
 
 
 @dataclass(frozen=True)
@@ -23,23 +24,27 @@ class Link:
     ----------
     predictors
         Names of the columns it is drawn from.
-    is_missing
-        Decides first whether an amount is missing; None where none is.
+    pattern
+        Decides first which amounts are missing and which are the usual one; None where there is nothing to
+        decide.
     value
-        Fitted on the rows in which it is known; None where it is in fewer than one leaf needs, so that it is
-        drawn as missing.
+        Fitted on all other rows; None where these are fewer than one leaf needs, so that it is drawn as
+        missing.
+    usual
+        The amount that most rows have; NaN where there is none.
     """
 
     name: str
     variable: Variable
     predictors: tuple[str, ...]
-    is_missing: Model | None
+    pattern: Model | None
     value: Model | None
+    usual: float = np.nan
 
     def redrawn(self, chance: np.random.Generator) -> Link:
         """Return the models of one copy."""
-        models = (None if one is None else one.redrawn(chance) for one in (self.is_missing, self.value))
-        return Link(self.name, self.variable, self.predictors, *models)
+        models = (None if one is None else one.redrawn(chance) for one in (self.pattern, self.value))
+        return Link(self.name, self.variable, self.predictors, *models, self.usual)
 
     def draw(self, known: Values, n: int, chance: np.random.Generator) -> Floats:
         """Draw the column for n rows whose earlier columns are known."""
@@ -47,9 +52,10 @@ class Link:
         if self.value is None:
             return np.full(n, np.nan)
         values = self.value.draw(before, n, chance)
-        if self.is_missing is None:
+        if self.pattern is None:
             return values
-        return np.where(self.is_missing.draw(before, n, chance) == 1, np.nan, values)
+        pattern = self.pattern.draw(before, n, chance)
+        return np.select([pattern == MISSING, pattern == USUAL], [np.nan, self.usual], values)
 
 
 @dataclass(frozen=True)
@@ -165,8 +171,26 @@ def _link(
         return Link(name, variable, tuple(before), None, learn(variable, predictors, rows))
     absent = np.isnan(variable.values)
     known = rows[~absent[rows]]
-    value = learn(variable, predictors, known) if known.size >= smallest else None
-    if value is None or known.size == len(rows):
+    usual = _usual(variable.values[known], smallest)
+    others = known[variable.values[known] != usual]
+    value = learn(variable, predictors, others) if others.size >= smallest else None
+    if value is None or others.size == len(rows):
         return Link(name, variable, tuple(before), None, value)
-    pattern = Levels(absent.astype(np.int64), ("known", "missing"))
-    return Link(name, variable, tuple(before), learn(pattern, predictors, rows, is_pattern=True), value)
+    codes = np.select([absent, variable.values == usual], [MISSING, USUAL], OTHER)
+    pattern = learn(Levels(codes, ("other", "missing", "usual")), predictors, rows, is_pattern=True)
+    return Link(name, variable, tuple(before), pattern, value, usual)
+
+
+def _usual(values: Floats, smallest: int) -> float:
+    """Return the amount that most rows have, where enough others remain to be fitted; else NaN.
+
+    Notes
+    -----
+    Where most amounts are 0 (a gain, a dose, a cost), few rows of a leaf have another one: drawn in one step,
+    these few would be copied, or moved towards 0. Whether it is the usual one is drawn first, so that the
+    leaves of the others hold others alone.
+    """
+    found, counts = np.unique(values, return_counts=True)
+    place = int(counts.argmax()) if len(counts) else 0
+    has_one = len(counts) > 1 and 2 * counts[place] > len(values) and len(values) - counts[place] >= smallest
+    return float(found[place]) if has_one else float("nan")

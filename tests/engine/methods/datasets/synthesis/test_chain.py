@@ -152,3 +152,49 @@ def test_a_rare_declared_level_is_replaced_by_any_that_could_stand_there():
 def test_amounts_are_written_as_people_write_them(kind, values, expected):
     found = variable(pd.Series(values), Column("x", kind=kind), people=np.arange(2), least_people=1)
     assert written(found, found.values, np.random.default_rng(0)).tolist() == expected
+
+
+def gains(rows=6000, seed=11):
+    """Return a group and an amount that is 0 in most rows, else around 5,000 or 15,000 by the group."""
+    chance = np.random.default_rng(seed)
+    group = chance.integers(0, 2, rows)
+    has = chance.random(rows) < np.where(group == 1, 0.12, 0.05)
+    middle = np.where(group == 1, 15_000, 5_000)
+    return group, np.where(has, np.round(chance.normal(middle, 400)), 0.0)
+
+
+def test_an_amount_that_most_rows_have_is_decided_first_and_moves_no_other():
+    """Where 0 and 5,000 shared leaves, a drawn 5,000 moved towards 0: no value lies between them now."""
+    group, amount = gains()
+    found = {"group": levels(group), "amount": amounts(amount)}
+    drawn = fit(found, ("group", "amount"), smallest=20).draw(6000, np.random.default_rng(1))
+    for one in (0, 1):
+        own, made = amount[group == one], drawn["amount"][drawn["group"] == one]
+        assert abs((own == 0).mean() - (made == 0).mean()) < 3 * (0.1 * 0.9 * 2 / 2800) ** 0.5
+        assert made[made > 0].min() >= own[own > 0].min() and made.max() <= own.max()
+        assert abs(made[made > 0].mean() - own[own > 0].mean()) < 3 * 400 * (2 / (own > 0).sum()) ** 0.5
+
+
+def test_a_usual_amount_goes_with_missing_ones_and_needs_enough_others():
+    group, amount = gains()
+    chance = np.random.default_rng(2)
+    absent = chance.random(6000) < np.where(group == 1, 0.3, 0.1)
+    found = {"group": levels(group), "amount": amounts(np.where(absent, np.nan, amount))}
+    made = fit(found, ("group", "amount"), smallest=20)
+    link = made.links[1]
+    assert link.usual == 0 and link.pattern is not None
+    drawn = made.draw(6000, chance)
+    for one in (0, 1):
+        its = drawn["amount"][drawn["group"] == one]
+        assert np.isnan(its).mean() == pytest.approx(absent[group == one].mean(), abs=0.035)
+        shown = amount[(group == one) & ~absent]
+        assert (its[~np.isnan(its)] == 0).mean() == pytest.approx((shown == 0).mean(), abs=0.025)
+    few = np.where(np.arange(6000) < 15, amount.max() + np.arange(6000), 0.0)
+    (alone,) = fit({"amount": amounts(few)}, ("amount",), smallest=20).links
+    assert alone.pattern is None and np.isnan(alone.usual)  # fewer others than a leaf needs
+
+
+def test_no_amount_is_usual_unless_most_rows_have_it():
+    half = np.where(np.arange(1000) < 500, 40.0, np.arange(1000))
+    (alone,) = fit({"hours": amounts(half)}, ("hours",), smallest=20).links
+    assert alone.pattern is None and np.isnan(alone.usual)
