@@ -181,7 +181,7 @@ def _edges(known: Floats, *, whole: bool) -> Floats:
     Examples
     --------
     >>> _edges(np.array([4.0, 38.0, 30.0, 42.0]), whole=True)
-    array([ 4.,  9., 14., 19., 24., 29., 34., 39., 44.])
+    array([ 0.,  5., 10., 15., 20., 25., 30., 35., 40., 45.])
     """
     low, high = (float(value) for value in np.quantile(known, (TAIL, 1 - TAIL)))
     if low == high:
