@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -43,8 +43,8 @@ class Link:
 
     def redrawn(self, chance: np.random.Generator) -> Link:
         """Return the models of one copy."""
-        models = (None if one is None else one.redrawn(chance) for one in (self.pattern, self.value))
-        return Link(self.name, self.variable, self.predictors, *models, self.usual)
+        pattern, value = (None if one is None else one.redrawn(chance) for one in (self.pattern, self.value))
+        return replace(self, pattern=pattern, value=value)
 
     def draw(self, known: Values, n: int, chance: np.random.Generator) -> Floats:
         """Draw the column for n rows whose earlier columns are known."""
