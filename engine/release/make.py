@@ -25,6 +25,7 @@ from engine.methods.protocol import (
     Release,
     TableArtefact,
 )
+from engine.methods.shared import onnx_file
 from engine.privacy.draw import Draw
 from engine.privacy.noise import Noise, ordinary_generator
 from engine.progress import SILENT, Progress
@@ -214,11 +215,13 @@ def _is_name(name: str) -> bool:
 
 
 def _refuse_content(checked: Checked, artefact: Artefact) -> None:
-    """Refuse pickles, seeds, and tables whose index still names rows."""
+    """Refuse pickles, seeds, graphs that do more than predict, and tables whose index still names rows."""
     if isinstance(artefact, FileArtefact):
         fits = not artefact.content.startswith(PICKLES)
         if fits and artefact.media_type == "application/json":
             fits = not _names_a_seed(json.loads(artefact.content))
+        if fits and artefact.media_type == onnx_file.MEDIA_TYPE:
+            fits = onnx_file.is_plain(artefact.content)
     elif isinstance(artefact, ModelArtefact):
         fits = not _names_a_seed(artefact.content)
     elif isinstance(artefact, TableArtefact):

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from engine.methods.models.standard import as_operators
 from engine.methods.protocol import DocumentArtefact, FileArtefact, ModelArtefact, Release, Request
+from engine.methods.shared.onnx_file import MEDIA_TYPE
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.promise import Promise, Unit
 from engine.views import NumberView, TableView, Text, View
@@ -55,6 +57,7 @@ def leaving(
             "model-card", (title, *card, Text("models.load"), *shown), Text(f"{words}.artefacts.card")
         ),
         FileArtefact("predict.py", "text/x-python", READER.read_bytes(), Text("models.reader")),
+        _standard(model),
     )
     return Release(artefacts, promise, views, tuple(cap_notes(request)))
 
@@ -76,8 +79,13 @@ def described(
         DocumentArtefact(
             "model-card", (Text(f"{words}.card.title"), *card, *shown), Text(f"{words}.artefacts.card")
         ),
+        _standard(model),
     )
     return Release(artefacts, promise, views, tuple(cap_notes(request)))
+
+
+def _standard(model: Mapping[str, Any]) -> FileArtefact:
+    return FileArtefact("model.onnx", MEDIA_TYPE, as_operators(model), Text("models.onnx"))
 
 
 def privacy_text(request: Request, words: str) -> Text:

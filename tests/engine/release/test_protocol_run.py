@@ -373,6 +373,8 @@ LIES = {
         one, artefacts=(FileArtefact("x.json", "application/json", b'[{"Seed": 7}]', MEANING),))),
     "a seed in a model": (Kit, lambda one, context: replace(
         one, artefacts=(ModelArtefact("m", {"fit": {"random_state": 7}}, len, "sex", MEANING),))),
+    "a graph of another program": (Kit, lambda one, context: replace(
+        one, artefacts=(FileArtefact("m.onnx", "application/onnx", b"\x08\x08\x12\x05other", MEANING),))),
     "another folder": (Kit, lambda one, context: replace(
         one, artefacts=(FileArtefact("../x.html", "text/html", b"x", MEANING),))),
     "a row index": (Follows, lambda one, context: replace(
