@@ -25,7 +25,7 @@ from engine.methods.protocol import (
     Release,
     TableArtefact,
 )
-from engine.methods.shared import onnx_file
+from engine.methods.shared import onnx_file, workbook_file
 from engine.privacy.draw import Draw
 from engine.privacy.noise import Noise, ordinary_generator
 from engine.progress import SILENT, Progress
@@ -44,6 +44,8 @@ HELD_OUT = Fraction(1, 5)
 """Share of the people who are kept from a method that asks for it."""
 
 OWN_NAMES = frozenset({"sha256sums", "evidence.json", "data-dictionary.json", "readme.txt", "verify.html"})
+PLAIN = {onnx_file.MEDIA_TYPE: onnx_file.is_plain, workbook_file.MEDIA_TYPE: workbook_file.is_plain}
+"""What looks a file through that people cannot read."""
 PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 
@@ -215,13 +217,13 @@ def _is_name(name: str) -> bool:
 
 
 def _refuse_content(checked: Checked, artefact: Artefact) -> None:
-    """Refuse pickles, seeds, graphs that do more than predict, and tables whose index still names rows."""
+    """Refuse pickles, seeds, files that hold more than they need, and an index that still names rows."""
     if isinstance(artefact, FileArtefact):
         fits = not artefact.content.startswith(PICKLES)
         if fits and artefact.media_type == "application/json":
             fits = not _names_a_seed(json.loads(artefact.content))
-        if fits and artefact.media_type == onnx_file.MEDIA_TYPE:
-            fits = onnx_file.is_plain(artefact.content)
+        plain = PLAIN.get(artefact.media_type)
+        fits = fits and (plain is None or plain(artefact.content))
     elif isinstance(artefact, ModelArtefact):
         fits = not _names_a_seed(artefact.content)
     elif isinstance(artefact, TableArtefact):

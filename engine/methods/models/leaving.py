@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from engine.methods.models.points_sheet import as_sheet
 from engine.methods.models.standard import as_operators
 from engine.methods.protocol import DocumentArtefact, FileArtefact, ModelArtefact, Release, Request
-from engine.methods.shared.onnx_file import MEDIA_TYPE
+from engine.methods.shared import onnx_file, workbook_file
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.promise import Promise, Unit
 from engine.views import NumberView, TableView, Text, View
 
-READER = files("resources") / "readers" / "predict.py.txt"
-"""Predicts with any of these models, with nothing but Python; leaves with each."""
+READERS = files("resources") / "readers"
+"""Programs that predict with any of these models, in Python and in R; they leave with each."""
 
 
 def leaving(
@@ -56,8 +57,10 @@ def leaving(
         DocumentArtefact(
             "model-card", (title, *card, Text("models.load"), *shown), Text(f"{words}.artefacts.card")
         ),
-        FileArtefact("predict.py", "text/x-python", READER.read_bytes(), Text("models.reader")),
+        _reader("predict.py", "text/x-python", Text("models.reader")),
+        _reader("predict.R", "text/x-r", Text("models.reader_r")),
         _standard(model),
+        *_sheet(model),
     )
     return Release(artefacts, promise, views, tuple(cap_notes(request)))
 
@@ -84,8 +87,19 @@ def described(
     return Release(artefacts, promise, views, tuple(cap_notes(request)))
 
 
+def _reader(name: str, media_type: str, meaning: Text) -> FileArtefact:
+    return FileArtefact(name, media_type, (READERS / f"{name}.txt").read_bytes(), meaning)
+
+
+def _sheet(model: Mapping[str, Any]) -> tuple[FileArtefact, ...]:
+    content = as_sheet(model)
+    if content is None:
+        return ()
+    return (FileArtefact("model.xlsx", workbook_file.MEDIA_TYPE, content, Text("models.spreadsheet")),)
+
+
 def _standard(model: Mapping[str, Any]) -> FileArtefact:
-    return FileArtefact("model.onnx", MEDIA_TYPE, as_operators(model), Text("models.onnx"))
+    return FileArtefact("model.onnx", onnx_file.MEDIA_TYPE, as_operators(model), Text("models.onnx"))
 
 
 def privacy_text(request: Request, words: str) -> Text:

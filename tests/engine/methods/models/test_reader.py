@@ -3,6 +3,7 @@
 import csv
 import json
 import runpy
+import shutil
 import subprocess
 import sys
 from fractions import Fraction
@@ -20,6 +21,7 @@ from engine.table.table import Table
 from tests.noise_source import seeded_noise
 
 READER = Path(str(files("resources") / "readers" / "predict.py.txt"))
+READER_R = READER.with_name("predict.R.txt")
 
 
 def declared(name, kind, **domain):
@@ -74,6 +76,7 @@ def released(name):
     release = method(name).run({"people": Table(table())}, request, Context(seeded_noise(7), None, Path()))
     by_file = {artefact.files[0]: artefact for artefact in release.artefacts}
     assert by_file["predict.py"].content == READER.read_bytes()
+    assert by_file["predict.R"].content == READER_R.read_bytes()
     model = by_file["model.json"]
     assert isinstance(model, ModelArtefact)
     return model
@@ -91,14 +94,41 @@ def test_the_program_predicts_the_same(name):
         assert found == expected and len(set(found)) > 1
 
 
-def test_it_runs_by_itself_on_a_file(tmp_path):
-    model = released("models.linear")
-    (tmp_path / "model.json").write_text(json.dumps(model.content), encoding="utf-8")
-    with (tmp_path / "rows.csv").open("w", newline="", encoding="utf-8") as file:
+def printed(command, model, folder):
+    """Return what a program prints about a model and a file of rows, line by line."""
+    (folder / "model.json").write_text(json.dumps(model.content), encoding="utf-8")
+    with (folder / "rows.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, fieldnames=["ward", "age", "seen"])
         writer.writeheader()
         writer.writerows(rows())
-    command = [sys.executable, "-I", str(READER), str(tmp_path / "model.json"), str(tmp_path / "rows.csv")]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    command = [*command, folder / "model.json", folder / "rows.csv"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def has_r():
+    """Whether R is here, with the package that reads JSON."""
+    if shutil.which("Rscript") is None:
+        return False
+    asked = ["Rscript", "-e", "quit(status = !requireNamespace('jsonlite', quietly = TRUE))"]
+    return subprocess.run(asked, capture_output=True).returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not has_r(), reason="R with jsonlite is not on this machine")
+@pytest.mark.parametrize("name", CASES)
+def test_the_program_in_r_predicts_the_same(name, tmp_path):
+    model = released(name)
+    said = printed(["Rscript", READER_R], model, tmp_path)
+    expected = list(model.predict(pd.DataFrame(rows())))
+    assert said[0] == CASES[name]["target"]
+    if said[0] == "cost":
+        assert [float(one) for one in said[1:]] == pytest.approx(expected, rel=1e-12)
+    else:
+        assert said[1:] == expected
+
+
+def test_it_runs_by_itself_on_a_file(tmp_path):
+    model = released("models.linear")
+    said = printed([sys.executable, "-I", READER], model, tmp_path)
     assert said[0] == "cost"
     assert [float(one) for one in said[1:]] == pytest.approx(list(model.predict(pd.DataFrame(rows()))))
