@@ -13,7 +13,14 @@ import pandas as pd
 
 from engine.methods.models.points_sheet import as_sheet
 from engine.methods.models.standard import as_operators
-from engine.methods.protocol import DocumentArtefact, FileArtefact, ModelArtefact, Release, Request
+from engine.methods.protocol import (
+    Artefact,
+    DocumentArtefact,
+    FileArtefact,
+    ModelArtefact,
+    Release,
+    Request,
+)
 from engine.methods.shared import onnx_file, workbook_file
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.promise import Promise, Unit
@@ -52,7 +59,7 @@ def leaving(
     title = Text(f"{words}.card.title", {"target": target})
     shown = [view for view in views if isinstance(view, TableView | NumberView)]
     meaning = Text(f"{words}.artefacts.model", {"target": target})
-    artefacts = (
+    artefacts: tuple[Artefact, ...] = (
         ModelArtefact("model", model, partial(predict, model), target, meaning),
         DocumentArtefact(
             "model-card", (title, *card, Text("models.load"), *shown), Text(f"{words}.artefacts.card")
@@ -77,7 +84,7 @@ def described(
     """Make the artefacts from a finished model that predicts no column; see `leaving`."""
     content = json.dumps(model, indent=2, ensure_ascii=False, allow_nan=False).encode()
     shown = [view for view in views if isinstance(view, TableView | NumberView)]
-    artefacts = (
+    artefacts: tuple[Artefact, ...] = (
         FileArtefact("model.json", "application/json", content, Text(f"{words}.artefacts.model")),
         DocumentArtefact(
             "model-card", (Text(f"{words}.card.title"), *card, *shown), Text(f"{words}.artefacts.card")
