@@ -10,15 +10,13 @@ that were written down by hand, predictions kept within the bounds of the target
 from __future__ import annotations
 
 import json
-import math
 import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from engine.methods.models.monomials import Monomials, largest_change
-from engine.methods.models.quadratic import solve
+from engine.analyses import regression_rivals as rivals
 
 RUNS, LEVELS = 50, (0.1, 0.4, 0.8, 1.6, 3.2)
 WINE = {
@@ -72,75 +70,13 @@ def scaled(frame, bounds):
     )
 
 
-def functional(rows, epsilon, chance, floor=True):
-    """Return weights by the functional mechanism, with or without a floor under the eigenvalues."""
-    columns = rows.shape[1] - 1
-    monomials = Monomials((0,) * columns)
-    change = largest_change(numbers=columns, blocks=0, replace_one=False)
-    whole = np.c_[np.ones(len(rows)), rows]
-    products = (whole.T @ whole)[monomials.places] * monomials.weights
-    noisy = products + chance.laplace(scale=change / epsilon, size=products.size)
-    gram, cross = monomials.matrix(noisy)
-    if not floor:
-        return np.linalg.solve(gram, cross)
-    return solve(gram, cross, monomials, noise=change / epsilon * math.sqrt(2), penalty=0.0).weights
-
-
-def raw(rows, epsilon, chance):
-    """Return weights by the functional mechanism as printed: no floor."""
-    return functional(rows, epsilon, chance, floor=False)
-
-
-def objective(rows, epsilon, chance):
-    """Return weights by objective perturbation of the Huber loss; Chaudhuri and others (2011), add/remove.
-
-    One quarter of ε for the curvature: λ = R²/(e^{ε/4} − 1), the rest for the linear term, of density
-    exp(−ε' |b| / (R B)).
-    """
-    design, target, limit = np.c_[np.ones(len(rows)), rows[:, :-1]], rows[:, -1], 0.5
-    size = design.shape[1]
-    penalty = size / math.expm1(epsilon / 4)
-    way = chance.normal(size=size)
-    term = way / np.linalg.norm(way) * chance.gamma(size, math.sqrt(size) * limit / (0.75 * epsilon))
-    weights, gram = np.zeros(size), np.linalg.inv(design.T @ design + penalty * np.eye(size))
-    for _ in range(200):
-        left = np.clip(target - design @ weights, -limit, limit)
-        weights = weights + gram @ (design.T @ left - penalty * weights - term)
-    return weights
-
-
-def histogram(rows, epsilon, chance):
-    """Return weights from a noisy histogram of all columns (DPME, Lei 2011): least squares on its cells."""
-    columns = rows.shape[1]
-    side = max(2, int((len(rows) / math.sqrt(math.log(len(rows)))) ** (1 / (columns + 2))))
-    places = np.minimum(((rows + 1) / 2 * side).astype(int), side - 1)
-    counts = np.bincount(places @ side ** np.arange(columns), minlength=side**columns).astype(float)
-    counts = np.maximum(counts + chance.laplace(scale=1 / epsilon, size=counts.size), 0)
-    cells = np.arange(counts.size)[:, None] // side ** np.arange(columns) % side
-    middles = (cells + 0.5) * 2 / side - 1
-    design = np.c_[np.ones(len(cells)), middles[:, :-1]]
-    gram = design.T @ (design * counts[:, None]) + 1e-6 * np.eye(columns)
-    return np.linalg.solve(gram, design.T @ (counts * middles[:, -1]))
-
-
-def plain(rows, epsilon, chance):
-    """Return the weights of least squares, without noise."""
-    return np.linalg.lstsq(np.c_[np.ones(len(rows)), rows[:, :-1]], rows[:, -1], rcond=None)[0]
-
-
 WAYS = {
-    "functional": functional,
-    "functional as printed": raw,
-    "objective": objective,
-    "histogram": histogram,
-    "plain": plain,
+    "functional": rivals.functional,
+    "functional as printed": rivals.functional_as_printed,
+    "objective": rivals.objective,
+    "histogram": rivals.histogram,
+    "plain": rivals.plain,
 }
-
-
-def error(rows, weights):
-    """Return the root mean square error of predictions between −1 and 1."""
-    found = np.clip(np.c_[np.ones(len(rows)), rows[:, :-1]] @ weights, -1, 1)
-    return float(np.sqrt(np.mean((found - rows[:, -1]) ** 2)))
 
 
 def measured(rows, epsilon, way, runs=RUNS):
@@ -149,7 +85,7 @@ def measured(rows, epsilon, way, runs=RUNS):
     for run in range(runs):
         chance = np.random.default_rng([run, round(1000 * epsilon)])
         inside = chance.random(len(rows)) < 0.8
-        found.append(error(rows[~inside], WAYS[way](rows[inside], epsilon, chance)))
+        found.append(rivals.error(rows[~inside], WAYS[way](rows[inside], epsilon, 0.0, chance)))
     return [round(float(one), 4) for one in np.percentile(found, [20, 50, 80])]
 
 

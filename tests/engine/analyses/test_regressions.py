@@ -1,0 +1,111 @@
+"""Private regressions side by side: invented rows unless others are asked for; what rivals reckon with."""
+
+import numpy as np
+import pytest
+
+from engine.analyses import regression_rivals as rivals
+from engine.analyses.catalogue import analysis, ask, example
+from engine.analyses.regressions import IDEALISED, LEVELS, WITH_DELTA
+from engine.errors import InputRefused
+from engine.methods.models.division import gaussian_level
+from engine.methods.protocol import MAIN
+from engine.report.words import word
+from engine.views import CurveView
+from tests.engine.analyses.test_analyses import asked
+
+WAYS = ("functional", "adaptive", "objective", "output", "histogram")
+
+
+def rows(n=4000, seed=3):
+    chance = np.random.default_rng(seed)
+    inputs = chance.uniform(-1, 1, (n, 3))
+    return np.clip(np.c_[inputs, inputs @ [0.4, -0.2, 0.1] + chance.normal(scale=0.1, size=n)], -1, 1)
+
+
+def test_no_row_is_read_unless_it_is_asked_for():
+    shown = example(analysis("regressions"))
+    given = dict(shown.values)
+    found = ask(analysis("regressions"), given, tables={}, schemas={MAIN: shown.schema})
+    assert not found.stays and found.figures["population"] == "simulated"
+    bands = {name: np.array(one) for name, one in found.figures["bands"].items()}
+    assert set(bands) >= {"steps", "gaussian", *WAYS, "plain"} and set(IDEALISED) | set(WITH_DELTA) < set(
+        bands
+    )
+    for one in bands.values():
+        assert one.shape == (len(LEVELS), 3) and (np.diff(one, axis=1) >= 0).all() and np.isfinite(one).all()
+    for name in ("steps", "gaussian", "functional", "adaptive", "objective"):
+        assert bands[name][0, 1] > bands[name][-1, 1] > 0.9 * bands["plain"][-1, 1]
+    pictures = [view for view in found.views if isinstance(view, CurveView)]
+    assert len(pictures) == len(bands) and sum(view.band is not None for view in pictures) == len(bands) - 1
+    for name in IDEALISED:
+        assert "idealised" in word(analysis("regressions").word(f"ways.{name}"), "en")
+
+
+def test_own_rows_stay_inside_and_say_what_they_cost():
+    found = asked("regressions", population="private", runs=3)
+    said = " ".join(word(one, "en") for one in found.views[0].paragraphs)
+    assert found.stays and "with sight of the rows" in said and found.figures["rows"] == 500
+
+
+def test_a_stronger_effect_leaves_less_error():
+    weak, strong = (
+        asked("regressions", effect=effect, runs=3).figures["bands"]["plain"] for effect in ("weak", "strong")
+    )
+    assert strong[0][1] < 0.8 * weak[0][1]
+
+
+def test_what_cannot_be_compared_is_refused():
+    shown = example(analysis("regressions"))
+    with pytest.raises(InputRefused, match=r"queries\.no_table"):
+        given = {**shown.values, "population": "private"}
+        ask(analysis("regressions"), given, tables={}, schemas={MAIN: shown.schema})
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_rival_finds_the_line_when_there_is_hardly_any_noise(name):
+    own, chance = rows(), np.random.default_rng(1)
+    found = getattr(rivals, name)(own, 2000, 1e-6, chance)
+    assert found == pytest.approx(rivals.plain(own, 1, 0, chance), abs=0.05 if name == "histogram" else 0.02)
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_rival_has_more_noise_at_a_smaller_level(name):
+    own, plain = rows(), rivals.plain(rows(), 1, 0, None)
+
+    def off(epsilon):
+        found = [
+            getattr(rivals, name)(own, epsilon, 1e-6, np.random.default_rng(seed)) - plain
+            for seed in range(20)
+        ]
+        return np.median(np.abs(found))
+
+    assert off(0.05) > 1.5 * off(2)
+
+
+def test_the_answer_of_output_perturbation_moves_as_little_as_its_noise_reckons_with():
+    """|w − w'| ≤ R B / λ for one row more: reached nearly by a row that fits worst, on few rows."""
+    chance, zero, penalty = np.random.default_rng(5), np.zeros(4), 3.0
+    bound, largest = 2 * rivals.CLIPPED / penalty, 0.0
+    for _ in range(300):
+        own = np.sign(chance.normal(size=(int(chance.integers(1, 6)), 4))) * chance.choice([0.3, 1])
+        more = np.r_[own, [np.sign(chance.normal(size=4))]]
+        moved = rivals._huber(more, penalty, zero) - rivals._huber(own, penalty, zero)
+        largest = max(largest, float(np.linalg.norm(moved)))
+    assert 0.3 * bound < largest <= bound + 1e-6
+
+
+def test_the_parts_of_adaptive_statistics_move_as_little_as_their_noise_reckons_with():
+    """One row more moves X'X by |x|² ≤ size in its upper half, X'y by |x|, its least eigenvalue by |x|²."""
+    chance, size, most = np.random.default_rng(6), 4, [0.0, 0.0, 0.0]
+    for _ in range(500):
+        own = np.c_[np.ones(6), np.sign(chance.normal(size=(6, size - 1)))]
+        row, target = own[-1], np.sign(chance.normal())
+        upper = np.triu(np.outer(row, row))
+        least = np.linalg.eigvalsh(own.T @ own)[0] - np.linalg.eigvalsh(own[:-1].T @ own[:-1])[0]
+        parts = (np.linalg.norm(upper), np.linalg.norm(row * target), abs(least))
+        most = [max(one, other) for one, other in zip(most, parts, strict=True)]
+    assert most[0] <= size and most[1] == pytest.approx(size**0.5) and most[2] <= size
+    # three queries of a third of μ² each
+    assert 3 * (1 / (np.sqrt(3) / gaussian_level(1, 1e-6))) ** 2 == pytest.approx(
+        gaussian_level(1, 1e-6) ** 2
+    )
