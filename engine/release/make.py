@@ -27,6 +27,7 @@ from engine.methods.protocol import (
 )
 from engine.methods.shared import onnx_file, workbook_file
 from engine.privacy.draw import Draw
+from engine.privacy.mechanisms.integers import is_listened
 from engine.privacy.noise import Noise, ordinary_generator
 from engine.progress import SILENT, Progress
 from engine.release import promised, reading
@@ -148,6 +149,7 @@ def make(
         ``run.promise_differs``: the method did not do what it had declared. ``run.artefact``: something in
         the release may not leave. ``run.not_as_promised``: the cap did not hold.
     """
+    assert not is_listened(), "somebody could see sums without their noise"
     private = set(checked.request.private)
     away: dict[str, Table] = {}
     if checked.method.held_out:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from math import isqrt
 
@@ -28,8 +31,36 @@ def root_above(square: int) -> Fraction:
     return Fraction(isqrt(square * 10**24) + 1, 10**12)
 
 
+Listener = Callable[[Integers, Integers], Integers]
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Let a function answer in place of `added` while this lasts, in this thread: to audit invented rows.
+
+    The listener gets the exact sums and their noise. A release refuses to run while somebody listens.
+    """
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def is_listened() -> bool:
+    """Whether somebody listens."""
+    return _listener.get() is not None
+
+
 def added(values: Integers, draws: Integers) -> Integers:
     """Add noise without wrapping and without refusing: whether a sum fits would tell about rows."""
+    listener = _listener.get()
+    return noisy(values, draws) if listener is None else listener(values, draws)
+
+
+def noisy(values: Integers, draws: Integers) -> Integers:
+    """Return the sum of both, which nobody hears; see `added`."""
     draws = draws.reshape(values.shape)
     if all(part.dtype.kind == "i" and _is_within(part, _ROOM) for part in (values, draws)):
         return np.asarray(values + draws, dtype=np.int64)

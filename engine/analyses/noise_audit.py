@@ -1,0 +1,196 @@
+"""Whether a private model spends what it claims, measured on this machine before anything is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from engine.analyses.protocol import Analysis, Answer, Context
+from engine.analyses.shared import INTEGER, NUMBER
+from engine.analyses.transcripts import Heard, heard
+from engine.errors import InputRefused
+from engine.methods import protocol
+from engine.methods.catalogue import method as find_method
+from engine.methods.models.division import gaussian_level
+from engine.methods.parameters import Parameter, ParameterKind
+from engine.methods.protocol import MAIN, Budget, Method, Reference, Request
+from engine.privacy.at_risk.inputs import positive
+from engine.privacy.noise import Noise
+from engine.privacy.promise import Neighbours
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.table import Table
+from engine.views import NumberView, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROWS, LEVELS = 300, 60
+SURE = 4.0
+"""Standard errors above the claim at which noise counts as too small: by chance once in 30,000 audits."""
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+
+_REGRESSED = {"predictors": ("first", "second", "level")}
+MODELS: dict[str, dict[str, Any]] = {
+    "models.additive": {"target": "class", **_REGRESSED},
+    "models.k_means": {"columns": ("away", "second"), "groups": 2},
+    "models.linear": {"target": "number", **_REGRESSED},
+    "models.logistic": {"target": "class", **_REGRESSED},
+    "models.naive_bayes": {"target": "class", **_REGRESSED},
+    "models.pca": {"columns": ("first", "second", "level")},
+    "models.tree": {"target": "class", "predictors": ("level", "first"), "depth": 2},
+}
+"""What each is asked on the built-in rows."""
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What an audit found: ``level`` is ε, of Gaussian noise μ."""
+
+    claimed: float
+    level: float
+    error: float
+    sums: int
+    alike: bool
+
+    @property
+    def is_caught(self) -> bool:
+        """Whether the noise is too small, or what is asked for depends on rows."""
+        return not self.alike or self.level - SURE * self.error > self.claimed
+
+
+class NoiseAudit(Analysis):
+    """All noisy sums of a model on built-in worst rows, beside what they are of.
+
+    Notes
+    -----
+    Everybody is alike but one row that no model can please; its neighbour is the table without it, or with
+    one that is as different as can be. The level that all sums spend together is computed from how far that
+    row moves each, and from the noise as it was drawn on this machine. No own row is read, nothing is spent.
+    More runs see a smaller fault; none sees a row that moves a sum further than these do, and of groups, and
+    of one row for another, these rows are not quite the worst.
+    """
+
+    id = "noise_audit"
+    published = Reference(
+        "J. Dong, A. Roth, W. Su: Gaussian differential privacy (2022)", "corollary 3.3, on transcripts"
+    )
+    parameters = (
+        Parameter("model", ParameterKind.CHOICE, default="models.additive", choices=tuple(MODELS)),
+        Parameter("noise", ParameterKind.CHOICE, default="gaussian", choices=("gaussian", "laplace")),
+        Parameter("epsilon", NUMBER, default=1),
+        Parameter("delta", NUMBER, default="0.000001", when=("noise", ("gaussian",))),
+        Parameter(
+            "neighbours", ParameterKind.CHOICE, default="add_remove", choices=tuple(map(str, Neighbours))
+        ),
+        Parameter("runs", INTEGER, default=40, minimum=3, maximum=200),
+    )
+
+    def run(self, values: Mapping[str, Any], tables: Mapping[str, Table], context: Context) -> Answer:
+        way, request = self._request(values)
+        found = audit(way, request, runs=values["runs"], told=lambda done: context.progress.step(done, STEP))
+        figures = {
+            "model": way.id,
+            "claimed": found.claimed,
+            "measured": found.level,
+            "standard_error": found.error,
+            "sums": found.sums,
+            "same_questions": found.alike,
+            "too_little_noise": found.is_caught,
+        }
+        symbol = "μ" if request.values["noise"] == "gaussian" else "ε"
+        said = {"symbol": symbol, "claimed": found.claimed, "measured": found.level, "error": found.error}
+        sentences = [
+            self.word("heard", sums=found.sums, model=Text(f"methods.{way.id}.title"), runs=values["runs"]),
+            self.word("caught" if found.is_caught else "holds", **said),
+            *([] if found.alike else [self.word("differs")]),
+            self.word("limits", share=100 * (SURE + 2) * found.error / max(found.claimed, 1e-12)),
+        ]
+        views = (
+            self.sentences(sentences),
+            NumberView(self.word("claimed"), found.claimed, self.word("claimed_of", symbol=symbol)),
+            NumberView(self.word("measured"), found.level, self.word("measured_of", symbol=symbol)),
+        )
+        return Answer(views, figures)
+
+    def _request(self, values: Mapping[str, Any]) -> tuple[Method, Request]:
+        """Return a method and a request that it accepts, for as few rows as it accepts."""
+        way = find_method(values["model"])
+        gaussian = values["noise"] == "gaussian"
+        delta = Fraction(str(values["delta"])) if gaussian else Fraction(0)
+        level = Fraction(positive(values["epsilon"], name="epsilon"))
+        budget = Budget(level, delta, Neighbours(values["neighbours"]))
+        asked = MODELS[way.id] | {"noise": values["noise"]}
+        counted = any(one.name == "about_rows" for one in way.parameters)
+        for size in SIZES if counted else SIZES[:1]:
+            given = asked | ({"about_rows": size} if counted else {})
+            request = way.request({MAIN: SCHEMA}, given, budget=budget)
+            problems = way.problems(request)
+            if not problems:
+                return way, request
+        raise InputRefused(problems[0].code, **problems[0].values)
+
+
+STEP = "sampled_sensitivity.pairs"
+
+
+def audit(way: Method, request: Request, *, runs: int, told: Callable[[float], None]) -> Audited:
+    """Return what all noisy sums of a model spend together on built-in worst rows.
+
+    Parameters
+    ----------
+    way, request
+        A model of `MODELS` and what is asked of it, about the columns of `SCHEMA`.
+    runs
+        How often the noise is drawn.
+    told
+        How much is done.
+    """
+    budget = request.budget
+    assert budget is not None, "a model has a budget"
+    table, neighbour = worst(replaced=budget.neighbours is Neighbours.REPLACE_ONE)
+
+    def run(rows: pd.DataFrame) -> object:
+        return way.run({MAIN: Table(rows)}, request, protocol.Context(Noise(), None, Path()))
+
+    found = heard(lambda: run(table), lambda: run(neighbour), runs=runs, told=told)
+    if request.values["noise"] == "gaussian":
+        claimed, (level, error) = gaussian_level(float(budget.epsilon), float(budget.delta)), found.gaussian()
+    else:
+        claimed, (level, error) = float(budget.epsilon), found.laplace()
+    return Audited(claimed, level, error, _sums(found), found.alike)
+
+
+def _sums(found: Heard) -> int:
+    return sum(one.size for one in found.moved)
+
+
+def _declared(name: str, kind: Kind, **domain: Any) -> Column:
+    return Column(name, Role.OTHER, kind, domain=Domain(**domain), domain_origin=Origin.DECLARED)
+
+
+_ENDS = {"minimum": Fraction(-1), "maximum": Fraction(1)}
+SCHEMA = Schema(
+    (
+        *(_declared(name, Kind.NUMBER, **_ENDS) for name in ("first", "second", "away", "number")),
+        _declared("level", Kind.CATEGORY, values=tuple(f"v{place}" for place in range(LEVELS))),
+        _declared("class", Kind.CATEGORY, values=("no", "yes")),
+    )
+)
+"""The columns of the built-in rows."""
+
+
+def worst(*, replaced: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return rows that are alike but for the last, and the neighbour: without that, or with its opposite."""
+    swing = [float((-1) ** place) for place in range(ROWS - 1)]
+    classes = ["no" if one < 0 or not replaced else "yes" for one in swing]
+    last = {"first": 1.0, "second": 1.0, "away": -1.0, "number": 1.0, "level": "v0", "class": "yes"}
+    opposite = last | {"away": 1.0, "number": -1.0, "level": "v1", "class": "no"}
+    rest = {"first": 1.0, "second": 1.0, "away": 1.0, "number": swing, "level": "v0", "class": classes}
+    alike = pd.DataFrame(rest)
+    table = pd.concat([alike, pd.DataFrame([last])], ignore_index=True)
+    return table, pd.concat([alike, pd.DataFrame([opposite])], ignore_index=True) if replaced else alike
