@@ -143,6 +143,12 @@ def matches(offer: Offer, wanted: str) -> bool:
     return all(part in text for part in wanted.casefold().split())
 
 
+def is_never_offered(wanted: str) -> bool:
+    """Say whether a kind of model is searched for that holds rows of the table, so that none may leave."""
+    terms = words.say("app.method.not_offered.terms").casefold().split(", ")
+    return any(term in wanted.casefold() for term in terms)
+
+
 def _searched(method: Method) -> str:
     base = f"methods.{method.id}"
     parts = [method.id, method.published.document, words.say(f"app.method.does.{method.family}")]

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import flow, marking, words
-from app.choosing import QUESTIONS, Offer, matches, offers, ordered, ruled_out_by, title
+from app.choosing import QUESTIONS, Offer, is_never_offered, matches, offers, ordered, ruled_out_by, title
 from app.deciding import kind_of_promise
 from app.declaring_here import DeclareHere
 from app.demanding import MeasuresOnDemand
@@ -318,8 +318,11 @@ class MethodPage(Page):
                 if count
             )
         )
-        self.none.setVisible(not fitting)
-        if not found:
+        never = is_never_offered(self.search.text())
+        self.none.setVisible(never or not fitting)
+        if never:
+            self.none.say(words.say("app.method.not_offered.sentence"))
+        elif not found:
             self.none.say(words.say("app.method.not_found", wanted=self.search.text()))
         elif not fitting:
             left = {name: {**answers, name: ""} for name in answers}

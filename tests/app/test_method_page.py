@@ -176,6 +176,17 @@ def test_searching_finds_a_way_by_a_term(at: Any, qtbot: Any) -> None:
     assert "xyzzy" in page.none.plain()
 
 
+def test_a_model_that_would_hold_rows_is_refused_with_the_reason(at: Any, qtbot: Any) -> None:
+    page = at("method", method="", parameters={}, budget=None)
+    for wanted in ("Support vector machine", "nearest neighbours", "kernel ridge", "SVM"):
+        page.search.setText(wanted)
+        assert page.none.isVisible() and "hold rows of the table" in page.none.plain(), wanted
+        assert "additive" in page.none.plain() and "answer desk" in page.none.plain()
+    for wanted in ("", "logistic", "vector"):
+        page.search.setText(wanted)
+        assert not page.none.isVisible() or "hold rows" not in page.none.plain(), wanted
+
+
 def test_a_way_is_selected_by_keys_explained_and_taken(at: Any, window: Window, qtbot: Any) -> None:
     page = at("method", method="", parameters={}, budget=None)
     first, second = page.ways.rows[:2]
