@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, isqrt, log, sqrt
+from math import ceil, isqrt, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,10 @@ PER_SIDE = 1 << 10
 RADIUS = PER_SIDE // 2
 """A row counts as no further from its centre than this: a quarter of a declared range."""
 MOST_CELLS = 200_000
-STARTS, ROUNDS = 20, 50
+STARTS, SWAPS, ROUNDS = 20, 6, 50
+STANDS_OUT = 1.5
+"""Standard deviations of its noise from which on a cell counts: higher, and the rare rows at the edges, which
+weigh most, would be left out of the start; lower, and noise would be groups of its own."""
 _CHUNK = 2**14
 
 
@@ -171,9 +174,7 @@ def _started(grid: Floats, plan: CentresPlan) -> Integers:
 
     What is read is noisy or declared, so all of this costs nothing.
     """
-    scale = plan.division.deviation(GRID)
-    above = scale * (sqrt(2 * log(grid.size)) if plan.delta else log(grid.size) / sqrt(2))
-    kept = np.flatnonzero(grid > above)
+    kept = np.flatnonzero(grid > STANDS_OUT * plan.division.deviation(GRID))
     if len(kept) < plan.groups:
         kept = np.sort(np.argsort(-grid, kind="stable")[: max(plan.groups, 1)])
     weights = np.maximum(grid[kept], 1e-9)
@@ -184,7 +185,7 @@ def _started(grid: Floats, plan: CentresPlan) -> Integers:
         _settled(cells, weights, _spread_out(cells, weights, first, plan.groups))
         for first in _firsts(weights)
     ]
-    best = min(tried, key=lambda one: one[0])[1]
+    best = _swapped(cells, weights, min(tried, key=lambda one: one[0]))[1]
     return np.clip(np.rint(best), -PER_SIDE, PER_SIDE).astype(np.int64)
 
 
@@ -201,6 +202,22 @@ def _spread_out(cells: Floats, weights: Floats, first: int, groups: int) -> Floa
         centres.append(cells[int(np.argmax(weights * apart))])
         apart = np.minimum(apart, ((cells - centres[-1]) ** 2).sum(axis=1))
     return np.array(centres)
+
+
+def _swapped(cells: Floats, weights: Floats, found: tuple[float, Floats]) -> tuple[float, Floats]:
+    """Return what is left after one centre at a time went where most is missing, as long as that helps."""
+    for _ in range(SWAPS):
+        tried = [found]
+        for gone in range(len(found[1])):
+            rest = np.delete(found[1], gone, axis=0)
+            apart = ((cells[:, None, :] - rest) ** 2).sum(axis=2).min(axis=1)
+            farthest = cells[int(np.argmax(weights * apart))]
+            tried.append(_settled(cells, weights, np.vstack([rest, farthest])))
+        best = min(tried, key=lambda one: one[0])
+        if best is found:
+            break
+        found = best
+    return found
 
 
 def _settled(cells: Floats, weights: Floats, centres: Floats) -> tuple[float, Floats]:

@@ -135,7 +135,7 @@ def test_two_components_of_adult(adult):
 
 
 def test_eight_groups_of_adult(adult):
-    """Within a tenth of the inertia without noise at ε = 1: measured 1.05, the goal of 1.02 is missed."""
+    """Goal: within 1.02 of the inertia without noise at ε = 1."""
     from sklearn.cluster import KMeans
 
     names = ("age", "education_num", "hours_per_week")
@@ -144,7 +144,7 @@ def test_eight_groups_of_adult(adult):
     plan = CentresPlan(3, 8, ONE, SMALL, 1, False, len(rows))
     found = [grouped(rows, plan, noise=seeded_noise(seed)).centres for seed in range(3)]
     worth = [((rows[:, None, :] - one) ** 2).sum(axis=2).min(axis=1).mean() / best for one in found]
-    assert np.median(worth) < 1.1
+    assert np.median(worth) <= 1.02
 
 
 def _steps(values, low, high):
