@@ -59,15 +59,16 @@ def leaving(
     title = Text(f"{words}.card.title", {"target": target})
     shown = [view for view in views if isinstance(view, TableView | NumberView)]
     meaning = Text(f"{words}.artefacts.model", {"target": target})
+    sheet = _sheet(model)
     artefacts: tuple[Artefact, ...] = (
         ModelArtefact("model", model, partial(predict, model), target, meaning),
         DocumentArtefact(
-            "model-card", (title, *card, Text("models.load"), *shown), Text(f"{words}.artefacts.card")
+            "model-card", (title, *card, *_loading(sheet), *shown), Text(f"{words}.artefacts.card")
         ),
         _reader("predict.py", "text/x-python", Text("models.reader")),
         _reader("predict.R", "text/x-r", Text("models.reader_r")),
         _standard(model),
-        *_sheet(model),
+        *sheet,
     )
     return Release(artefacts, promise, views, tuple(cap_notes(request)))
 
@@ -84,14 +85,21 @@ def described(
     """Make the artefacts from a finished model that predicts no column; see `leaving`."""
     content = json.dumps(model, indent=2, ensure_ascii=False, allow_nan=False).encode()
     shown = [view for view in views if isinstance(view, TableView | NumberView)]
+    title = Text(f"{words}.card.title")
     artefacts: tuple[Artefact, ...] = (
         FileArtefact("model.json", "application/json", content, Text(f"{words}.artefacts.model")),
         DocumentArtefact(
-            "model-card", (Text(f"{words}.card.title"), *card, *shown), Text(f"{words}.artefacts.card")
+            "model-card", (title, *card, Text("models.load_onnx"), *shown), Text(f"{words}.artefacts.card")
         ),
         _standard(model),
     )
     return Release(artefacts, promise, views, tuple(cap_notes(request)))
+
+
+def _loading(sheet: tuple[FileArtefact, ...]) -> tuple[Text, ...]:
+    """Return how the files are used, as a card says it."""
+    names = ("load", "load_onnx", *(("load_sheet",) if sheet else ()))
+    return tuple(Text(f"models.{name}") for name in names)
 
 
 def _reader(name: str, media_type: str, meaning: Text) -> FileArtefact:
