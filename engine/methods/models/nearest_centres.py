@@ -24,9 +24,8 @@ RADIUS = PER_SIDE // 2
 """A row counts as no further from its centre than this: a quarter of a declared range."""
 MOST_CELLS = 200_000
 STARTS, SWAPS, ROUNDS = 20, 6, 50
-STANDS_OUT = 1.5
-"""Standard deviations of its noise from which on a cell counts: higher, and the rare rows at the edges, which
-weigh most, would be left out of the start; lower, and noise would be groups of its own."""
+FINE = 10
+"""From so many cells along each column on, rare rows are spread over cells that hardly stand out."""
 _CHUNK = 2**14
 
 
@@ -90,6 +89,15 @@ class CentresPlan:
             exchanged(ways, replace_one=self.replace_one),
         )
         return Division(queries, self.epsilon, self.delta, self.replace_one).borne_out()
+
+    @property
+    def stands_out(self) -> float:
+        """Standard deviations of its noise from which on a cell of the grid counts.
+
+        A higher limit leaves out rare rows far from all others, which weigh most, and a lower one takes noise
+        for groups. On fine grids with Gaussian noise the first is worse, otherwise the second.
+        """
+        return 1.5 if self.delta and self.per_side >= FINE else 2.5
 
     @property
     def sum_noise(self) -> float:
@@ -174,7 +182,7 @@ def _started(grid: Floats, plan: CentresPlan) -> Integers:
 
     What is read is noisy or declared, so all of this costs nothing.
     """
-    kept = np.flatnonzero(grid > STANDS_OUT * plan.division.deviation(GRID))
+    kept = np.flatnonzero(grid > plan.stands_out * plan.division.deviation(GRID))
     if len(kept) < plan.groups:
         kept = np.sort(np.argsort(-grid, kind="stable")[: max(plan.groups, 1)])
     weights = np.maximum(grid[kept], 1e-9)
