@@ -24,7 +24,7 @@ from engine.privacy.noise import Noise
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
-from engine.views import NumberView, Text
+from engine.views import Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,12 +110,7 @@ class NoiseAudit(Analysis):
             *([] if found.alike else [self.word("differs")]),
             self.word("limits", share=100 * (SURE + 2) * found.error / max(found.claimed, 1e-12)),
         ]
-        views = (
-            self.sentences(sentences),
-            NumberView(self.word("claimed"), found.claimed, self.word("claimed_of", symbol=symbol)),
-            NumberView(self.word("measured"), found.level, self.word("measured_of", symbol=symbol)),
-        )
-        return Answer(views, figures)
+        return Answer((self.sentences(sentences),), figures)
 
     def _request(self, values: Mapping[str, Any]) -> tuple[Method, Request]:
         """Return a method and a request that it accepts, for as few rows as it accepts."""
