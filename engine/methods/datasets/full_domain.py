@@ -121,12 +121,16 @@ class Lattice:
         most_average_risk: Fraction = Fraction(1),
     ) -> None:
         self.most_average_risk, self.population = most_average_risk, population
+        self._average = most_average_risk < 1
         self.members, self.ladders, self.k = members, tuple(ladders), k
         self.most_left_out, self.conditions = most_left_out, tuple(conditions)
         self.codes = codes
         rows = np.bincount(members.combination, minlength=len(codes)).astype(np.int64)
         self.of_combination = rows
         self.loss = loss_of(loss, ladders, codes, rows if target is None else target.rows)
+        self.bounds = (
+            self.loss.bounds() if isinstance(self.loss, ColumnLoss) else np.zeros(self.shape, dtype=np.float64)
+        )
         self.sets = RowSets(codes, members, ladders) if members.sets else None
         self.rows = self.people = self._rollup(np.arange(len(codes)), count=rows)
         if not members.each_once:
@@ -192,8 +196,9 @@ class Lattice:
             kept = kept & self.population.holds(sizes, theirs)
             risky = self.population.too_risky(sizes[kept], theirs[kept])
         left_out = self.left_out(steps, kept, sizes)
-        alike = sizes[kept] if self.sets is None else self.sets.parted(steps).of_kept(kept)
-        risky = risky or len(alike) > self.most_average_risk * int(alike.sum())
+        if self._average:
+            alike = sizes[kept] if self.sets is None else self.sets.parted(steps).of_kept(kept)
+            risky = risky or len(alike) > self.most_average_risk * int(alike.sum())
         holds = bool(kept.any()) and left_out <= self.most_left_out and not risky
         small = left_out if kept is large else self.left_out(steps, large, sizes)
         closes = not holds and (self.inferred or small > self.most_left_out or not large.any())
@@ -245,7 +250,7 @@ class Lattice:
             sizes = np.array([rows, rows - np.maximum.reduceat(cells.count, starts(cells.group))])
         if not isinstance(self.loss, ColumnLoss):
             return np.inf if kept is None else self.loss.charged(sizes, kept), self.loss.bound(sizes)
-        bound = float(sum(total[step] for total, step in zip(self.loss.totals, steps, strict=True)))
+        bound = float(self.bounds[steps])
         if kept is None:
             return np.inf, bound
         if kept.all():
@@ -292,10 +297,7 @@ def search(lattice: Lattice, *, seconds: float | None = None, progress: Progress
     (1,)
     """
     shape, possible = lattice.shape, combinations(lattice.ladders)
-    bounds = (
-        lattice.loss.bounds() if isinstance(lattice.loss, ColumnLoss) else np.zeros(shape, dtype=np.float64)
-    )
-    walk = _Walk(lattice, bounds)
+    walk = _Walk(lattice, lattice.bounds.copy())
     last = None if seconds is None else time.monotonic() + seconds
     walk.down_from_the_top()
     while (steps := walk.next()) is not None:

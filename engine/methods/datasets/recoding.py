@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -116,12 +117,12 @@ class Members:
     person: Codes
     sets: bool = False
 
-    @property
+    @cached_property
     def people(self) -> int:
         """How many people there are."""
         return int(self.person.max(initial=-1)) + 1
 
-    @property
+    @cached_property
     def each_once(self) -> bool:
         """Whether nobody has two combinations, so that entries can be counted instead of people."""
         return len(self.person) == self.people

@@ -17,7 +17,7 @@ from engine.methods.datasets.recoding import Codes, Ladder, group_numbers, shift
 
 Steps = tuple[int, ...]
 _BITS = 62
-_MOST_HELD = 8_000_000  # cells, 64 MB
+_MOST_HELD = 8_000_000  # cells, 64 MB: measured, with a quarter searches take half as long again
 _MUCH_FEWER = 8  # measured: 4 to 16 are alike, 1 (never) costs four times as much
 
 
@@ -107,6 +107,7 @@ class Rollup:
         self._levels = np.zeros((0, len(ladders)), dtype=np.int64)
         self._lengths = np.zeros(0, dtype=np.int64)
         self._packs: list[Codes] = []
+        self._total = 0  # cells in all of these
         self._moves: dict[tuple[int, int, int], Codes] = {}
         self._bottom = (0,) * len(ladders)
         # Columns with few values first: these are the last to grow coarser on the way up.
@@ -182,12 +183,13 @@ class Rollup:
             self._hold(self._bottom, self._added(key | self._count))
             return self._packed(steps)
         finer, packed = self._finer(steps)
-        change = np.zeros(len(packed), dtype=np.int64)
+        moved = packed
         for place, (low, high) in enumerate(zip(finer, steps, strict=True)):
             if low != high:
-                digit = packed >> self._shifts[place] & self._masks[place]
-                change += self._move(place, low, high)[digit]
-        found = self._added(packed + change)
+                digit = packed >> self._shifts[place]
+                digit &= self._masks[place]
+                moved = moved + self._move(place, low, high)[digit]
+        found = self._added(moved)
         self._hold(steps, found)
         return found
 
@@ -202,13 +204,15 @@ class Rollup:
     def _added(self, packed: Codes) -> Codes:
         """Sort cells and add up the counts of equal ones."""
         packed.sort(kind="stable")  # runs are sorted already: ten times faster than the default
-        key = packed >> self._bits
-        runs = starts(key)
+        runs = starts(packed >> self._bits)
         first = packed[runs]
         if self.distinct:
             return first
-        count = np.add.reduceat(packed & ((1 << self._bits) - 1), runs)
-        return (first >> self._bits << self._bits) | count
+        count = packed & ((1 << self._bits) - 1)
+        # The group of the first of a run, and the sum of the run's counts in its last bits.
+        first -= count[runs]
+        first += np.add.reduceat(count, runs)
+        return first
 
     def _finer(self, steps: Steps) -> tuple[Steps, Codes]:
         """Return a combination that is nowhere coarser and has few cells, and its cells."""
@@ -238,7 +242,8 @@ class Rollup:
             self._lengths = np.resize(self._lengths, max(64, 2 * place))
         self._held[steps], self._levels[place], self._lengths[place] = place, steps, len(packed)
         self._packs.append(packed)
-        if int(self._lengths[: place + 1].sum()) > _MOST_HELD + int(self._lengths[0]):
+        self._total += len(packed)
+        if self._total > _MOST_HELD + int(self._lengths[0]):
             self._drop()
 
     def _drop(self) -> None:
@@ -254,12 +259,15 @@ class Rollup:
             self._lengths[places],
         )
         self._packs = [self._packs[place] for place in places]
+        self._total = sum(map(len, self._packs))
         self._held = OrderedDict((steps, order[steps]) for steps in self._held if steps in late)
 
 
 def starts(rising: Codes) -> npt.NDArray[np.intp]:
     """Return where each run of equal numbers begins."""
-    return np.flatnonzero(np.append(True, rising[1:] != rising[:-1])[: len(rising)])
+    begins = np.ones(len(rising), dtype=bool)
+    np.not_equal(rising[1:], rising[:-1], out=begins[1:])
+    return begins.nonzero()[0]
 
 
 def _summed(key: Codes, count: Codes) -> tuple[Codes, Codes]:
