@@ -128,9 +128,7 @@ class Lattice:
         rows = np.bincount(members.combination, minlength=len(codes)).astype(np.int64)
         self.of_combination = rows
         self.loss = loss_of(loss, ladders, codes, rows if target is None else target.rows)
-        self.bounds = (
-            self.loss.bounds() if isinstance(self.loss, ColumnLoss) else np.zeros(self.shape, dtype=np.float64)
-        )
+        self.bounds = self.loss.bounds() if isinstance(self.loss, ColumnLoss) else np.zeros(self.shape)
         self.sets = RowSets(codes, members, ladders) if members.sets else None
         self.rows = self.people = self._rollup(np.arange(len(codes)), count=rows)
         if not members.each_once:
@@ -296,7 +294,7 @@ def search(lattice: Lattice, *, seconds: float | None = None, progress: Progress
     >>> search(Lattice(np.array([[0], [1], [2]]), members, [age], k=2)).steps
     (1,)
     """
-    shape, possible = lattice.shape, combinations(lattice.ladders)
+    possible = combinations(lattice.ladders)
     walk = _Walk(lattice, lattice.bounds.copy())
     last = None if seconds is None else time.monotonic() + seconds
     walk.down_from_the_top()
