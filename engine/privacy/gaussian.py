@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.privacy.accuracy import Floats, gaussian_probabilities
 
@@ -202,6 +203,13 @@ def _of_shift(shift: tuple[int, ...], *, scale: float, epsilon: float) -> float:
     return float(np.sum(shares[over] * -np.expm1(epsilon - loss[over]))) + 1e-25
 
 
+@cache
+def _orders() -> tuple[npt.NDArray[np.float64], ...]:
+    """Return the orders α that are tried, log(α−1) and α·log(1−1/α): a search asks for them often."""
+    orders = 1 + np.geomspace(1e-6, 1e9, 6000)
+    return orders, np.log(orders - 1), orders * np.log1p(-1 / orders)
+
+
 def concentrated_delta(*, rho: float, epsilon: float) -> float:
     """Return the delta that ρ-concentrated differential privacy gives at epsilon.
 
@@ -211,17 +219,15 @@ def concentrated_delta(*, rho: float, epsilon: float) -> float:
 
     Source: Canonne, Kamath and Steinke (2020), corollary 13.
     """
-    orders = 1 + np.geomspace(1e-6, 1e9, 6000)
-    exponent = (orders - 1) * (orders * rho - epsilon) - np.log(orders - 1) + orders * np.log1p(-1 / orders)
+    orders, logs, powers = _orders()
+    exponent = (orders - 1) * (orders * rho - epsilon) - logs + powers
     return min(1.0, math.exp(min(0.0, float(exponent.min()))))
 
 
 def concentrated_epsilon(*, rho: float, delta: float) -> float:
     """Return the epsilon that ρ-concentrated privacy gives at delta, see `concentrated_delta`."""
-    orders = 1 + np.geomspace(1e-6, 1e9, 6000)
-    bounds = orders * rho - (math.log(delta) + np.log(orders - 1) - orders * np.log1p(-1 / orders)) / (
-        orders - 1
-    )
+    orders, logs, powers = _orders()
+    bounds = orders * rho - (math.log(delta) + logs - powers) / (orders - 1)
     return max(0.0, float(bounds.min()))
 
 
@@ -236,6 +242,8 @@ def concentrated_budget(epsilon: float, delta: float) -> float:
     low, high = 0.0, epsilon + math.log(1 / delta)
     for _ in range(200):
         middle = (low + high) / 2
+        if middle in (low, high):  # no number lies between them
+            break
         if concentrated_delta(rho=middle, epsilon=epsilon) <= delta:
             low = middle
         else:
