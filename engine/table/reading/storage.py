@@ -126,6 +126,8 @@ def _rows(mask: Mask) -> tuple[int, ...]:
 
 
 def _numpy(mask: Cells) -> Mask:
+    if not pc.any(mask).as_py():  # as a rule: counting bits takes a hundredth of unpacking them
+        return np.zeros(len(mask), dtype=bool)
     return np.asarray(pc.fill_null(mask, False).to_numpy(zero_copy_only=False))
 
 

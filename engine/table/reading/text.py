@@ -27,7 +27,7 @@ from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
 from engine.table.reading.storage import rows_of, store
 from engine.table.table import Table
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 22
 _LONGEST_LINE = 1 << 30
 _PIECE = 50_000
 _UNUSED = 1 << 26
