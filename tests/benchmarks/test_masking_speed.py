@@ -44,7 +44,7 @@ OPTIONS = {
     "swap_similar": {"columns": ("code",), "alike": ("ward",), "rate": 0.1},
     "truncate": {"column": "code", "keep": 3},
 }
-BELOW = {"suppress_cells": 1.5, "rank_swap": 5.0, "code_ends_at_percentiles": 5.0, "correlated_noise": 2.0}
+BELOW = {"suppress_cells": 2.5, "rank_swap": 5.0, "code_ends_at_percentiles": 5.0, "correlated_noise": 2.0}
 """Million cells a second of the steps that sort, look for groups or hold covariances; all others pass ten."""
 
 

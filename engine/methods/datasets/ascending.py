@@ -19,7 +19,7 @@ from engine.methods.datasets.conditions import Condition, cells_of
 from engine.methods.datasets.joining import Joining, between, ends, row_loss
 from engine.methods.datasets.losses import certainty
 from engine.methods.datasets.recoding import Codes, Ladder, Members, combinations, group_numbers, shifts
-from engine.methods.datasets.rollup import Cells
+from engine.methods.datasets.rollup import Cells, starts
 from engine.progress import SILENT, Progress
 
 _BLOCK = 3  # columns whose digits are added up once for many combinations of steps
@@ -146,8 +146,11 @@ class _Free:
         key = self._key(steps)
         if self._narrow and self.members.each_once:
             each = np.sort(key[self._owner])  # one entry a person: k equal ones in a row are a group
-            if len(each) < k or not (each[k - 1 :] == each[: len(each) - k + 1]).any():
+            found = each[k - 1 :][each[k - 1 :] == each[: max(0, len(each) - k + 1)]]
+            if not len(found):
                 return None
+            if not conditions:
+                return _places(key, found[starts(found)])
         number = np.unique(key, return_inverse=True)[1].reshape(-1)
         holds = self._sizes(number) >= k
         for condition in conditions:
@@ -185,6 +188,12 @@ class _Free:
         of_all = np.full(len(self.codes), -1, dtype=np.int64)
         of_all[self.places] = number
         return cells_of(of_all, condition)
+
+
+def _places(key: Codes, rising: Codes) -> Codes:
+    """Return where each number stands among some rising ones, -1 for none."""
+    place = np.minimum(np.searchsorted(rising, key), len(rising) - 1)
+    return np.where(rising[place] == key, place, -1)
 
 
 def _people(group: Codes, members: Members) -> Codes:

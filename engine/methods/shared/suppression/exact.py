@@ -13,11 +13,17 @@ from scipy import sparse
 from engine.errors import InputRefused
 from engine.methods.shared.suppression import solver
 from engine.methods.shared.suppression.additive import Mask
+from engine.methods.shared.suppression.covers import Cuts
 from engine.methods.shared.suppression.pattern import Patterns
 from engine.methods.shared.suppression.task import Floats, Requirement, Task
 
 ROUNDS_WITHOUT_GAIN = 8
 SLICE = 8.0  # seconds after which the search looks up, so that it can be stopped
+FAR = 0.05  # gap above which patterns out of cuts are tried, and bounds need not be the last ones
+NEARLY = 0.01
+GOLDEN = (5**0.5 - 1) / 2  # its multiples spread costs evenly, another way each turn
+MOST_ENTRIES = 20_000_000  # of the block of all cuts: 160 MB
+TO_CUTS = 50  # of the cuts that shares break, so many are added at once
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,7 @@ def suppress(
     search.begin()
     if exact:
         search.relax()
+        search.improve()
         search.settle()
     return search.found
 
@@ -85,10 +92,11 @@ class _Search:
         self.task, self.start, self.seconds, self.tell = task, start, seconds, tell
         self.patterns = Patterns(task, self._tick)
         self.open = np.flatnonzero(~task.must & ~task.fixed)
-        self.cuts: list[Floats] = []
-        self.levels: list[float] = []
-        self.keys: set[bytes] = set()
+        self.cuts = Cuts(task, self.open)
         self.bound = 0.0
+        self.used: list[Floats] = []  # the cuts of the relaxation
+        self.master = _Master(task, self.open)
+        self.shares = task.must.astype(float)
 
     @property
     def until(self) -> float:
@@ -118,6 +126,8 @@ class _Search:
         """Keep a pattern where it is cheaper and sufficient as it is; say whether it is sufficient."""
         if self.task.cost(hidden) >= self.task.cost(self.best):
             return False
+        if self.patterns.unmet(hidden, self.patterns.wanted):
+            return False
         unmet = self.patterns.unmet(hidden, self.patterns.everything())
         self.patterns.wanted += [one for one in unmet if one not in self.patterns.wanted]
         if not unmet:
@@ -132,60 +142,107 @@ class _Search:
 
     def relax(self) -> None:
         """Solve the relaxation with cuts: its least cost is a bound."""
-        master = _Master(self.task, self.open)
-        idle, shares = 0, self.task.must.astype(float)
+        idle = 0
         while idle < ROUNDS_WITHOUT_GAIN and not self._late() and not self._closed():
-            if not self._separate(shares, self.patterns.wanted, master):
+            new = self._broken(self.shares, self.patterns.wanted)
+            if not new:
                 break
-            if not solver.solved(master.solver):
-                raise InputRefused("suppression.unsolved")
-            shares = master.shares()
-            bound = solver.objective(master.solver)
-            idle = 0 if bound > self.bound + 0.001 * max(1.0, self.task.cost(self.best)) else idle + 1
-            self.bound = max(self.bound, bound)
-        self._take(shares > 0.5)  # all shares are often whole in two dimensions
-        for start in (shares > 1 - 1e-6, self.task.must):
-            if not self._closed() and not self._late():
-                self._better(start, self.task.weights * np.maximum(1 - shares, 0.01))
+            before = self.bound
+            self._bind(new)
+            idle = 0 if self.bound > before + 0.001 * max(1.0, self.task.cost(self.best)) else idle + 1
+        self._take(self.shares > 0.5)  # all shares are often whole in two dimensions
+        for start in (self.shares > 1 - 1e-6, self.task.must):
+            if not self._closed() and not self._late() and self.found.gap <= FAR:
+                self._better(start, self.task.weights * np.maximum(1 - self.shares, 0.01))
+
+    def improve(self) -> None:
+        """Make patterns out of cuts, where what was found may be far too dear; half of the time left."""
+        until = time.monotonic() + (self.until - time.monotonic()) / 2
+        chosen, turn = np.zeros((0, len(self.open)), dtype=bool), 0
+        while self.found.gap > FAR and time.monotonic() < until and not self._late():
+            start = np.zeros(len(self.open), dtype=bool)
+            if turn % 3 == 2:  # the cheapest of what was chosen before
+                among = chosen.any(axis=0) | (self.shares[self.open] > 0.02)
+                start = self._cheapest(among, min(until - time.monotonic(), SLICE))
+            spread = 1 + 0.4 * np.modf(np.arange(1, len(self.open) + 1) * (turn + 1) * GOLDEN)[0]
+            made = self._out_of_cuts(start, spread, until)
+            if made is None:
+                return
+            chosen, turn = np.concatenate([chosen[-5:], made[None]]), turn + 1
+            while not self._late() and (broken := self._broken_at_shares()):
+                self._bind(broken)
 
     def settle(self) -> None:
         """Require whole cells; where the pattern is not sufficient, cut it off and complete it."""
+        turn = 0
         while not self._late() and not self._closed():
             left = self.until - time.monotonic()
-            shares, bound = _whole(self.task, self.open, self.cuts, self.levels, self.best, min(left, SLICE))
+            near = NEARLY if self.found.gap > FAR else 0.0
+            shares, bound = self._whole(min(left, SLICE), near=near)
             self.bound = max(self.bound, bound)
             if shares is None:
                 continue
             hidden = shares > 0.5
-            among = self.patterns.wanted
-            if not self._separate(hidden.astype(float), among, None):
+            new = self._broken(shares, self.patterns.wanted)
+            if not new:
                 unmet = self.patterns.unmet(hidden, self.patterns.everything())
                 self.patterns.wanted += [one for one in unmet if one not in self.patterns.wanted]
                 if not unmet:
                     if self.task.cost(hidden) < self.task.cost(self.best):
                         self.best = hidden
                     continue
-                self._separate(hidden.astype(float), unmet, None)
-            self._better(hidden, self.task.weights)
+                new = self._broken(shares, unmet)
+            self.used += new
+            if self.found.gap <= FAR:
+                self._better(hidden, self.task.weights)
+            elif turn % 4 == 0:
+                self._out_of_cuts(hidden[self.open], np.ones(len(self.open)), self.until)
+            turn += 1
 
-    def _separate(self, shares: Floats, among: list[Requirement], master: _Master | None) -> int:
-        """Add the cuts that a pattern breaks; return how many there were."""
-        attacker, new = self.patterns.attacker, []
-        attacker.look_at(shares)
-        for one in among:
+    def _out_of_cuts(self, start: Mask, spread: Floats, until: float) -> Mask | None:
+        """Choose cells that meet all cuts until none is broken any more; keep a cheaper pattern."""
+        costs = self.task.weights[self.open] * np.maximum(1 - self.shares[self.open], 0.05) * spread
+        chosen = start
+        while time.monotonic() < until and len(self.cuts.rows) * len(self.open) < MOST_ENTRIES:
             self._tick()
-            cut = attacker.reach(one).cut
-            if cut is not None and cut @ shares < one.level - 1e-4 * one.level:
-                row, level = cut[self.open], one.level - float(cut[self.task.must].sum())
-                row = np.minimum(row, level)
-                if level > 0 and (key := np.round(row / level, 6).tobytes()) not in self.keys:
-                    self.keys.add(key)
-                    new.append((row / level, 1.0))
-        self.cuts += [row for row, _ in new]
-        self.levels += [level for _, level in new]
-        if master is not None and new:
-            master.add([row for row, _ in new])
-        return len(new)
+            chosen = self.cuts.cover(chosen, costs)
+            hidden = self.task.must.copy()
+            hidden[self.open] = chosen
+            if self._broken(hidden.astype(float), self.patterns.wanted):
+                continue
+            known = len(self.patterns.wanted)
+            if self._take(hidden) or len(self.patterns.wanted) == known:
+                return chosen
+        return None
+
+    def _broken(self, shares: Floats, among: list[Requirement]) -> list[Floats]:
+        return self.cuts.separate(shares, among, self.patterns.attacker, self._tick)
+
+    def _broken_at_shares(self) -> list[Floats]:
+        """Return the known cuts that the shares break most."""
+        short = 1.0 - self.cuts.block @ self.shares[self.open]
+        most = np.argsort(-short, kind="stable")[:TO_CUTS]
+        return [self.cuts.rows[row] for row in most[short[most] > 1e-4].tolist()]
+
+    def _bind(self, new: list[Floats]) -> None:
+        """Add cuts to the relaxation and solve it."""
+        self.used += new
+        self.master.add(new)
+        if not solver.solved(self.master.solver):
+            raise InputRefused("suppression.unsolved")
+        self.shares = self.master.shares()
+        self.bound = max(self.bound, solver.objective(self.master.solver))
+
+    def _cheapest(self, among: Mask, seconds: float) -> Mask:
+        """Return a cheap choice of some cells that meets all cuts; none where it was not found in time."""
+        shares, _ = _whole(
+            self.task, self.open, self.cuts.block, self.best, seconds, near=NEARLY, among=among
+        )
+        return np.zeros(len(among), dtype=bool) if shares is None else shares[self.open] > 0.5
+
+    def _whole(self, seconds: float, *, near: float) -> tuple[Floats | None, float]:
+        used = np.array(self.used).reshape(-1, len(self.open))
+        return _whole(self.task, self.open, used, self.best, seconds, near=near)
 
 
 class _Master:
@@ -263,22 +320,33 @@ def _bridgeless(task: Task, open_cells: np.ndarray) -> tuple[sparse.csr_array, F
 
 
 def _whole(
-    task: Task, open_cells: np.ndarray, cuts: list[Floats], levels: list[float], best: Mask, seconds: float
+    task: Task,
+    open_cells: np.ndarray,
+    cuts: Floats,
+    best: Mask,
+    seconds: float,
+    *,
+    near: float = 0.0,
+    among: Mask | None = None,
 ) -> tuple[Floats | None, float]:
-    """Return a cheapest choice of whole cells under the cuts, None where time ran out, and the bound."""
+    """Return a cheapest choice of whole cells under the cuts, None where time ran out, and the bound.
+
+    ``near`` is how far from the cheapest it may be, ``among`` the only open cells that are hidden.
+    """
     rows, low = _bridgeless(task, open_cells)
-    block = sparse.vstack([rows, sparse.csr_array(np.array(cuts))], format="csr") if cuts else rows
-    low = np.concatenate([low, np.array(levels)])
+    block = sparse.vstack([rows, sparse.csr_array(cuts)], format="csr") if len(cuts) else rows
+    low = np.concatenate([low, np.ones(len(cuts))])
     count = len(open_cells)
+    most = np.ones(count) if among is None else among.astype(np.float64)
     master = solver.model(
         block,
         rows=(low, np.full(len(low), np.inf)),
-        columns=(np.zeros(count), np.ones(count)),
+        columns=(np.zeros(count), most),
         costs=task.weights[open_cells],
         whole=True,
     )
-    master.setOptionValue("time_limit", seconds)
-    master.setOptionValue("mip_rel_gap", 0.0)
+    master.setOptionValue("time_limit", max(0.0, seconds))
+    master.setOptionValue("mip_rel_gap", near)
     master.setOptionValue("objective_bound", task.cost(best) + 1e-6)
     master.run()
     bound = float(master.getInfo().mip_dual_bound)

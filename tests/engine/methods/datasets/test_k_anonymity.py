@@ -140,6 +140,26 @@ def test_the_example_is_made_verified_and_true(tmp_path):
     assert evidence["promise"]["kind"] == "k_anonymity" and evidence["promise"]["epsilon"] is None
 
 
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"k": 90_000}, "grouping.too_few"),
+        ({"k": 90_000, "recoding": "groups", "several_rows": "as_a_set"}, "grouping.too_few"),
+        ({"distinct_l": 900}, "grouping.not_fulfilled"),
+        ({"k": 300, "average_risk": "0.0001", "most_left_out": 0}, "grouping.too_many_left_out"),
+    ],
+)
+def test_what_cannot_be_made_is_said_before_anything_is_written(given, code, tmp_path):
+    plan = Plan.loads(EXAMPLE.read_text())
+    plan = replace(plan, parameters={**plan.parameters, **given})
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    with pytest.raises(InputRefused) as caught:
+        run(plan, out=tmp_path / "out", ledger=ledger, base=EXAMPLE.parent)
+    assert caught.value.code == code and all(explain(caught.value))
+    assert not (tmp_path / "out").exists()
+    assert [path.name for path in tmp_path.iterdir() if "ledger" not in path.name] == []
+
+
 ILL = Schema(
     (
         Column("age", Role.IDENTIFYING, Kind.INTEGER, hierarchy=Hierarchy(bands=(5, 20))),

@@ -1,0 +1,106 @@
+"""Patterns made out of cuts: they meet all of them, hide nothing for nothing, and hold from outside."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from engine.methods.shared.suppression import exact, pattern
+from engine.methods.shared.suppression.additive import Mask
+from engine.methods.shared.suppression.covers import Cuts
+from engine.methods.shared.suppression.exact import suppress
+from engine.methods.shared.suppression.small_cells import Rules
+from engine.methods.shared.suppression.task import Task
+from tests.engine.methods.shared.test_suppression import (
+    large_task,
+    published,
+    random_counts,
+    task_of,
+    too_narrow,
+)
+
+SHAPE = (5, 4, 3)
+
+
+def drawn(seed: int, *, alone: bool = True) -> Task:
+    return task_of(random_counts(SHAPE, np.random.default_rng(seed), mean=20), Rules(5, alone=alone))
+
+
+def searching(task: Task, seconds: float = 60.0) -> exact._Search:
+    search = exact._Search(task, time.monotonic(), seconds, lambda share: None)
+    assert search.patterns.is_possible()
+    return search
+
+
+def holds(task: Task, hidden: Mask) -> bool:
+    table = published(task, SHAPE, hidden, 1)
+    return not too_narrow(task, table, table.intervals())
+
+
+def test_cells_meet_all_cuts_and_none_is_there_for_nothing() -> None:
+    task = drawn(0)
+    cuts = Cuts(task, np.arange(4))
+    cuts.rows += [np.array(row) for row in ([1, 1, 0, 0], [0, 0.5, 0.5, 1], [0.0, 1, 1, 0])]
+    costs = np.array([1.0, 1.0, 1.0, 5.0])
+    chosen = cuts.cover(np.zeros(4, dtype=bool), costs)
+    assert (cuts.block @ chosen >= 1).all() and chosen.tolist() == [False, True, True, False]
+    for cell in np.flatnonzero(chosen):
+        fewer = chosen.copy()
+        fewer[cell] = False
+        assert (cuts.block @ fewer < 1).any()
+    kept = cuts.cover(np.array([True, False, True, False]), costs)  # what is there already stays if needed
+    assert (cuts.block @ kept >= 1).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_pattern_out_of_cuts_holds_from_outside(seed: int) -> None:
+    task = drawn(seed, alone=bool(seed % 2))
+    search = searching(task)
+    search.best = ~task.fixed  # everything: any pattern is cheaper
+    first = task.cost(search.best)
+    chosen = search._out_of_cuts(
+        np.zeros(len(search.open), dtype=bool), np.ones(len(search.open)), search.until
+    )
+    assert chosen is not None and task.cost(search.best) < first
+    hidden = task.must.copy()
+    hidden[search.open] = chosen
+    assert (hidden == search.best).all() and holds(task, hidden)
+    assert not search.patterns.unmet(hidden, search.patterns.everything())
+    # Every pattern that holds meets every cut
+    for other in (suppress(task, seconds=0.0, exact=False).hidden, ~task.fixed):
+        assert (search.cuts.block @ other[search.open] >= 1 - 1e-6).all()
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_what_is_made_out_of_cuts_is_never_dearer_and_the_bound_stays_below(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against the search that goes on until it is proven."""
+    task = drawn(seed, alone=False)
+    proven = suppress(task, seconds=60)
+    assert proven.gap == 0
+    monkeypatch.setattr(exact, "FAR", -1.0)  # as if it were always far
+    search = searching(task, 4.0)
+    search.begin()
+    search.relax()
+    before = search.found
+    search.improve()
+    assert before.bound - 1e-6 <= search.found.bound <= proven.cost + 1e-6
+    assert proven.cost - 1e-6 <= search.found.cost <= before.cost and holds(task, search.best)
+
+
+@pytest.mark.benchmark
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_seven_hundred_cells_in_three_dimensions_are_near_the_cheapest_after_a_minute(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A minute of processor time: others may be at work on the machine."""
+    for module in (exact, pattern):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=time.process_time))
+    task = large_task((10, 10, 5), seed)
+    found = suppress(task, seconds=60)
+    print(f"{task.size} cells, {len(task.primary)} small: cost {found.cost:.0f}, gap {found.gap:.3f}")
+    assert found.gap <= 0.2
