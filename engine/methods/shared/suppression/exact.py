@@ -18,9 +18,11 @@ from engine.methods.shared.suppression.pattern import Patterns
 from engine.methods.shared.suppression.task import Floats, Requirement, Task
 
 ROUNDS_WITHOUT_GAIN = 8
+TURNS_WITHOUT_GAIN = 3
 SLICE = 8.0  # seconds after which the search looks up, so that it can be stopped
 FAR = 0.05  # gap above which patterns out of cuts are tried, and bounds need not be the last ones
 NEARLY = 0.01
+AT_ONCE = 1.0  # seconds
 GOLDEN = (5**0.5 - 1) / 2  # its multiples spread costs evenly, another way each turn
 MOST_ENTRIES = 20_000_000  # of the block of all cuts: 160 MB
 TO_CUTS = 50  # of the cuts that shares break, so many are added at once
@@ -82,7 +84,10 @@ def suppress(
     search.begin()
     if exact:
         search.relax()
-        search.improve()
+        if search.is_hard():
+            search.improve()
+        else:
+            search.complete()
         search.settle()
     return search.found
 
@@ -94,6 +99,7 @@ class _Search:
         self.open = np.flatnonzero(~task.must & ~task.fixed)
         self.cuts = Cuts(task, self.open)
         self.bound = 0.0
+        self.hard = False
         self.used: list[Floats] = []  # the cuts of the relaxation
         self.master = _Master(task, self.open)
         self.shares = task.must.astype(float)
@@ -151,15 +157,28 @@ class _Search:
             self._bind(new)
             idle = 0 if self.bound > before + 0.001 * max(1.0, self.task.cost(self.best)) else idle + 1
         self._take(self.shares > 0.5)  # all shares are often whole in two dimensions
+
+    def is_hard(self) -> bool:
+        """Say whether much may be saved and the cheapest whole cells under the cuts are not found at once."""
+        if self.found.gap <= FAR or self._late():
+            return False
+        shares, bound = self._whole(AT_ONCE, near=0.0)
+        self.bound = max(self.bound, bound)
+        self.hard = shares is None or bound < self.task.cost(shares > 0.5) * (1 - 1e-6)
+        return self.hard
+
+    def complete(self) -> None:
+        """Complete what the relaxation would hide."""
         for start in (self.shares > 1 - 1e-6, self.task.must):
-            if not self._closed() and not self._late() and self.found.gap <= FAR:
+            if not self._closed() and not self._late():
                 self._better(start, self.task.weights * np.maximum(1 - self.shares, 0.01))
 
     def improve(self) -> None:
         """Make patterns out of cuts, where what was found may be far too dear; half of the time left."""
         until = time.monotonic() + (self.until - time.monotonic()) / 2
-        chosen, turn = np.zeros((0, len(self.open)), dtype=bool), 0
-        while self.found.gap > FAR and time.monotonic() < until and not self._late():
+        chosen, turn, idle = np.zeros((0, len(self.open)), dtype=bool), 0, 0
+        while idle < TURNS_WITHOUT_GAIN and self.found.gap > FAR and time.monotonic() < until:
+            before = self.found
             start = np.zeros(len(self.open), dtype=bool)
             if turn % 3 == 2:  # the cheapest of what was chosen before
                 among = chosen.any(axis=0) | (self.shares[self.open] > 0.02)
@@ -169,21 +188,22 @@ class _Search:
             if made is None:
                 return
             chosen, turn = np.concatenate([chosen[-5:], made[None]]), turn + 1
-            while not self._late() and (broken := self._broken_at_shares()):
+            while not self._late() and (broken := self._known(self.shares)):
                 self._bind(broken)
+            idle = 0 if self.found.gap < before.gap else idle + 1
 
     def settle(self) -> None:
         """Require whole cells; where the pattern is not sufficient, cut it off and complete it."""
         turn = 0
         while not self._late() and not self._closed():
             left = self.until - time.monotonic()
-            near = NEARLY if self.found.gap > FAR else 0.0
+            near = NEARLY if self.hard and self.found.gap > FAR else 0.0
             shares, bound = self._whole(min(left, SLICE), near=near)
             self.bound = max(self.bound, bound)
             if shares is None:
                 continue
             hidden = shares > 0.5
-            new = self._broken(shares, self.patterns.wanted)
+            new = self._known(shares) + self._broken(shares, self.patterns.wanted)
             if not new:
                 unmet = self.patterns.unmet(hidden, self.patterns.everything())
                 self.patterns.wanted += [one for one in unmet if one not in self.patterns.wanted]
@@ -193,7 +213,7 @@ class _Search:
                     continue
                 new = self._broken(shares, unmet)
             self.used += new
-            if self.found.gap <= FAR:
+            if not self.hard:
                 self._better(hidden, self.task.weights)
             elif turn % 4 == 0:
                 self._out_of_cuts(hidden[self.open], np.ones(len(self.open)), self.until)
@@ -218,9 +238,9 @@ class _Search:
     def _broken(self, shares: Floats, among: list[Requirement]) -> list[Floats]:
         return self.cuts.separate(shares, among, self.patterns.attacker, self._tick)
 
-    def _broken_at_shares(self) -> list[Floats]:
-        """Return the known cuts that the shares break most."""
-        short = 1.0 - self.cuts.block @ self.shares[self.open]
+    def _known(self, shares: Floats) -> list[Floats]:
+        """Return the known cuts that a pattern breaks most."""
+        short = 1.0 - self.cuts.block @ shares[self.open]
         most = np.argsort(-short, kind="stable")[:TO_CUTS]
         return [self.cuts.rows[row] for row in most[short[most] > 1e-4].tolist()]
 
