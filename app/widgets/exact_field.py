@@ -17,6 +17,7 @@ from engine import texts
 from engine.numbers import exact, written
 
 STEPS = 600
+AROUND, WIDEST = 24, 140  # pixels: what a field leaves beside its text, and how wide it may become
 
 
 def read(text: str) -> Fraction | None:
@@ -54,6 +55,7 @@ class ExactField(QLineEdit):
         super().__init__(parent)
         self.setAccessibleName(name)
         self.smallest, self.largest, self.whole = smallest, largest, whole
+        self._least = width
         self.setFixedWidth(width)
         self.setProperty("look", "compact")
         self._shown: Fraction | None = None
@@ -72,6 +74,8 @@ class ExactField(QLineEdit):
     def _write(self, value: Fraction | None) -> None:
         with QSignalBlocker(self):
             self.setText("" if value is None else shown(value))
+        needed = self.fontMetrics().horizontalAdvance(self.text()) + AROUND
+        self.setFixedWidth(max(self._least, min(needed, WIDEST)))
         self._mark(False)
 
     def _finish(self) -> None:

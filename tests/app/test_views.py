@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from app.jobs import JobRunner
 from app.theme import text_font, theme
 from app.widgets.bar_list import Bar, BarList
 from app.widgets.cards import NumberCard
+from app.widgets.exact_field import ExactField
 from app.widgets.figures import Figures
 from app.widgets.table_view import LinesDelegate
 from app.widgets.views import ViewCard, explain, make_view
@@ -219,3 +221,13 @@ def test_numbers_among_hidden_cells_stand_to_the_right(qtbot: Any, runner: JobRu
     model = widget.findChild(QTableView).model()
     assert model.numeric == {1}
     assert [model.index(row, 1).data() for row in range(3)] == ["hidden", "64", "hidden"]
+
+
+def test_a_field_is_as_wide_as_the_number_that_it_shows(qtbot: Any) -> None:
+    """The first digit of 0.0005 was cut."""
+    field = ExactField("ε", width=58)
+    qtbot.addWidget(field)
+    for number in (Fraction(1, 2), Fraction(5, 10_000), Fraction(1_234_567), Fraction(1, 2)):
+        field.show_number(number)
+        assert field.width() >= field.fontMetrics().horizontalAdvance(field.text()) + 22
+    assert field.width() == 58
