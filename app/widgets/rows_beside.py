@@ -56,7 +56,7 @@ class RowsBeside(Card):
             return
         rows, columns = range(len(found.after)), range(len(found.columns))
         marked = {(row, column) for row in rows for column in columns if found.changed(row, column)}
-        cells = len(rows) * len(columns)
+        cells = sum(cell is not None for row in found.before for cell in row)
         told = {"rows": len(rows), "of": found.rows, "changed": len(marked), "cells": cells}
         self.note.say(words.say("app.release.beside.note", **told))
         written = {

@@ -33,8 +33,9 @@ class Beside:
     rows: int
 
     def changed(self, row: int, column: int) -> bool:
-        """Whether a cell reads otherwise than it did."""
-        return self.before[row][column] != self.after[row][column]
+        """Whether a cell reads otherwise than it did; never in a column that the table does not have."""
+        before = self.before[row][column]
+        return before is not None and before != self.after[row][column]
 
 
 def beside(release: Release, used: Mapping[str, Table], schemas: Mapping[str, Schema]) -> Beside | None:

@@ -71,6 +71,7 @@ def test_a_column_that_the_table_does_not_have_stands_beside_nothing(tmp_path: P
     name = plan.parameters.get("pseudonym", "pseudonym")
     place = found.columns.index(name)
     assert {row[place] for row in found.before} == {None}
+    assert not any(found.changed(row, place) for row in range(MOST_ROWS))  # a new column changes no cell
 
 
 def test_what_was_not_made_of_single_rows_has_nothing_beside_it(tmp_path: Path) -> None:
