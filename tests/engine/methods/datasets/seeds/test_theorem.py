@@ -164,8 +164,8 @@ def test_rows_are_drawn_with_the_likelihood_that_is_computed():
     assert (np.abs(counts - n * exact) <= 5 * deviation + 1e-9).all()
 
 
-@pytest.mark.parametrize("ratio", [Fraction(1), Fraction(2)])
-def test_what_leaves_has_the_probability_that_was_enumerated(ratio):
+def furthest(ratio):
+    """Return by how many standard deviations the rows that leave are off what was enumerated, the worst."""
     model, universe = column_model((2, 2, 2), 1, 2, 3), everything((2, 2, 2))
     seeds = universe[[0, 0, 1, 5, 5, 5, 6]]
     test = SeededRows(4, 1, Fraction(1, 2), ratio, Fraction(1, 4), Fraction(0), count=40_000)
@@ -173,7 +173,49 @@ def test_what_leaves_has_the_probability_that_was_enumerated(ratio):
     alone = np.array([of_model_alone(model, y) for y in universe])
     exact = released(seeds, tables(universe, seeds, model), alone, test)
     counts = np.bincount(rows @ [4, 2, 1], minlength=8)
-    assert (np.abs(counts - test.count * exact) <= 5 * np.sqrt(test.count * exact * (1 - exact))).all()
+    return (np.abs(counts - test.count * exact) / np.sqrt(test.count * exact * (1 - exact))).max()
+
+
+@pytest.mark.parametrize("ratio", [Fraction(1), Fraction(2)])
+def test_what_leaves_has_the_probability_that_was_enumerated(ratio):
+    assert furthest(ratio) <= 5
+
+
+def steeper(scores, test, noise):
+    return passes(scores, replace(test, rate=4 * test.rate), noise)
+
+
+def sharp(scores, test, noise):
+    return scores >= test.threshold
+
+
+def lower(scores, test, noise):
+    return passes(scores, replace(test, threshold=2), noise)
+
+
+def all_of_them(scores, test, noise):
+    return np.ones(len(scores), dtype=bool)
+
+
+def never_alone(seeds, test, n, noise):
+    return noise.uniform_below(seeds, n)
+
+
+MUTANTS = [
+    ("passes", steeper),
+    ("passes", sharp),
+    ("passes", lower),
+    ("passes", all_of_them),
+    ("_sources", never_alone),
+    ("score", lambda crowd, test: crowd.counts.sum(axis=1)),
+]
+
+
+@pytest.mark.parametrize(("name", "mutant"), MUTANTS)
+@pytest.mark.parametrize("ratio", [Fraction(1), Fraction(2)])
+def test_another_test_than_the_one_that_is_paid_for_is_found(name, mutant, ratio, monkeypatch):
+    monkeypatch.setattr(making, name, mutant)
+    assert furthest(ratio) > 6
 
 
 def test_the_threshold_is_not_sharp_and_has_a_floor():
