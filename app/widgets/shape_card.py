@@ -56,6 +56,8 @@ class ShapeCard(Card):
             return
         tables, drawn = shapes(mock, rows=rows)
         self.is_drawn = bool(drawn)
+        if mock.kept is not None:
+            self._kept(mock)
         for lines in tables:
             self._table(lines)
         for view in drawn[:MOST_DRAWN]:
@@ -70,6 +72,14 @@ class ShapeCard(Card):
                 meaning = words.label(artefact.meaning)
                 text = words.say("app.preview.shape.file", file=artefact.files[0], meaning=meaning)
                 self._parts.addWidget(Prose(text))
+
+    def _kept(self, mock: Any) -> None:
+        """Say how far the method was off where all is known: on the people who were invented."""
+        shares = {name: f"{100 * value:.2g}" for name, value in vars(mock.kept).items()}
+        name = "relates" if mock.kept.relates else "apart"
+        said = Prose(words.say(f"app.preview.shape.kept.{name}", people=mock.people, **shares), pixels=13)
+        said.setObjectName("shape-kept")
+        self._parts.addWidget(said)
 
     def _table(self, lines: Lines) -> None:
         name = QLabel(lines.file)

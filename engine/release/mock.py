@@ -18,7 +18,7 @@ import pandas as pd
 
 from engine.errors import Cancelled
 from engine.methods.kinds import Shape
-from engine.methods.protocol import Artefact, Source
+from engine.methods.protocol import MAIN, Artefact, Rows, Source, TableArtefact
 from engine.numbers import written
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
@@ -31,12 +31,36 @@ from engine.table.declared import as_declared
 from engine.table.fingerprint import Fingerprints
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
+from engine.utility import scattered
+from engine.utility.distances import Scale, classes_of, distances
 from engine.views import View
 
 UNKNOWN, MOST = 1_000, 50_000
 """How many people are invented where nobody declared a number, and at most."""
 MOST_ROWS = 1_000  # where rows leave, a short table shows as much
 WORDS = 3  # different words in a column of which nothing was declared
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How far rows that the method invented are from the people whom it was tried on, nobody's either.
+
+    Parameters
+    ----------
+    one_way, two_way
+        Mean total variation distance of single columns and of pairs, 0 to 1.
+    apart
+        That of pairs, had every column been drawn exactly and by itself.
+    """
+
+    one_way: float
+    two_way: float
+    apart: float
+
+    @property
+    def relates(self) -> bool:
+        """Whether pairs are nearer than without any relation between columns."""
+        return self.two_way < self.apart
 
 
 @dataclass(frozen=True)
@@ -49,11 +73,14 @@ class Mock:
         As a release of invented people has them.
     people
         How many were invented.
+    kept
+        For rows that are invented under a privacy level: how far they were off.
     """
 
     artefacts: tuple[Artefact, ...]
     views: tuple[View, ...]
     people: int
+    kept: Kept | None = None
 
 
 def mock(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Mock | None:
@@ -77,7 +104,9 @@ def mock(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Moc
     Notes
     -----
     Values of declared columns are spread unevenly over what was declared; columns of which nothing was
-    declared hold words that stand for any. No figure says anything about the table.
+    declared hold words that stand for any. No figure says anything about the table. Where rows are invented
+    under a privacy level, every second person has the same rank in all columns, so that there is something
+    to keep: how far the method is off then depends on sizes, level and number of people, as it will.
     """
     try:
         checked = check(plan, base=base)
@@ -86,10 +115,13 @@ def mock(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Moc
             return (
                 None  # what others protected, and visits that go on from an earlier one, cannot be invented
             )
-        people = _people(plan, leaves_rows=checked.method.rows != "none")
+        is_tried = checked.method.rows is Rows.SYNTHETIC and checked.promise.loss is not None
+        people = _people(plan, leaves_rows=checked.method.rows is not Rows.NONE and not is_tried)
         read = [one for one in checked.sources if one.required or one.name in plan.schemas]
         prepared = {
-            one.name: _prepared(one, plan.prepared(one.name), people if one.shape.is_private else 10 * people)
+            one.name: _prepared(
+                one, plan.prepared(one.name), people if one.shape.is_private else 10 * people, alike=is_tried
+            )
             for one in read  # a public table is of more people than the custodian's
         }
         with tempfile.TemporaryDirectory(prefix="custos-") as folder:
@@ -98,17 +130,33 @@ def mock(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Moc
         raise
     except Exception:
         return None  # a picture that fails must never stand in the way
-    return Mock(release.artefacts, release.views, people)
+    kept = _kept(prepared[MAIN], release.artefacts) if is_tried and MAIN in prepared else None
+    return Mock(release.artefacts, release.views, people, kept)
+
+
+def _kept(tried: PreparedTable, artefacts: tuple[Artefact, ...]) -> Kept | None:
+    """Compare the rows that were invented with those that they were invented from."""
+    made = next((one.frame for one in artefacts if isinstance(one, TableArtefact)), None)
+    rows = tried.table.rows()
+    names = [] if made is None else [str(name) for name in made if name in rows]
+    if made is None or not names or not len(made):
+        return None
+    scales = [Scale.of(rows[name], tried.schema.column(name)) for name in names]
+    own = classes_of(rows, scales)
+    mixed = {name: codes[scattered.order(len(rows), at)] for at, (name, codes) in enumerate(own.items())}
+    found = distances(classes_of(made, scales), own)
+    return Kept(found.mean_one_way, found.mean_two_way, distances(mixed, own).mean_two_way)
 
 
 def _people(plan: Plan, *, leaves_rows: bool) -> int:
-    people = UNKNOWN if plan.people is None else plan.people
+    told = plan.parameters.get("about_rows")  # what a method that invents rows was told of
+    people = told if isinstance(told, int) and told > 0 else plan.people or UNKNOWN
     return max(1, min(people, MOST_ROWS if leaves_rows else MOST))
 
 
-def _prepared(source: Source, schema: Schema, people: int) -> PreparedTable:
+def _prepared(source: Source, schema: Schema, people: int, *, alike: bool = False) -> PreparedTable:
     columns = {
-        column.name: _cells(column, people, place)
+        column.name: _cells(column, people, place, alike=alike)
         for place, column in enumerate(schema.columns)
         if column.role is not Role.DROPPED
     }
@@ -117,16 +165,23 @@ def _prepared(source: Source, schema: Schema, people: int) -> PreparedTable:
     return PreparedTable(invented, schema, (), source.name, "", people, nobody, invented.names)
 
 
-def _cells(column: Column, people: int, place: int) -> list[str]:
-    """Return invented cells, as written. Each column goes its own way through its values."""
+def _cells(column: Column, people: int, place: int, *, alike: bool = False) -> list[str]:
+    """Return invented cells, as written. Each column goes its own way through its values.
+
+    ``alike``: but for every second person, who has the same rank in all of them.
+    """
     if column.role in (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER):
         return [str(100_001 + row) for row in range(people)]
-    share = np.modf(np.arange(1, people + 1) * math.sqrt(_PRIMES[place % len(_PRIMES)]))[0]
+    rows = np.arange(1, people + 1)
+    share = np.modf(rows * math.sqrt(_PRIMES[place % len(_PRIMES)]))[0]
+    if alike:
+        share[::2] = np.modf(rows[::2] * _GOLDEN)[0]
     share = share**1.5  # early values are more frequent than late ones
     values = _values(column)
     return [values[at] for at in np.minimum((share * len(values)).astype(int), len(values) - 1)]
 
 
+_GOLDEN = (math.sqrt(5) - 1) / 2
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 
 

@@ -11,6 +11,7 @@ import pytest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
 from app import flow
+from app.widgets.prose import Prose
 from app.widgets.views.table import TableBody
 from app.window import Window
 from engine.methods.protocol import Budget
@@ -120,3 +121,24 @@ def test_what_is_said_beside_the_table_begins_where_it_begins(at: Any) -> None:
     page = at("preview", parameters={"columns": ["gender", "readmitted"], "extra_cells": "left_out"})
     assert page.exact.isVisible() and page.exact.x() > page.shape.x() + page.shape.width() // 2
     assert page.exact.y() == page.shape.y()
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_invented_rows_are_tried_before_they_are_paid_for(
+    window: Window, qtbot: Any, tmp_path: Path, few: bool
+) -> None:
+    """A sentence says what can be released usefully, another how far the method was off on invented people."""
+    plan = example_plan("datasets.network", tmp_path)
+    window.study.open_plan(plan)
+    window.study.decide(budget=replace(plan.budget, epsilon=Fraction(1, 20) if few else Fraction(1, 2)))
+    for step in flow.path(window.study.state):
+        window.go(step)
+        settle(qtbot, window)
+        if step == "preview":
+            break
+    page = window.page("preview")
+    about = f"{plan.parameters['about_rows']:,}"
+    assert page.verdict.sentence.plain().startswith(f"With about {about} rows and ε = ")
+    assert ("only single columns" in page.verdict.sentence.plain()) == few
+    said = page.shape.findChild(Prose, "shape-kept").plain()
+    assert f"{about} invented people" in said and ("is lost" in said) == few

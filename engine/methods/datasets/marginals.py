@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from engine.methods.datasets.marginal_model.rounds import Learnt, learn
 from engine.methods.datasets.marginal_model.sampling import rows_of
 from engine.methods.datasets.marginal_model.schedule import Schedule
 from engine.methods.datasets.synthesis.invented import invented_entry, invented_rows
+from engine.methods.datasets.synthesis.misplaced import expected, misplaced
+from engine.methods.filling import USELESS, Judged
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -167,9 +170,19 @@ class Marginals(Method):
             pair = _accuracy(schedule, schedule.pair)
             label = Text(f"{WORDS}.numbers.count.pair")
             errors.append(Expected(label, "invented", None, pair.median, pair.limit, unit))
-        verdict = "only_single" if schedule.only_single else "little" if schedule.is_thin else "pairs"
+        errors.append(expected(Text(f"{WORDS}.numbers.share.label"), _off_alone(schedule)))
+        if off := _off_in_pairs(schedule):
+            errors.append(expected(Text(f"{WORDS}.numbers.share.pair"), off))
         told = {"rows": round(schedule.rows_per_deviation, 1), "pairs": schedule.pairs}
-        return Forecast(tuple(errors), notes=(*cap_notes(request), Text(f"{WORDS}.notes.{verdict}", told)))
+        note = Text(f"{WORDS}.notes.{_verdict(schedule)}", told)
+        return Forecast(tuple(errors), notes=(*cap_notes(request), note))
+
+    def judged(self, request: Request, people: int | None) -> Judged:
+        schedule, epsilon = self.schedule(request), float(required(request).epsilon)
+        off = _off_alone(schedule)[0]
+        told = {"rows": schedule.about_rows, "epsilon": epsilon, "off": 100 * off}
+        verdict = "nothing" if 1 - off < USELESS else _verdict(schedule)
+        return Judged(1 - off, Text(f"{WORDS}.judged.{verdict}", told))
 
     # --- release -----------------------------------------------------------------------------------
 
@@ -235,6 +248,25 @@ def _not_released(request: Request) -> list[Problem]:
 
 def _impossible(columns: tuple[ColumnCells, ...], rules: Rules) -> dict[Attributes, Mask]:
     return impossible_pairs(columns, rules, most_cells=MOST_IN_RULES)
+
+
+def _verdict(schedule: Schedule) -> str:
+    return "only_single" if schedule.only_single else "little" if schedule.is_thin else "pairs"
+
+
+def _off_alone(schedule: Schedule) -> tuple[float, float]:
+    """Return the share of rows that the noise puts into a wrong cell of a column."""
+    deviations = [schedule.deviation(scale) for scale in schedule.single]
+    return misplaced(schedule.sizes, deviations, schedule.about_rows)
+
+
+def _off_in_pairs(schedule: Schedule) -> tuple[float, float] | None:
+    """Return the same of a pair that is measured, the mean of all that could be; None where none is."""
+    cells = [one * other for one, other in combinations(schedule.sizes, 2)]
+    cells = [size for size in cells if size <= schedule.most_cells]
+    if not schedule.pairs or not cells:
+        return None
+    return misplaced(cells, [schedule.deviation(schedule.pair)] * len(cells), schedule.about_rows)
 
 
 def _accuracy(schedule: Schedule, scale: Fraction) -> Accuracy:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import sqrt
 
 import numpy as np
 
 from engine.methods.budget import budget_problems, required
 from engine.methods.datasets.bayes_network.learning import Network as Learnt
 from engine.methods.datasets.bayes_network.learning import learn
-from engine.methods.datasets.bayes_network.shares import Shares
+from engine.methods.datasets.bayes_network.shares import MOST_GROUPS, Shares
 from engine.methods.datasets.synthesis.invented import invented_table
+from engine.methods.datasets.synthesis.misplaced import expected, misplaced
+from engine.methods.filling import USELESS, Judged
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -120,11 +123,17 @@ class Network(Method):
         accuracy = laplace_accuracy(noise.scale, count=1)
         label, unit = Text(f"{WORDS}.numbers.count.label"), counted_unit(request)
         error = Expected(label, "invented", None, accuracy.median, accuracy.limit, unit)
-        cells = int(shares.room(request.values["about_rows"]))
-        smallest = sorted(shares.sizes)[:2]
-        verdict = "alone" if len(smallest) < 2 or cells < smallest[0] * min(smallest[1], 8) else "together"
+        off = expected(Text(f"{WORDS}.numbers.share.label"), _off(shares, request.values["about_rows"]))
+        verdict, cells = _verdict(shares, request.values["about_rows"])
         note = Text(f"{WORDS}.notes.{verdict}", {"cells": cells})
-        return Forecast((error,), notes=(*cap_notes(request), note))
+        return Forecast((error, off), notes=(*cap_notes(request), note))
+
+    def judged(self, request: Request, people: int | None) -> Judged:
+        shares, rows = self.shares(request), request.values["about_rows"]
+        off = _off(shares, rows)[0]
+        verdict = "nothing" if 1 - off < USELESS else _verdict(shares, rows)[0]
+        told = {"rows": rows, "epsilon": float(shares.epsilon), "off": 100 * off}
+        return Judged(1 - off, Text(f"{WORDS}.judged.{verdict}", told))
 
     # --- release -----------------------------------------------------------------------------------
 
@@ -146,6 +155,20 @@ class Network(Method):
         artefact = invented_table(columns, drawn, context.noise)
         views = (_parents_view(learnt, request.values["columns"], self.shares(request)),)
         return Release((artefact,), self.cost(request), views)
+
+
+def _verdict(shares: Shares, rows: int) -> tuple[str, int]:
+    """Say whether there is room for a column and a parent, and of how many cells."""
+    cells, smallest = int(shares.room(rows)), sorted(shares.sizes)[:2]
+    is_alone = len(smallest) < 2 or cells < smallest[0] * min(smallest[1], MOST_GROUPS)
+    return "alone" if is_alone else "together", cells
+
+
+def _off(shares: Shares, rows: int) -> tuple[float, float]:
+    """Return the share of rows in a wrong cell of a column, which adds up the lines of its table."""
+    room = shares.room(rows) if shares.choices else 0
+    deviations = [shares.deviation * sqrt(max(1.0, room / size)) for size in shares.sizes]
+    return misplaced(shares.sizes, deviations, rows)
 
 
 def _parents_view(learnt: Learnt, names: tuple[str, ...], shares: Shares) -> TableView:

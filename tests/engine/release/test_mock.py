@@ -248,3 +248,32 @@ def test_a_group_without_information_has_no_bar():
 def test_bars_name_their_columns_where_there_are_several():
     counted = next(view for view in mock(example("statistics.counts")).views if view.kind == "bars")
     assert counted.labels[0] == "gender: Female · age: [0-10)"
+
+
+# --- rows that are invented under a privacy level -------------------------------------------------
+
+
+@pytest.mark.parametrize("method_id", ["datasets.marginals", "datasets.network"])
+def test_the_error_of_invented_rows_is_found_by_trying(method_id):
+    """It falls with the level; relations are lost where the level is low and people are few."""
+
+    def kept(epsilon, rows):
+        plan = example(method_id)
+        plan = replace(
+            plan,
+            budget=replace(plan.budget, epsilon=Fraction(epsilon)),
+            parameters={**plan.parameters, "about_rows": rows},
+        )
+        found = mock(plan)
+        assert found.people == rows and found.kept is not None
+        return found.kept
+
+    few, many = kept("1/10", 2139), kept(20, 2139)
+    assert not few.relates and many.relates
+    assert many.one_way < few.one_way and many.two_way < few.two_way / 2
+    assert 0.2 < few.apart < 0.5  # there is something to keep
+
+
+def test_only_rows_invented_under_a_level_are_tried():
+    assert mock(example("statistics.counts")).kept is None
+    assert mock(example("datasets.imputation")).kept is None
