@@ -303,11 +303,15 @@ Artefact = TableArtefact | ModelArtefact | DocumentArtefact | FileArtefact
 
 @dataclass(frozen=True)
 class Inside:
-    """What a method says to the custodian alone; ``files`` (name → content): keys of pseudonyms, say."""
+    """What a method says to the custodian alone; ``files`` (name → content): keys of pseudonyms, say.
+
+    ``untested``: rows as they were before a test let some of them through, for measures; never written.
+    """
 
     views: tuple[View, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
+    untested: pandas.DataFrame | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

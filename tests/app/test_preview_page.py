@@ -127,7 +127,7 @@ def test_what_is_said_beside_the_table_begins_where_it_begins(at: Any) -> None:
 def test_invented_rows_are_tried_before_they_are_paid_for(
     window: Window, qtbot: Any, tmp_path: Path, few: bool
 ) -> None:
-    """A sentence says what can be released usefully, another how far the method was off on invented people."""
+    """A sentence says what can be released usefully, another how far off it was on invented people."""
     plan = example_plan("datasets.network", tmp_path)
     window.study.open_plan(plan)
     window.study.decide(budget=replace(plan.budget, epsilon=Fraction(1, 20) if few else Fraction(1, 2)))

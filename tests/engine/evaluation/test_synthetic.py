@@ -14,12 +14,13 @@ from engine import texts
 from engine.evaluation.catalogue import chosen, measure, measures
 from engine.evaluation.protocol import Private, Subject
 from engine.methods.catalogue import method
-from engine.methods.protocol import Context, Release, TableArtefact
+from engine.methods.protocol import Context, Inside, Release, TableArtefact
 from engine.privacy.events import Sequential
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
+from engine.utility.games import counts_within
 from engine.views import NumberView, TableView
 
 SCHEMA = Schema(
@@ -34,6 +35,7 @@ SCHEMA = Schema(
 KEPT, ESTIMATES = "utility.synthetic_kept", "utility.synthetic_estimates"
 PREDICTIONS, COPIED = "utility.synthetic_predictions", "risk.synthetic_copied"
 MATCHING, SHADOWS = "risk.synthetic_matching", "risk.synthetic_shadows"
+GAMES = "utility.synthetic_games"
 SYNTHETIC = (KEPT, ESTIMATES, PREDICTIONS, COPIED, MATCHING)
 
 
@@ -195,7 +197,7 @@ def test_without_people_kept_apart_what_can_be_told_is_told(name):
         assert all(row[2] is None for row in lines(answer, "attacks"))
 
 
-@pytest.mark.parametrize("name", [*SYNTHETIC, SHADOWS])
+@pytest.mark.parametrize("name", [*SYNTHETIC, SHADOWS, GAMES])
 def test_no_table_no_row_and_few_people_cost_no_figure(name):
     empty = context([people(800, 1).head(0)], rows=800)
     for case in (
@@ -212,7 +214,7 @@ def test_shadows_are_asked_on_demand_alone():
     assert SHADOWS not in others
     assert {one.id for one in chosen((SHADOWS,), subject)} == {SHADOWS, *others}  # beside all that apply
     assert [one.id for one in chosen((SHADOWS, KEPT), subject)] == [SHADOWS, KEPT]
-    assert [one.id for one in measures() if one.on_demand] == [SHADOWS]
+    assert [one.id for one in measures() if one.on_demand] == [SHADOWS, GAMES]
 
 
 def test_shadows_tell_members_of_a_copy_and_nobody_of_a_second_sample():
@@ -226,3 +228,47 @@ def test_figures_that_candidates_are_compared_by_have_words():
     for one in measures():
         for name in (*one.less_is_better, *one.more_is_better):
             assert texts.has(f"measures.{one.id}.numbers.{name}.label"), (one.id, name)
+
+
+# --- games ----------------------------------------------------------------------------------------
+
+
+def test_games_put_the_original_near_the_floor_and_columns_apart_far_off():
+    itself = measure(GAMES).evaluate(context([people(800, 3)]))
+    chance = np.random.default_rng(1)
+    apart = people(800, 3).apply(lambda column: chance.permutation(column.to_numpy()))
+    far = measure(GAMES).evaluate(context([apart]))
+    assert itself.figures["told"] < 0.2 and itself.figures["told_real"] < 0.2
+    assert far.figures["told"] > 0.5 and far.figures["within"] > 1.4 * itself.figures["within"]
+    assert itself.figures["agreed"] > far.figures["agreed"] + 0.1
+    assert abs(itself.figures["accuracy"]) < 0.05 and far.figures["accuracy"] < -0.1
+    again = measure(GAMES).evaluate(context([apart]))
+    assert again.figures == far.figures and again.views == far.views
+    assert "model_loss" not in far.figures  # nothing was tested
+
+
+def test_the_loss_of_a_test_is_told_from_that_of_the_model():
+    """Rows before the test are like people, and the test lets women alone pass; then the other way about."""
+    like_people, women = people(800, 5), people(1600, 6).query("sex == 'f'").head(700)
+    for before, made, larger in (
+        (like_people, women, "filtering_loss"),
+        (women, women, "model_loss"),
+    ):
+        one = context([made])
+        release = replace(one.release, inside=Inside(untested=before))
+        found = measure(GAMES).evaluate(replace(one, release=release)).figures
+        other = ({"model_loss", "filtering_loss"} - {larger}).pop()
+        assert found[larger] > 0.4 and found[other] < 0.2
+
+
+def test_counts_within_groups_by_hand():
+    own = {"sex": np.array([0, 0, 0, 1, 1]), "ill": np.array([0, 1, 1, 0, 0])}
+    made = {"sex": np.array([0, 0, 0, 0]), "ill": np.array([0, 0, 1, 0])}
+    found = counts_within(own, made, ["sex"], least=2)
+    assert [(one.group[1], one.of[1], one.rows, one.made) for one in found] == [
+        (0, 0, 3, 7500),
+        (0, 1, 3, 2500),
+        (1, 0, 2, None),
+    ]
+    assert [one.original for one in found] == pytest.approx([10_000 / 3, 20_000 / 3, 10_000])
+    assert found[2].off == found[2].original and found[0].off == pytest.approx(7500 - 10_000 / 3)

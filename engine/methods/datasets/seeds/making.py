@@ -26,13 +26,15 @@ class Made:
     """Rows that passed, shape (rows, columns), and what nobody outside may know.
 
     ``tried`` rows were made from seeds, of which ``unsure`` would not have passed surely from every seed;
-    ``alone`` of those that leave are from the model alone.
+    ``alone`` of those that leave are from the model alone; ``untested`` are the first that were made from
+    seeds, as many as leave, whether they passed or not.
     """
 
     rows: Codes
     tried: int
     unsure: int
     alone: int
+    untested: Codes
 
 
 def made(
@@ -58,6 +60,7 @@ def made(
     """
     crowds = model.crowds(seeds)
     kept: list[Codes] = []
+    before: list[Codes] = []
     missing, tried, unsure, alone = test.count, 0, 0, 0
     while missing:
         progress.step(1 - missing / test.count, "synthesis.seeds")
@@ -78,10 +81,11 @@ def made(
                 unsure += len(from_seed)
         places = np.flatnonzero(passing)[:missing]
         kept.append(rows[places])
+        before.append(rows[from_seed][: max(0, test.count - tried)])
         alone += int((source[places] < 0).sum())
         missing -= len(places)
         tried += len(from_seed)
-    return Made(np.concatenate(kept), tried, unsure, alone)
+    return Made(np.concatenate(kept), tried, unsure, alone, np.concatenate(before))
 
 
 def score(crowd: Crowd, test: SeededRows) -> Codes:

@@ -16,7 +16,7 @@ from engine.methods.datasets.seeds.filtering import distance_at_most, upper_edge
 from engine.methods.datasets.seeds.learning import NOBODY, Learning
 from engine.methods.datasets.seeds.making import Made, made
 from engine.methods.datasets.seeds.plan import MOST_ROWS, level_needed, most_rows, planned
-from engine.methods.datasets.synthesis.invented import invented_table
+from engine.methods.datasets.synthesis.invented import invented_rows, invented_table
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -167,11 +167,11 @@ class SeedMethod(Method):
             context.noise,
             progress=context.progress.part(0.7, 1.0),
         )
-        drawn = np.empty((len(columns), test.count), dtype=np.int64)
-        drawn[list(learnt.order)] = found.rows.T
-        artefact = invented_table(columns, drawn, context.noise)
-        view = _plan_view(test, request)
-        return Release((artefact,), self.cost(request), (view,), inside=_inside(found, codes, apart))
+        order = np.argsort(learnt.order)
+        artefact = invented_table(columns, found.rows.T[order], context.noise)
+        untested = invented_rows(columns, found.untested.T[order], context.noise)
+        inside = replace(_inside(found, codes, apart), untested=untested)
+        return Release((artefact,), self.cost(request), (_plan_view(test, request),), inside=inside)
 
 
 def _model_share(request: Request) -> Fraction:
