@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -97,16 +97,14 @@ def _columns(
     scales: list[Scale], made: Mapping[str, Codes], own: Mapping[str, Codes], real: Mapping[str, Codes]
 ) -> dict[str, Learnt]:
     """Learn every column from the others; tested on rows that the original did not teach from."""
-    tables = [_stacked(one) for one in (made, own)]
+    invented, original, test = map(_stacked, (made, own, real))
     if real is own:
-        mixed = scattered.order(len(tables[1]))
-        test, tables[1] = tables[1][mixed[::2]], tables[1][mixed[1::2]]
-    else:
-        test = _stacked(real)
+        mixed = scattered.order(len(original))
+        test, original = original[mixed[::2]], original[mixed[1::2]]
     test = test[scattered.order(len(test))[:MOST_TESTED]]
-    if not len(test) or not len(tables[1]):
+    if not len(test) or not len(original):
         return {}
-    return {scale.column.name: learnt(place, *tables, test) for place, scale in enumerate(scales)}
+    return {scale.column.name: learnt(place, invented, original, test) for place, scale in enumerate(scales)}
 
 
 def _figures(
@@ -164,7 +162,7 @@ def _counted_view(counted: list[Within], scales: list[Scale]) -> TableView:
     return _table("counted", tuple(Text(f"{WORDS}.views.counted.{name}") for name in names), rows)
 
 
-def _labels(scale: Scale):  # type: ignore[no-untyped-def]
+def _labels(scale: Scale) -> Callable[[int], str]:
     """Return what says the class of a column: a name, or from where to where."""
     if scale.cuts is None:
         names = list(scale.places or {})

@@ -239,7 +239,7 @@ def test_games_put_the_original_near_the_floor_and_columns_apart_far_off():
     apart = people(800, 3).apply(lambda column: chance.permutation(column.to_numpy()))
     far = measure(GAMES).evaluate(context([apart]))
     assert itself.figures["told"] < 0.2 and itself.figures["told_real"] < 0.2
-    assert far.figures["told"] > 0.5 and far.figures["within"] > 1.4 * itself.figures["within"]
+    assert far.figures["told"] > 0.5 and far.figures["within"] > 1.1 * itself.figures["within"]
     assert itself.figures["agreed"] > far.figures["agreed"] + 0.1
     assert abs(itself.figures["accuracy"]) < 0.05 and far.figures["accuracy"] < -0.1
     again = measure(GAMES).evaluate(context([apart]))

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, floor, sqrt
+from math import ceil, floor, isfinite, sqrt
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.seeds.filtering import distance_at_most, upper_edge
 from engine.methods.datasets.seeds.learning import NOBODY, Learning
 from engine.methods.datasets.seeds.making import Made, made
-from engine.methods.datasets.seeds.plan import MOST_ROWS, level_needed, most_rows, planned
+from engine.methods.datasets.seeds.plan import MOST_ROWS, by_other_ways, level_needed, most_rows, planned
 from engine.methods.datasets.synthesis.invented import invented_rows, invented_table
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
@@ -241,9 +241,15 @@ def _plan_view(test: SeededRows, request: Request) -> TableView:
     budget, (level, failure) = required(request), test.each()
     table = {"epsilon": float(budget.epsilon), "delta": float(budget.delta), "rows": test.count}
     each = {"epsilon": float(level), "delta": float(f"{float(failure):.2g}")}
+    others = by_other_ways(test) if test.count > 1 else {}
     rows = (
         ("table", Text(f"{WORDS}.views.plan.level", table)),
         ("each", Text(f"{WORDS}.views.plan.level", each)),
+        *(
+            (name, Text(f"{WORDS}.views.plan.other", {"epsilon": epsilon}))
+            for name, epsilon in others.items()
+            if isfinite(epsilon)
+        ),
         ("expected", _seeds(request)),
         ("threshold", test.threshold),
         ("least", test.least),

@@ -48,4 +48,5 @@ def misplaced(cells: Sequence[int], deviations: Sequence[float], rows: float) ->
 
 def expected(label: Text, shares: tuple[float, float]) -> Expected:
     """Return it as part of a forecast, in per cent."""
-    return Expected(label, "whole", None, *(100 * share for share in shares), " %")
+    median, limit = shares
+    return Expected(label, "whole", None, 100 * median, 100 * limit, " %")

@@ -145,6 +145,16 @@ def test_the_guarantee_of_one_row_never_stands_alone():
         assert "says nothing about a table" in texts.catalogue()[view.note.id]
 
 
+def test_other_ways_of_adding_up_are_shown_and_never_better():
+    for rows in (2, 50, 200):
+        view = method(ID).forecast(request_for({"rows": rows})).views[0]
+        said = {line[0].id.rsplit(".", 1)[1]: line[1].values for line in view.rows[:4] if line[1].values}
+        assert said["added"]["epsilon"] == pytest.approx(rows * said["each"]["epsilon"])
+        assert said["table"]["epsilon"] <= min(said["added"]["epsilon"], said["advanced"]["epsilon"]) * 1.001
+    (view,) = method(ID).forecast(request_for({"rows": 1})).views
+    assert not [line for line in view.rows if line[0].id.endswith(("added", "advanced"))]
+
+
 PERSONS = Schema((Column("pid", Role.PERSON_KEY), *COLUMNS), rows_per_person=2)
 
 

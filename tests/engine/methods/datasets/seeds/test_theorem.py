@@ -10,6 +10,7 @@ import pytest
 from engine.methods.datasets.seeds import making
 from engine.methods.datasets.seeds.making import made, pass_probability, passes, score
 from engine.privacy.mechanisms import SeededRows
+from tests.engine.methods.datasets.seeds import universe as small
 from tests.engine.methods.datasets.seeds.universe import (
     WeightModel,
     beyond,
@@ -104,6 +105,17 @@ def test_failures_that_are_seen_would_break_it():
     alone = np.array([0.5, 0.5])
     hidden = [released(p[:n], p[:n], alone, test) for n in (61, 60)]
     assert max(beyond(*hidden, epsilon), beyond(*hidden[::-1], epsilon)) <= delta
+
+
+def test_a_sharp_threshold_bounds_no_loss(monkeypatch):
+    """The last of a crowd of 30 decides whether its row leaves: next to never, or most of the time."""
+    monkeypatch.setattr(small, "pass_probability", lambda size, test: float(size >= test.threshold))
+    test = SeededRows(30, 5, Fraction(4, 5), Fraction(2), Fraction(1, 20), Fraction(0))
+    p = np.tile([1.0, 0.0], (30, 1))
+    alone = np.array([0.001, 0.999])
+    crowd, fewer = (released(p[:n], p[:n], alone, test) for n in (30, 29))
+    assert crowd[0] > 0.9 and fewer[0] == pytest.approx(0.001)
+    assert beyond(crowd, fewer, 5.0) > 0.7
 
 
 # --- crowds ---------------------------------------------------------------------------------------
