@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.datasets.marginal_model.exactness import combined_deviation
 from engine.methods.datasets.marginal_model.junction_tree import Attributes
 from engine.methods.datasets.marginal_model.possible import Mask, impossible_pairs, is_possible, kept_rows
 from engine.methods.datasets.marginal_model.rounds import Learnt, learn
@@ -227,7 +228,10 @@ class Marginals(Method):
         entries = {column.column.name: invented_entry(column) for column in columns}
         entries |= {name: entry(request.schema.column(name), "computed") for name in rules.totals}
         artefact = TableArtefact("table", (frame,), tuple(entries[name] for name in frame.columns))
-        views = (_measured_view(learnt, [column.column.name for column in columns]),)
+        views = (
+            _measured_view(learnt, [column.column.name for column in columns]),
+            _shares_view(learnt, columns),
+        )
         return Release((artefact,), self.cost(request), views)
 
 
@@ -289,3 +293,17 @@ def _measured_view(learnt: Learnt, names: Sequence[str]) -> TableView:
     return TableView(
         Text(f"{WORDS}.views.measured.title"), headings, rows, Text(f"{WORDS}.views.measured.note")
     )
+
+
+def _shares_view(learnt: Learnt, columns: Sequence[ColumnCells]) -> TableView:
+    """Say how exact a share is by the noise of all tables together: of released numbers alone."""
+    total = learnt.model.total
+    rows = []
+    for place, cells in enumerate(columns):
+        deviation = combined_deviation(learnt.measured, place, cells.size) / total
+        rows.append(
+            (cells.column.name, *(float(f"{100 * value:.2g}") for value in (deviation, 1.96 * deviation)))
+        )
+    headings = tuple(Text(f"{WORDS}.views.shares.{name}") for name in ("column", "error", "within"))
+    note = Text(f"{WORDS}.views.shares.note", {"rows": round(total)})
+    return TableView(Text(f"{WORDS}.views.shares.title"), headings, tuple(rows), note)
