@@ -57,7 +57,7 @@ from engine.methods.shared.rows import entry
 from engine.privacy.accuracy import Accuracy, gaussian_accuracy, laplace_accuracy
 from engine.privacy.promise import Promise
 from engine.table.table import Table
-from engine.views import TableView, Text
+from engine.views import Cell, TableView, Text
 
 ID = "datasets.marginals"
 WORDS = f"methods.{ID}"
@@ -298,7 +298,7 @@ def _measured_view(learnt: Learnt, names: Sequence[str]) -> TableView:
 def _shares_view(learnt: Learnt, columns: Sequence[ColumnCells]) -> TableView:
     """Say how exact a share is by the noise of all tables together: of released numbers alone."""
     total = learnt.model.total
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for place, cells in enumerate(columns):
         deviation = combined_deviation(learnt.measured, place, cells.size) / total
         rows.append(

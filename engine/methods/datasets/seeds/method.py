@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.datasets.latent_model.moments import Moments
+from engine.methods.datasets.seeds.boxes import Declared
 from engine.methods.datasets.seeds.filtering import distance_at_most, upper_edge
 from engine.methods.datasets.seeds.learning import NOBODY, Learning
 from engine.methods.datasets.seeds.making import Made, made
@@ -44,7 +45,7 @@ from engine.privacy.events import Event, Parallel
 from engine.privacy.mechanisms import SeededRows
 from engine.privacy.promise import Promise
 from engine.table.table import Table
-from engine.views import TableView, Text
+from engine.views import Cell, TableView, Text
 
 ID = "datasets.seedbased"
 WORDS = f"methods.{ID}"
@@ -118,7 +119,7 @@ class SeedMethod(Method):
         return columns_as_cells(request, request.values["columns"])
 
     @abstractmethod
-    def learning(self, request: Request) -> Learning | Moments:
+    def learning(self, request: Request) -> Learning | Moments | Declared:
         """Return how the model is learnt."""
 
     def cost(self, request: Request) -> Promise:
@@ -168,17 +169,16 @@ class SeedMethod(Method):
             progress=context.progress.part(0.7, 1.0),
         )
         order = np.argsort(learnt.order)
-        artefact = invented_table(columns, found.rows.T[order], context.noise)
-        untested = invented_rows(columns, found.untested.T[order], context.noise)
+        artefact = invented_table(columns, model.finished(found.rows).T[order], context.noise)
+        untested = invented_rows(columns, model.finished(found.untested).T[order], context.noise)
         inside = replace(_inside(found, codes, apart), untested=untested)
         return Release((artefact,), self.cost(request), (_plan_view(test, request),), inside=inside)
 
 
 def _model_share(request: Request) -> Fraction:
-    """Return the share of the people that the model is learnt from."""
-    if request.values.get("model") == NOBODY:
-        return Fraction(0)
-    return Fraction(request.values["model_share"])
+    """Return the share of the people that the model is learnt from: of none where nobody is asked for one."""
+    share = request.values.get("model_share")
+    return Fraction(0) if share is None or request.values.get("model") == NOBODY else Fraction(share)
 
 
 def model_rows(request: Request) -> int:
@@ -204,7 +204,8 @@ def drawn_anew(request: Request) -> tuple[int, int]:
 
 
 def _ratio(request: Request) -> Fraction:
-    return Fraction(1) if request.values.get("crowd") == WEIGHTED else Fraction(request.values["ratio"])
+    ratio = request.values.get("ratio")
+    return Fraction(1) if ratio is None or request.values.get("crowd") == WEIGHTED else Fraction(ratio)
 
 
 def _test(request: Request) -> SeededRows:
@@ -242,7 +243,7 @@ def _plan_view(test: SeededRows, request: Request) -> TableView:
     table = {"epsilon": float(budget.epsilon), "delta": float(budget.delta), "rows": test.count}
     each = {"epsilon": float(level), "delta": float(f"{float(failure):.2g}")}
     others = by_other_ways(test) if test.count > 1 else {}
-    rows = (
+    rows: tuple[tuple[str, Cell], ...] = (
         ("table", Text(f"{WORDS}.views.plan.level", table)),
         ("each", Text(f"{WORDS}.views.plan.level", each)),
         *(

@@ -39,6 +39,10 @@ class SeedModel(ABC):
     def crowds(self, seeds: Codes) -> Callable[[Codes, Codes], Crowd]:
         """Return what says for rows, and the seed of each, who of all seeds could have led to them."""
 
+    def finished(self, rows: Codes) -> Codes:
+        """Return rows that were tested as they leave: reads nobody."""
+        return rows
+
 
 @dataclass(frozen=True)
 class Conditional:

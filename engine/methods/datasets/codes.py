@@ -1,0 +1,57 @@
+"""Codes of a model from outside, moved by lot, of which those leave that many people could have led to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.methods.datasets.seeds.boxes import Boxes, Declared
+from engine.methods.datasets.seeds.method import FIRST, SeedMethod
+from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.protocol import Reference, Request
+from engine.methods.shared.column_cells import BINS, NUMBERS, OWN_EDGES
+from engine.views import Text
+
+ID = "datasets.codes"
+WORDS = f"methods.{ID}"
+MOST_CODES = 50
+WIDEST = 16
+
+
+class Codes(SeedMethod):
+    """Latent codes of people in, codes out of which each could have come from many of them.
+
+    Notes
+    -----
+    Somebody encodes each person's record (an image, a text, a long row) as a few numbers with a model that
+    was learnt elsewhere; whoever has its other half reads released codes back. Here a code is a point on a
+    grid of declared steps. It is moved by lot within a box and leaves if enough other people stand in the box
+    around where it landed: V. Bindschaedler (2018), chapter 10 and section 6.3.2, with a crowd that is
+    exactly as likely (r = 1) and the guarantee of the whole table, not of one code.
+
+    What the model itself gives away about the people whom it was learnt from is not bounded here.
+    """
+
+    id = ID
+    promises = ("approximate_dp",)
+    published = Reference(
+        "Bindschaedler: Privacy-preserving seedbased data synthesis (2018)",
+        "chapter 10, mechanism 3.1, corollary 4.1",
+        "hdl:2142/101478",
+    )
+    parameters = (
+        replace(FIRST[0], maximum=MOST_CODES, column_kinds=NUMBERS),
+        *FIRST[1:],
+        Parameter("reach", ParameterKind.INTEGER, default=2, minimum=1, maximum=WIDEST),
+        BINS,
+        OWN_EDGES,
+    )
+
+    def own_problems(self, request: Request) -> list[Problem]:
+        return []
+
+    def learning(self, request: Request) -> Declared:
+        sizes = tuple(one.size for one in self.cells(request))
+        return Declared(Boxes(sizes, request.values["reach"]))
+
+    def note(self, request: Request) -> Text:
+        return Text(f"{WORDS}.notes.reach", {"reach": request.values["reach"]})
