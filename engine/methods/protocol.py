@@ -303,10 +303,7 @@ Artefact = TableArtefact | ModelArtefact | DocumentArtefact | FileArtefact
 
 @dataclass(frozen=True)
 class Inside:
-    """What a method says to the custodian alone; ``files`` (name → content): keys of pseudonyms, say.
-
-    ``untested``: rows as they were before a test let some of them through, for measures; never written.
-    """
+    """For the custodian alone. ``files`` (name → content): keys, say; ``untested``: rows before a test."""
 
     views: tuple[View, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)

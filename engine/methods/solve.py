@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import floor, log10
 
 from engine.methods.budget import LARGEST, SMALLEST
-from engine.methods.protocol import Budget, Method, Request
+from engine.methods.protocol import Budget, Expected, Method, Request
 
 _DIGITS = 3
 _TRIES = 40
@@ -29,7 +29,8 @@ def epsilon_for_error(method: Method, request: Request, *, size: int, limit: flo
     Returns
     -------
     Fraction or None
-        Three significant digits, rounded up. None where no epsilon up to 10^12 reaches the limit.
+        Three significant digits, rounded up. None where no epsilon up to 10^12 reaches the limit, or where
+        no number is forecast.
 
     Raises
     ------
@@ -56,6 +57,8 @@ def epsilon_for_error(method: Method, request: Request, *, size: int, limit: flo
         raise ValueError("a limit is above 0")
     one_size = replace(request, sizes=(size,))
     known: dict[Fraction, bool] = {}
+    if not foresees(method, one_size):
+        return None
 
     def error(epsilon: Fraction) -> float:
         return _error(method, one_size, epsilon)
@@ -75,10 +78,19 @@ def epsilon_for_error(method: Method, request: Request, *, size: int, limit: flo
     return _value(last)
 
 
-def _error(method: Method, request: Request, epsilon: Fraction) -> float:
+def foresees(method: Method, request: Request) -> bool:
+    """Say whether the error of a number is forecast, of the sizes asked for: by declarations alone."""
+    return any(error.size in (None, *request.sizes) for error in _errors(method, request, Fraction(1)))
+
+
+def _errors(method: Method, request: Request, epsilon: Fraction) -> tuple[Expected, ...]:
     delta = request.budget.delta if request.budget else Fraction(0)
     budget = Budget(epsilon, delta) if request.budget is None else replace(request.budget, epsilon=epsilon)
-    errors = method.forecast(replace(request, budget=budget)).errors
+    return method.forecast(replace(request, budget=budget)).errors
+
+
+def _error(method: Method, request: Request, epsilon: Fraction) -> float:
+    errors = _errors(method, request, epsilon)
     return next(error.limit for error in errors if error.size in (None, *request.sizes))
 
 

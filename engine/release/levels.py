@@ -13,7 +13,7 @@ from typing import Any
 from engine.methods.catalogue import method as find_method
 from engine.methods.parameters import ParameterKind
 from engine.methods.protocol import Budget, Spends
-from engine.methods.solve import epsilon_for_error
+from engine.methods.solve import epsilon_for_error, foresees
 from engine.pricing import posterior as beliefs
 from engine.pricing.price import AllowedLevels
 from engine.pricing.statement import PRIOR, cost_of
@@ -104,6 +104,12 @@ def epsilon_for_limit(plan: Plan, limit: float) -> Fraction | None:
     return None if found is None or found > LARGEST else _rounded_up(float(found))
 
 
+def _is_foreseen(plan: Plan) -> bool:
+    """Say whether a largest error is of a number that the method forecasts."""
+    request = with_epsilon(plan, Fraction(1)).request
+    return foresees(find_method(plan.method), replace(request, sizes=(reference_size(plan),)))
+
+
 def allowed_levels(plan: Plan) -> AllowedLevels:
     """Return the privacy levels that a money budget and a largest error leave; each may be unsaid.
 
@@ -113,7 +119,7 @@ def allowed_levels(plan: Plan) -> AllowedLevels:
     lower = upper = None
     if find_method(plan.method).spends is not Spends.CHOSEN:
         return AllowedLevels()
-    if plan.price.largest_error is not None:
+    if plan.price.largest_error is not None and _is_foreseen(plan):
         lower = epsilon_for_limit(plan, float(plan.price.largest_error))
         if lower is None:
             return AllowedLevels(None, None, "error")

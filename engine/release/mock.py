@@ -59,8 +59,8 @@ class Kept:
 
     @property
     def relates(self) -> bool:
-        """Whether pairs are nearer than without any relation between columns."""
-        return self.two_way < self.apart
+        """Whether pairs are nearer than without any relation between columns, beyond what chance does."""
+        return self.two_way < 0.9 * self.apart
 
 
 @dataclass(frozen=True)

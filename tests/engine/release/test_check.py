@@ -16,9 +16,12 @@ import pytest
 from engine import texts
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
+from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import MAIN, Budget
 from engine.pricing.price import AllowedLevels, Price
-from engine.release.check import state_of
+from engine.release.check import check, state_of
+from engine.release.examples import plans
+from engine.release.foreseen import foresee
 from engine.release.levels import allowed_levels
 from engine.release.plan import FileReference, Plan, Purpose
 from engine.release.preview import preview_json
@@ -352,3 +355,12 @@ def test_a_state_that_no_file_can_be_called_is_refused_in_words(tmp_path: Path, 
         state_of(Plan(state=name), tmp_path)
     assert refusal.value.code in ("reading.not_there", "reading.not_readable")
     assert texts.has(f"errors.{refusal.value.code}.what") and len(str(refusal.value.values["file"])) <= 100
+
+
+def test_a_largest_error_says_nothing_of_a_release_without_a_number() -> None:
+    """A plan may carry one from another method: what forecasts no number is not refused for it."""
+    plan = plans(find_method("datasets.seedbased"))[0]
+    price = replace(plan.price, largest_error=Fraction(3), budget=None)
+    plan = replace(plan, price=price, parameters={**plan.parameters, "model": "nobody"})
+    assert allowed_levels(plan) == AllowedLevels()
+    assert foresee(plan, check(plan)).forecast.errors == ()
