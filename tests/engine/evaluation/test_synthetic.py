@@ -272,3 +272,21 @@ def test_counts_within_groups_by_hand():
     ]
     assert [one.original for one in found] == pytest.approx([10_000 / 3, 20_000 / 3, 10_000])
     assert found[2].off == found[2].original and found[0].off == pytest.approx(7500 - 10_000 / 3)
+
+
+def test_a_table_of_names_alone_is_judged_too():
+    """No column of amounts, as in a table of codes: correlations are left out, the rest is said."""
+    names = Schema(tuple(column for column in SCHEMA.columns if column.kind is Kind.CATEGORY))
+    case = context([people(800, 3)])
+    case = replace(
+        case,
+        schema=names,
+        used=Table(people(800, 1)[["sex", "ward", "ill"]]),
+        release=replace(
+            case.release,
+            artefacts=(TableArtefact("table", (people(800, 3)[["sex", "ward", "ill"]],), ()),),
+        ),
+        held_out=None,
+    )
+    found = measure(KEPT).evaluate(case).figures
+    assert 0 < found["two_way"] < 0.1 and "correlation" not in found
