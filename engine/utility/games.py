@@ -209,7 +209,7 @@ def _classifiers(rows: int) -> dict[str, tuple[Any, bool]]:
     from sklearn.naive_bayes import BernoulliNB
     from sklearn.neighbors import KNeighborsClassifier
 
-    boosted = HistGradientBoostingClassifier(max_iter=BOOSTS, early_stopping=False)
+    boosted = HistGradientBoostingClassifier(max_iter=BOOSTS, early_stopping=False, random_state=0)
     neighbours = KNeighborsClassifier(min(NEIGHBOURS, rows), algorithm="brute")
     made: dict[str, tuple[Any, bool]] = {
         "tree": (_tree(rows), True),
@@ -224,4 +224,4 @@ def _classifiers(rows: int) -> dict[str, tuple[Any, bool]]:
 def _tree(rows: int) -> Any:
     from sklearn.tree import DecisionTreeClassifier  # on first use
 
-    return DecisionTreeClassifier(min_samples_leaf=max(LEAST_LEAF, rows // MOST_LEAVES))
+    return DecisionTreeClassifier(min_samples_leaf=max(LEAST_LEAF, rows // MOST_LEAVES), random_state=0)
