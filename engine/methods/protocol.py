@@ -19,6 +19,7 @@ from engine.methods.cheaper import Cheaper as Cheaper
 from engine.methods.earlier import NOTHING, Earlier
 from engine.methods.examples import example_plans
 from engine.methods.filling import Counted, Judged
+from engine.methods.inside import Inside as Inside
 from engine.methods.kinds import Family as Family
 from engine.methods.kinds import Leaving
 from engine.methods.kinds import Rows as Rows
@@ -302,16 +303,6 @@ Artefact = TableArtefact | ModelArtefact | DocumentArtefact | FileArtefact
 
 
 @dataclass(frozen=True)
-class Inside:
-    """For the custodian alone. ``files`` (name → content): keys, say; ``untested``: rows before a test."""
-
-    views: tuple[View, ...] = ()
-    figures: Mapping[str, Any] = field(default_factory=dict)
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    untested: pandas.DataFrame | None = field(default=None, repr=False, compare=False)
-
-
-@dataclass(frozen=True)
 class Release:
     """What a method made.
 
@@ -329,7 +320,7 @@ class Release:
     promise: Promise
     views: tuple[View, ...] = ()
     notes: tuple[Text, ...] = ()
-    inside: Inside = Inside()
+    inside: Inside = field(default_factory=Inside)
     state: bytes | None = None
 
 
