@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from typing import Any
@@ -65,8 +65,7 @@ def leaving(
         DocumentArtefact(
             "model-card", (title, *card, *_loading(sheet), *shown), Text(f"{words}.artefacts.card")
         ),
-        _reader("predict.py", "text/x-python", Text("models.reader")),
-        _reader("predict.R", "text/x-r", Text("models.reader_r")),
+        *_readers(),
         _standard(model),
         *sheet,
     )
@@ -89,8 +88,9 @@ def described(
     artefacts: tuple[Artefact, ...] = (
         FileArtefact("model.json", "application/json", content, Text(f"{words}.artefacts.model")),
         DocumentArtefact(
-            "model-card", (title, *card, Text("models.load_onnx"), *shown), Text(f"{words}.artefacts.card")
+            "model-card", (title, *card, *_loading(()), *shown), Text(f"{words}.artefacts.card")
         ),
+        *_readers(),
         _standard(model),
     )
     return Release(artefacts, promise, views, tuple(cap_notes(request)))
@@ -102,8 +102,11 @@ def _loading(sheet: tuple[FileArtefact, ...]) -> tuple[Text, ...]:
     return tuple(Text(f"models.{name}") for name in names)
 
 
-def _reader(name: str, media_type: str, meaning: Text) -> FileArtefact:
-    return FileArtefact(name, media_type, (READERS / f"{name}.txt").read_bytes(), meaning)
+def _readers() -> Iterator[FileArtefact]:
+    """Yield the programs that predict."""
+    kinds = {"predict.py": ("text/x-python", "models.reader"), "predict.R": ("text/x-r", "models.reader_r")}
+    for name, (media_type, meaning) in kinds.items():
+        yield FileArtefact(name, media_type, (READERS / f"{name}.txt").read_bytes(), Text(meaning))
 
 
 def _sheet(model: Mapping[str, Any]) -> tuple[FileArtefact, ...]:

@@ -1,6 +1,7 @@
 """The same predictions from the file of standard operators, read by another library."""
 
 import json
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,7 +20,16 @@ from engine.methods.protocol import Budget, Context
 from engine.methods.shared.onnx_file import MEDIA_TYPE, is_plain, operators
 from engine.table.schema import Kind
 from engine.table.table import Table
-from tests.engine.methods.models.test_reader import CASES, ODD, SCHEMA, table
+from tests.engine.methods.models.test_reader import (
+    CASES,
+    ODD,
+    READER,
+    READER_R,
+    SCHEMA,
+    has_r,
+    printed,
+    table,
+)
 from tests.noise_source import seeded_noise
 
 FURTHER = {
@@ -117,6 +127,28 @@ def test_another_library_predicts_the_same(name):
             assert len(set(values)) > 1
         else:
             assert found[output] == pytest.approx(values, rel=1e-9, abs=1e-9)
+
+
+R = pytest.param(
+    ["Rscript", READER_R],
+    marks=[
+        pytest.mark.slow,
+        pytest.mark.skipif(not has_r(), reason="R with jsonlite is not on this machine"),
+    ],
+)
+
+
+@pytest.mark.parametrize("program", [[sys.executable, "-I", READER], R])
+@pytest.mark.parametrize("name", ["models.k_means", "models.pca"])
+def test_the_programs_tell_groups_and_components_too(name, program, tmp_path):
+    model, _ = made(name)
+    frame = rows()
+    asked = frame[[one["name"] for one in model["columns"]]].to_dict("records")
+    head, *said = printed(program, model, tmp_path, asked)
+    ((_, wanted),) = expected(model, frame).items()
+    assert head == ("group" if wanted.ndim == 1 else "component_1,component_2,component_3")
+    found = np.array([[float(one) for one in line.split(",")] for line in said])
+    assert found == pytest.approx(wanted.reshape(len(wanted), -1), rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", EVERY)
