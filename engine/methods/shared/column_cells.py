@@ -110,11 +110,11 @@ class Intervals:
 
     @property
     def start(self) -> Fraction:
-        """Where steps are counted from: the declared lower bound, 0 where no step is declared."""
+        """Where steps are counted from: the declared lower bound, 0 where it or the step is not declared."""
         domain = self.column.domain
-        if domain is None or domain.step is None:
+        if domain is None or domain.step is None or domain.minimum is None:
             return Fraction(0)
-        return bounds_of(self.column)[0]
+        return _number(domain.minimum)
 
     @property
     def step(self) -> Fraction:
@@ -167,11 +167,14 @@ def cells_of(column: Column, *, bins: int, edges: tuple[Fraction, ...] | None = 
 def bounds_of(column: Column) -> tuple[Fraction, Fraction]:
     """Return the declared bounds as numbers; days since 1970 for dates."""
     assert column.domain is not None
-    low, high = column.domain.minimum, column.domain.maximum
-    if column.kind is Kind.DATE:
-        return tuple(Fraction(int(np.datetime64(str(day), "D").astype(int))) for day in (low, high))  # type: ignore[return-value]
-    assert isinstance(low, Fraction) and isinstance(high, Fraction)
-    return low, high
+    return _number(column.domain.minimum), _number(column.domain.maximum)
+
+
+def _number(bound: Fraction | str | None) -> Fraction:
+    if isinstance(bound, str):
+        return Fraction(int(np.datetime64(bound, "D").astype(int)))
+    assert bound is not None
+    return bound
 
 
 def columns_as_cells(request: Request, names: Iterable[str]) -> tuple[ColumnCells, ...]:
