@@ -247,7 +247,11 @@ class Growing:
 
 def _matrix(encoders: tuple[Encoder, ...], values: list[Floats]) -> Predictors:
     columns = [part for encoder, own in zip(encoders, values, strict=True) for part in encoder.seen(own)]
-    return np.clip(np.column_stack(columns), -LARGEST, LARGEST).astype(np.float32)
+    made = np.empty((len(columns[0]), len(columns)), dtype=np.float32)
+    with np.errstate(over="ignore"):
+        for place, column in enumerate(columns):
+            made[:, place] = column
+    return np.clip(made, -LARGEST, LARGEST, out=made)
 
 
 def _coordinates(target: Variable, predictors: list[Variable], rows: Codes) -> Floats:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cached_property
 
@@ -26,6 +25,8 @@ POOLED = "rare value"
 ATOM = 0.002
 """Share of the rows from which on a number is drawn as it is: values people round to, zeros, limits."""
 MOST_DECIMALS = 6
+LARGEST_WHOLE = 1e15
+"""Below it every whole number is a float of its own, and is written without an exponent."""
 
 
 @dataclass(frozen=True)
@@ -115,17 +116,21 @@ class Amounts:
     @cached_property
     def is_atom(self) -> npt.NDArray[np.bool_]:
         """For each row whether many others have the very same value."""
-        _, place, counts = np.unique(self.values, return_inverse=True, return_counts=True)
+        place, size = self._places
+        counts = np.bincount(place, minlength=size)
         return np.asarray(counts[place] > ATOM * len(self.values)) & ~self.is_rare
 
     @cached_property
     def is_rare(self) -> npt.NDArray[np.bool_]:
         """For each row whether fewer people than the least number have its value."""
-        _, place, counts = np.unique(self.values, return_inverse=True, return_counts=True)
-        if self.people is not None:
-            width = int(self.people.max(initial=0)) + 1
-            counts = np.bincount(np.unique(place * width + self.people) // width, minlength=len(counts))
-        return np.asarray(counts[place] < self.least_people)
+        place, size = self._places
+        return np.asarray(_holders(place, size, self.people)[place] < self.least_people)
+
+    @cached_property
+    def _places(self) -> tuple[Codes, int]:
+        """The place of each row's value among the different ones, and how many these are."""
+        found, place = np.unique(self.values, return_inverse=True)
+        return place.astype(np.int64), len(found)
 
     def placed(self, values: Floats) -> Floats:
         """Return amounts on the nearest step within the bounds; one too large for steps stays as it is."""
@@ -138,7 +143,7 @@ class Amounts:
 Variable = Levels | Amounts
 
 
-def variable(values: pd.Series, column: Column, *, people: Codes, least_people: int) -> Variable:
+def variable(values: pd.Series, column: Column, *, people: Codes | None, least_people: int) -> Variable:
     """Return a column as a variable.
 
     Parameters
@@ -148,7 +153,7 @@ def variable(values: pd.Series, column: Column, *, people: Codes, least_people: 
     column
         Its declaration: its kind decides what it becomes; declared values are names, numbers too.
     people
-        A number for each row's person.
+        A number for each row's person; None where every row is a person of its own.
     least_people
         Levels that fewer people have are pooled, so that no draw shows them; such amounts move.
 
@@ -175,14 +180,22 @@ def variable(values: pd.Series, column: Column, *, people: Codes, least_people: 
     return Amounts(read, step, start, low, max(low, high), is_date, people, least_people)
 
 
-def numbered_people(table: Table, key: Column | None) -> Codes:
-    """Return a number for each row's person; each row is a person of its own where there is no key."""
+def numbered_people(table: Table, key: Column | None) -> Codes | None:
+    """Return a number for each row's person; None where every row is a person of its own."""
     if key is None or key.name not in table:
-        return np.arange(table.n_rows)
+        return None
     places = people_of(table, key).places.astype(np.int64)
     alone = np.flatnonzero(places < 0)  # a row without a key is nobody else's
     places[alone] = table.n_rows + alone
-    return places
+    return None if len(np.unique(places)) == len(places) else places
+
+
+def _holders(place: Codes, size: int, people: Codes | None) -> Codes:
+    """Return how many people have each of several values, of which each row has the one at its place."""
+    if people is None:
+        return np.bincount(place, minlength=size)
+    width = int(people.max(initial=0)) + 1
+    return np.bincount(np.unique(place * width + people) // width, minlength=size)
 
 
 def values_of(variable: Variable) -> Floats:
@@ -201,12 +214,18 @@ def written(variable: Variable, drawn: Floats, chance: np.random.Generator) -> p
     """
     if isinstance(variable, Amounts):
         places, uniques = pd.factorize(drawn)
-        texts = [*(_text(value, variable) for value in uniques.tolist()), ""]
+        texts = [*_texts(uniques, variable), ""]
     else:
         places, texts = drawn.astype(np.int64), [*variable.texts, *variable.filling]
         rare = np.flatnonzero(places == variable.rare)
         places[rare] = variable.size + chance.integers(max(len(variable.filling), 1), size=len(rare))
     return pd.Series(pd.array(texts, dtype="str").take(places))
+
+
+def _texts(values: Floats, amounts: Amounts) -> list[str]:
+    if not amounts.is_date and amounts.decimals == 0 and (np.abs(values) < LARGEST_WHOLE).all():
+        return [str(value) for value in np.round(values).astype(np.int64).tolist()]
+    return [_text(value, amounts) for value in values.tolist()]
 
 
 def _text(value: float, amounts: Amounts) -> str:
@@ -217,11 +236,9 @@ def _text(value: float, amounts: Amounts) -> str:
     return coding.text_of(float(f"{value:.{amounts.decimals}f}"))
 
 
-def _levels(texts: list[str], column: Column, people: Codes, least_people: int) -> Levels:
+def _levels(texts: list[str], column: Column, people: Codes | None, least_people: int) -> Levels:
     codes, uniques = pd.factorize(np.array(texts, dtype=object))
-    width = int(people.max(initial=0)) + 1
-    holders = np.bincount(np.unique(codes * width + people) // width, minlength=len(uniques))
-    is_rare = holders < least_people
+    is_rare = _holders(codes.astype(np.int64), len(uniques), people) < least_people
     if not is_rare.any():
         return Levels(codes.astype(np.int64), tuple(uniques))
     kept = [text for text, rare in zip(uniques, is_rare, strict=True) if not rare]
@@ -260,13 +277,20 @@ def _steps(read: Floats, column: Column) -> tuple[Fraction, Fraction]:
         return domain.step, domain.minimum if isinstance(domain.minimum, Fraction) else Fraction(0)
     if column.kind is Kind.INTEGER:
         return Fraction(1), Fraction(0)
-    distinct = np.unique(read[~np.isnan(read)])
-    return min((_last_place(value) for value in distinct.tolist()), default=Fraction(1)), Fraction(0)
+    return Fraction(1, 10 ** _decimals(read[~np.isnan(read)])), Fraction(0)
 
 
-def _last_place(value: float) -> Fraction:
-    try:
-        exponent = Decimal(repr(value)).normalize().as_tuple().exponent
-    except InvalidOperation:
-        return Fraction(1)
-    return Fraction(1, 10 ** min(max(-int(exponent), 0), MOST_DECIMALS))
+def _decimals(values: Floats) -> int:
+    """Return how many decimal places numbers have as they are written, `MOST_DECIMALS` at most.
+
+    Examples
+    --------
+    >>> _decimals(np.array([0.1, 12.25, 3e20])), _decimals(np.array([4.0])), _decimals(np.array([1 / 3]))
+    (2, 0, 6)
+    """
+    parts = values[np.abs(values) < LARGEST_WHOLE]
+    for places in range(MOST_DECIMALS):
+        parts = parts[np.round(parts, places) != parts]  # the quotient of whole numbers is what was read
+        if not len(parts):
+            return places
+    return MOST_DECIMALS

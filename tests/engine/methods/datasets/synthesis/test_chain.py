@@ -11,8 +11,16 @@ from engine.methods.datasets.synthesis import chain
 from engine.methods.datasets.synthesis.chain import few_levels_first
 from engine.methods.datasets.synthesis.models import Synthesiser, learning
 from engine.methods.datasets.synthesis.partition import Tree, leaves
-from engine.methods.datasets.synthesis.variables import POOLED, Amounts, Levels, variable, written
+from engine.methods.datasets.synthesis.variables import (
+    POOLED,
+    Amounts,
+    Levels,
+    numbered_people,
+    variable,
+    written,
+)
 from engine.table.schema import Column, Domain, Kind, Origin
+from engine.table.table import Table
 
 
 def levels(codes, size=None):
@@ -198,3 +206,30 @@ def test_no_amount_is_usual_unless_most_rows_have_it():
     half = np.where(np.arange(1000) < 500, 40.0, np.arange(1000))
     (alone,) = fit({"hours": amounts(half)}, ("hours",), smallest=20).links
     assert alone.pattern is None and np.isnan(alone.usual)
+
+
+def test_rows_that_are_people_of_their_own_need_no_numbers():
+    chance = np.random.default_rng(4)
+    cells = pd.Series(chance.integers(0, 60, 400))
+    for kind in (Kind.CATEGORY, Kind.INTEGER):
+        one, other = (
+            variable(cells, Column("x", kind=kind), people=people, least_people=6)
+            for people in (None, chance.permutation(400))
+        )
+        if isinstance(one, Levels):
+            assert one.texts == other.texts and (one.codes == other.codes).all() and one.rare >= 0
+        else:
+            assert (one.is_rare == other.is_rare).all() and 0 < one.is_rare.mean() < 1
+            assert (one.is_atom == other.is_atom).all() and one.is_atom.any()
+    table = Table(pd.DataFrame({"key": ["a", "b", None], "x": [1, 2, 3]}))
+    assert numbered_people(table, Column("key", kind=Kind.TEXT)) is None
+    twice = Table(pd.DataFrame({"key": ["a", "a", None], "x": [1, 2, 3]}))
+    assert len(set(numbered_people(twice, Column("key", kind=Kind.TEXT)))) == 2
+
+
+def test_numbers_are_written_alike_whether_all_are_small_or_not():
+    whole = Amounts(np.array([1.0]), Fraction(1))
+    drawn = np.array([0.0, -7.0, 1e6, np.nan, 123_456_789_012.0])
+    few = written(whole, drawn, np.random.default_rng(0)).tolist()
+    many = written(whole, np.append(drawn, 1e16), np.random.default_rng(0)).tolist()
+    assert few == many[:-1] == ["0", "-7", "1000000", "", "123456789012"]
