@@ -41,6 +41,7 @@ from engine.methods.protocol import (
 )
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts, Stated
+from engine.privacy.mechanisms.integers import listening, noisy
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.release import make as making
@@ -398,6 +399,13 @@ def test_lies_release_nothing(
     assert refused.value.values.get("part") == part
     assert part is None or f"({part} differs)" in texts.explain(refused.value)[0]
     assert not (folder / "out").exists() and ledger.entries()[0].state == "failed"
+
+
+def test_nothing_is_released_while_somebody_listens(folder: Path, ledger: Ledger) -> None:
+    asked = plan(Follows, holding_budget=Budget(Fraction(1)))
+    with listening(noisy), pytest.raises(AssertionError, match="without their noise"):
+        run(asked, out=folder / "out", ledger=ledger, base=folder)
+    assert not (folder / "out").exists()
 
 
 def test_the_entry_is_spent_before_the_method_sees_a_row(
