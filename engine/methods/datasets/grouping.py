@@ -309,7 +309,7 @@ def read(
         found, uniques = pd.factorize(rows[column.name].to_numpy(dtype=object))
         values = [str(value) for value in uniques]
         weight = float(weights.get(column.name, 1))
-        order = _in_order(table, column) if in_order else None
+        order = _in_order(table, column, values) if in_order else None
         if order is None:
             every = list(dict.fromkeys([*values, *(further or {}).get(column.name, ())]))
             ladders.append(Ladder.of(every, hierarchy_of(column), weight=weight).from_step(least))
@@ -393,10 +393,16 @@ def refuse_broken(
         raise InputRefused("run.promise_differs", method=method, part="promise")
 
 
-def _in_order(table: Table, column: Column) -> list[str] | None:
-    """Return the values of a column as text in their order, a missing one last; None where they have none."""
+def _in_order(table: Table, column: Column, values: Sequence[str]) -> list[str] | None:
+    """Return the values of a column as text in their order, a missing one last; None where they have none.
+
+    What is written as missing although its text is a value there (``nan``) comes last too.
+    """
     encoded = encode_column(table.rows()[column.name], column)
-    return [encoded.texts[code] for code in np.argsort(encoded.ranks)] if encoded.ordered else None
+    if not encoded.ordered:
+        return None
+    known = [encoded.texts[code] for code in np.argsort(encoded.ranks)]
+    return list(dict.fromkeys([*known, *values]))
 
 
 def members_of(number: Codes, table: Table, key: Column | None) -> Members:

@@ -171,6 +171,14 @@ def inside(text, value, order):
     return order(low) <= order(value) <= order(high)
 
 
+@pytest.mark.parametrize("odd", ["nan", "inf", "-inf", "other", ""])
+def test_an_undeclared_value_of_an_ordinal_column_stands_somewhere(odd, tmp_path):
+    rows = people()
+    rows.loc[rows.index[::50], "stage"] = odd
+    frame = made(rows, tmp_path, k=5).artefacts[0].frame
+    assert len(frame) == 500 and frame.groupby(COLUMNS[:4], dropna=False).size().min() >= 5
+
+
 def test_nodes_are_steps_of_the_hierarchies(tmp_path):
     frame = made(people(), tmp_path, k=7, written="nodes").artefacts[0].frame
     steps = [{*Hierarchy(bands=(10, 20)).at([str(a) for a in range(1, 100)], s)} for s in range(4)]
