@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -15,6 +17,7 @@ from engine.protected import Protected, protected
 from engine.table.hierarchies import Hierarchy
 
 VERSION = 1
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 MOST_LETTERS = 300  # of what a column means
 MOST_LETTERS_OF_A_WORD = 40
 MEMBERS = frozenset(("version", "columns", "rows_per_person", "protected", "protected_many", "one_row_each"))
@@ -304,6 +307,17 @@ def _one_line(text: Any, column: str, file: str) -> str:
     return " ".join(text.split())
 
 
+def _days_from_json(tree: Mapping[str, Any], column: str, file: str) -> Domain:
+    days = [tree.get(name) for name in ("minimum", "maximum")]
+    said = [day for day in days if day is not None]
+    try:
+        if any(_DAY.fullmatch(day) is None for day in said) or said != sorted(said, key=date.fromisoformat):
+            raise ValueError
+    except (TypeError, ValueError) as error:
+        raise InputRefused("schema.bad_days", file=file, column=column) from error
+    return Domain(minimum=days[0], maximum=days[1])
+
+
 def _domain_from_json(tree: Mapping[str, Any], kind: Kind, column: str, file: str) -> Domain:
     if "code_list" in tree:
         return Domain(code_list=str(tree["code_list"]))
@@ -312,7 +326,7 @@ def _domain_from_json(tree: Mapping[str, Any], kind: Kind, column: str, file: st
         _refuse_twice(values, file)
         return Domain(values=values)
     if kind is Kind.DATE:
-        return Domain(minimum=tree.get("minimum"), maximum=tree.get("maximum"))
+        return _days_from_json(tree, column, file)
     try:
         bounds = {
             name: exact(tree[name]) for name in ("minimum", "maximum", "step") if tree.get(name) is not None

@@ -349,6 +349,22 @@ def test_bounds_with_which_no_cell_could_be_compared_are_none(domain: dict[str, 
         Schema.from_json({"columns": [column]})
 
 
+@pytest.mark.parametrize(
+    "domain",
+    [
+        {"maximum": "2020-W01-1"},
+        {"minimum": "soon"},
+        {"minimum": 20200101},
+        {"minimum": "2020-02-30"},
+        {"minimum": "2020-02-02", "maximum": "2020-02-01"},
+        {"maximum": "2020-01-01T00:00"},
+    ],
+)
+def test_days_with_which_no_cell_could_be_compared_are_none(domain: dict[str, Any]) -> None:
+    with pytest.raises(InputRefused, match=r"schema\.bad_days"):
+        Schema.from_json({"columns": [{"name": "seen", "kind": "date", "domain": domain}]})
+
+
 @pytest.mark.parametrize("name", ["state\0.bin", "state\ud800.bin", "s" * 5000])
 def test_a_state_that_no_file_can_be_called_is_refused_in_words(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputRefused) as refusal:
