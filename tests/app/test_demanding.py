@@ -18,7 +18,7 @@ from engine.evaluation.catalogue import measures
 from engine.release.plan import Plan
 from tests.app.walking import example_plan, settle
 
-SHADOWS = "risk.synthetic_shadows"
+SHADOWS, GAMES = "risk.synthetic_shadows", "utility.synthetic_games"
 FEW = 500
 
 
@@ -45,7 +45,7 @@ def tick(qtbot: Any, box: QCheckBox) -> None:
 
 def test_a_tick_asks_the_release_and_says_what_it_costs(window: Window, qtbot: Any, tmp_path: Path) -> None:
     card = at_method(window, qtbot, few_people(tmp_path))
-    assert card.isVisible() and list(card.boxes) == [SHADOWS]
+    assert card.isVisible() and list(card.boxes) == [SHADOWS, GAMES]
     box = card.boxes[SHADOWS]
     assert box.text() == words.say(f"measures.{SHADOWS}.title") and not box.isChecked()
     costs = [one.plain() for one in card.findChildren(Prose)]
@@ -65,7 +65,8 @@ def test_a_tick_asks_the_release_and_says_what_it_costs(window: Window, qtbot: A
 
 def test_it_is_offered_where_it_applies_alone(window: Window, qtbot: Any, tmp_path: Path) -> None:
     card = at_method(window, qtbot, example_plan("datasets.marginals", tmp_path))
-    assert not card.isVisible()  # a bound says what the best attack can tell
+    assert list(card.boxes) == [GAMES]  # a bound says what the best attack can tell
+    assert not at_method(window, qtbot, example_plan("datasets.k_anonymity", tmp_path)).isVisible()
 
 
 def test_one_that_does_not_apply_any_more_can_be_taken_away(
@@ -77,7 +78,7 @@ def test_one_that_does_not_apply_any_more_can_be_taken_away(
     assert words.say("app.method.demand.unfit") in [one.plain() for one in card.findChildren(Prose)]
     tick(qtbot, card.boxes[SHADOWS])
     settle(qtbot, window)
-    assert window.study.plan.measures == () and not card.isVisible()
+    assert window.study.plan.measures == () and list(card.boxes) == [GAMES]
 
 
 def test_another_method_begins_without_them(window: Window, qtbot: Any, tmp_path: Path) -> None:

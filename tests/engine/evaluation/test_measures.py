@@ -289,11 +289,15 @@ def test_a_measure_reads_only_what_it_declares(one, made, example):
     context = made()
     if not one.applies(context.subject):
         context = made(rows=PANEL, schema=CAPPED)
-    if not one.applies(context.subject):
-        context = next(filter(lambda found: one.applies(found.subject), map(example, ABOUT_PEOPLE)))
-    answers = evaluation.evaluate((one,), context)
-    answer = {**answers.public, **answers.internal}[one.id]
-    assert answer.views and "failed" not in answer.figures
+    contexts = [context] if one.applies(context.subject) else map(example, ABOUT_PEOPLE)
+    said = []  # an example of one column alone has nothing to say of pairs or of who identifies
+    for context in contexts:
+        if one.applies(context.subject) and not any(said):
+            answers = evaluation.evaluate((one,), context)
+            answer = {**answers.public, **answers.internal}[one.id]
+            assert "failed" not in answer.figures
+            said.append(bool(answer.views))
+    assert any(said)
 
 
 @pytest.mark.parametrize("need", Need)
