@@ -46,6 +46,7 @@ def test_every_analysis_that_is_found_is_offered(page: Any) -> None:
     assert page.group.checkedButton() is page.group.buttons()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_an_example_is_asked_answered_and_saved(
     page: Any, window: Window, qtbot: Any, tmp_path: Path, name: str

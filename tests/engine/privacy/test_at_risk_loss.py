@@ -126,6 +126,7 @@ def test_exponential_mechanism_against_explicit_choices():
     assert loss.delta(0.6) == pytest.approx(worst_delta, abs=1e-6) and loss.delta(0.6) >= worst_delta - 1e-15
 
 
+@pytest.mark.slow
 def test_permute_and_flip_against_explicit_choices():
     """No pair of scores of up to four candidates may beat what is stated; composed with itself neither."""
     full = 1.0

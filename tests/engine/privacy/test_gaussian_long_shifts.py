@@ -43,6 +43,7 @@ SHIFTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("square", SHIFTS)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(5)])
 def test_delta_is_that_of_the_worst_shift(square, epsilon):
