@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 
 MISSING_CODES = (
     *(
@@ -29,6 +30,7 @@ MISSING_CODES = (
 )
 """Words and signs that often stand for a missing value. Proposed, never applied unasked."""
 
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 LONGEST = 100
 """Characters of the longest cell that is taken for a number."""
 LONGEST_DATE = 40
@@ -104,3 +106,20 @@ def date_order_of(cell: str) -> str | None:
     if not (1 <= left <= 31 and 1 <= right <= 31) or (left > 12 and right > 12):
         return None
     return "dmy" if left > 12 else "mdy" if right > 12 else "?"
+
+
+def is_day(value: object) -> bool:
+    """Say whether a value is a day of the calendar, written year-month-day and in no other form.
+
+    Examples
+    --------
+    >>> is_day("2020-02-29"), is_day("2020-02-30"), is_day("2020-W01-1"), is_day(20200229)
+    (True, False, False, False)
+    """
+    if not isinstance(value, str) or _DAY.fullmatch(value) is None:
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -15,9 +13,9 @@ from engine.errors import InputRefused
 from engine.numbers import exact, written
 from engine.protected import Protected, protected
 from engine.table.hierarchies import Hierarchy
+from engine.table.patterns import is_day
 
 VERSION = 1
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 MOST_LETTERS = 300  # of what a column means
 MOST_LETTERS_OF_A_WORD = 40
 MEMBERS = frozenset(("version", "columns", "rows_per_person", "protected", "protected_many", "one_row_each"))
@@ -308,14 +306,11 @@ def _one_line(text: Any, column: str, file: str) -> str:
 
 
 def _days_from_json(tree: Mapping[str, Any], column: str, file: str) -> Domain:
-    days = [tree.get(name) for name in ("minimum", "maximum")]
-    said = [day for day in days if day is not None]
-    try:
-        if any(_DAY.fullmatch(day) is None for day in said) or said != sorted(said, key=date.fromisoformat):
-            raise ValueError
-    except (TypeError, ValueError) as error:
-        raise InputRefused("schema.bad_days", file=file, column=column) from error
-    return Domain(minimum=days[0], maximum=days[1])
+    days = Domain(minimum=tree.get("minimum"), maximum=tree.get("maximum"))
+    said = [day for day in (days.minimum, days.maximum) if day is not None]
+    if not all(map(is_day, said)) or said != sorted(said):
+        raise InputRefused("schema.bad_days", file=file, column=column)
+    return days
 
 
 def _domain_from_json(tree: Mapping[str, Any], kind: Kind, column: str, file: str) -> Domain:

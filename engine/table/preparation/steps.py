@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -14,10 +13,9 @@ from typing import Any
 from engine.errors import InputRefused
 from engine.numbers import exact, written
 from engine.table.coding import levels, text_of
+from engine.table.patterns import is_day
 from engine.table.preparation.declarations import MAKING, STEPS, Holds, Step
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
-
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def check(
@@ -205,7 +203,7 @@ def _check_ends(step: Step, refuse_unless: Refuse, *, empty: bool) -> None:
 
 
 def _comparable(value: Any) -> Any:
-    return date.fromisoformat(value) if _is_day(value) else exact(value)
+    return date.fromisoformat(value) if is_day(value) else exact(value)
 
 
 def _check_bands(step: Step, place: int) -> None:
@@ -244,7 +242,7 @@ def _refuse_absent(name: str, place: int, there: set[str] | None) -> None:
 
 def _check_condition(step: Step, kind: Kind, refuse_unless: Refuse) -> None:
     """Check what depends on the kind of the column: days for days, numbers for all others."""
-    good = _is_day if kind is Kind.DATE else _is_number
+    good = is_day if kind is Kind.DATE else _is_number
     ends = [one for one in STEPS["keep_rows_where"] if one.holds is Holds.END and one.applies(step)]
     for member in ends:
         refuse_unless(good(step[member.name]), member.name)
@@ -269,16 +267,6 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def _is_day(value: Any) -> bool:
-    if not isinstance(value, str) or _DAY.fullmatch(value) is None:
-        return False
-    try:
-        date.fromisoformat(value)
-    except ValueError:
-        return False
-    return True
-
-
 def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
@@ -290,8 +278,8 @@ _GOOD: Mapping[Holds, Callable[[Any], bool]] = {
     Holds.FILE: _is_name,
     Holds.CHOICE: lambda value: isinstance(value, str),
     Holds.NUMBER: _is_number,
-    Holds.DAY: _is_day,
-    Holds.END: lambda value: _is_number(value) or _is_day(value),
+    Holds.DAY: is_day,
+    Holds.END: lambda value: _is_number(value) or is_day(value),
     Holds.CELLS: lambda value: _is_list(value) and all(map(_is_cell, value)),
     Holds.EDGES: lambda value: _is_list(value) and len(value) >= 2 and all(map(_is_number, value)),
     Holds.MAP: lambda value: (
