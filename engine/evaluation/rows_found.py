@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Family, Rows, TableArtefact
-from engine.methods.shared.rows import written_cells
+from engine.methods.protocol import Family, Rows
+from engine.methods.shared.rows import traced, written_cells
 from engine.numbers import of_hundred
 from engine.risk.encoding import IDENTIFYING
 from engine.risk.released_rows import found_again
@@ -39,11 +39,11 @@ class RowsFound(InternalMeasure):
         return subject.method.rows in (Rows.COARSER, Rows.REAL)
 
     def evaluate(self, context: Private) -> InternalMeasured:
-        tables = [one for one in context.release.artefacts if isinstance(one, TableArtefact)]
-        origin = tables[0].origins if tables else None
-        if origin is None:
+        found = traced(context.release.artefacts)
+        if found is None:
             return InternalMeasured()
-        schema, frame = context.subject.request.schema, tables[0].frame
+        table, origin = found
+        schema, frame = context.subject.request.schema, table.frame
         names = [name for name in map(str, frame) if name in schema and name in context.used]
         columns = [column for column in map(schema.column, names) if column.role in IDENTIFYING]
         if not columns:
@@ -54,15 +54,15 @@ class RowsFound(InternalMeasure):
         )
         released = frame[[one.name for one in columns]]
         person = people_of(context.used, schema)
-        found = found_again(
+        again = found_again(
             original, released, columns, origin=origin, person=person, progress=context.progress
         )
-        figures = {name: round(value, 6) for name, value in asdict(found).items()}
+        figures = {name: round(value, 6) for name, value in asdict(again).items()}
         lines: list[tuple[Cell, ...]] = [
             (Text(f"{WORDS}.numbers.{name}.label"), of_hundred(figures[name])) for name in SHOWN
         ]
         headings = tuple(Text(f"{WORDS}.views.{name}") for name in ("figure", "share"))
-        values = {"records": found.records, "columns": ", ".join(one.name for one in columns)}
+        values = {"records": again.records, "columns": ", ".join(one.name for one in columns)}
         view = TableView(
             Text(f"{WORDS}.views.title"), headings, tuple(lines), Text(f"{WORDS}.views.note", values)
         )

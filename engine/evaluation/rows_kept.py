@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Family, Rows, TableArtefact
-from engine.methods.shared.rows import written_cells
+from engine.methods.protocol import Family, Rows
+from engine.methods.shared.rows import traced, written_cells
 from engine.numbers import brief, of_hundred
 from engine.table import coding
 from engine.table.schema import Column, Kind, Schema
@@ -41,11 +41,11 @@ class RowsKept(InternalMeasure):
         return subject.method.rows in (Rows.COARSER, Rows.REAL)
 
     def evaluate(self, context: Private) -> InternalMeasured:
-        tables = [one for one in context.release.artefacts if isinstance(one, TableArtefact)]
-        origin = tables[0].origins if tables else None
-        if origin is None:
+        found = traced(context.release.artefacts)
+        if found is None:
             return InternalMeasured()
-        schema, frame, rows = context.subject.request.schema, tables[0].frame, context.used.rows()
+        table, origin = found
+        schema, frame, rows = context.subject.request.schema, table.frame, context.used.rows()
         columns = _shared(frame, rows, schema)
         if not columns or not len(rows):
             return InternalMeasured()

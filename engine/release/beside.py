@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.methods.protocol import Release, TableArtefact
-from engine.methods.shared.rows import written_cells
+from engine.methods.protocol import Release
+from engine.methods.shared.rows import traced, written_cells
 from engine.table.schema import Schema
 from engine.table.table import Table
 
@@ -40,13 +40,12 @@ class Beside:
 
 def beside(release: Release, used: Mapping[str, Table], schemas: Mapping[str, Schema]) -> Beside | None:
     """Return released rows beside their originals; None where no row can be said to have one."""
-    artefacts = (one for one in release.artefacts if isinstance(one, TableArtefact))
-    found = next((one for one in artefacts if one.origins is not None), None)
-    source = next((name for name in used if name in schemas), None)
-    if found is None or found.origins is None or source is None:
+    found, source = traced(release.artefacts), next((name for name in used if name in schemas), None)
+    if found is None or source is None:
         return None
-    original = used[source].rows().iloc[found.origins[:MOST_ROWS]]
-    released, schema = found.frame.head(MOST_ROWS), schemas[source]
+    table, origin = found
+    original = used[source].rows().iloc[origin[:MOST_ROWS]]
+    released, schema = table.frame.head(MOST_ROWS), schemas[source]
     names = [str(name) for name in released.columns]
     nothing: list[str | None] = [None] * len(released)
     before = [
@@ -57,5 +56,5 @@ def beside(release: Release, used: Mapping[str, Table], schemas: Mapping[str, Sc
     ]
     after = [released[name].fillna("").astype("str").tolist() for name in names]
     return Beside(
-        tuple(names), tuple(zip(*before, strict=True)), tuple(zip(*after, strict=True)), len(found.frame)
+        tuple(names), tuple(zip(*before, strict=True)), tuple(zip(*after, strict=True)), len(table.frame)
     )

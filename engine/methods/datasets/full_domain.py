@@ -121,7 +121,7 @@ class Lattice:
         most_average_risk: Fraction = Fraction(1),
     ) -> None:
         self.most_average_risk, self.population = most_average_risk, population
-        self._average = most_average_risk < 1
+        self._asks_average = most_average_risk < 1
         self.members, self.ladders, self.k = members, tuple(ladders), k
         self.most_left_out, self.conditions = most_left_out, tuple(conditions)
         self.codes = codes
@@ -194,7 +194,7 @@ class Lattice:
             kept = kept & self.population.holds(sizes, theirs)
             risky = self.population.too_risky(sizes[kept], theirs[kept])
         left_out = self.left_out(steps, kept, sizes)
-        if self._average:
+        if self._asks_average:
             alike = sizes[kept] if self.sets is None else self.sets.parted(steps).of_kept(kept)
             risky = risky or len(alike) > self.most_average_risk * int(alike.sum())
         holds = bool(kept.any()) and left_out <= self.most_left_out and not risky

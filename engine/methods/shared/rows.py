@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from engine.methods.protocol import DictionaryEntry, TableArtefact
+from engine.methods.protocol import Artefact, DictionaryEntry, TableArtefact
 from engine.table.coding import texts_of
 from engine.table.hierarchies import USUAL, Hierarchy
 from engine.table.schema import Column, Kind
@@ -38,6 +41,14 @@ def leaving(
     order = chance.permutation(len(frame))
     rows = frame.iloc[order].reset_index(drop=True)
     return TableArtefact(name, (rows,), dictionary, np.asarray(frame.index)[order])
+
+
+def traced(artefacts: Iterable[Artefact]) -> tuple[TableArtefact, npt.NDArray[np.int64]] | None:
+    """Return the first table whose rows were each made from a row, and from which; None where none is."""
+    for one in artefacts:
+        if isinstance(one, TableArtefact) and one.origins is not None:
+            return one, one.origins
+    return None
 
 
 def entry(column: Column, meaning: str, **values: object) -> DictionaryEntry:
