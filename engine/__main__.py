@@ -19,7 +19,8 @@ from typing import Any
 
 from engine.later import import_later
 
-for library in ("pandas", "pyarrow", "pyarrow.compute"):  # before anything that imports them
+# Before anything that imports them
+for library in ("numpy", "numpy.typing", "pandas", "pyarrow", "pyarrow.compute"):
     import_later(library)
 
 from engine import texts  # noqa: E402

@@ -57,15 +57,12 @@ def spoken() -> Protected:
     return _spoken.get() or _always
 
 
-def _read(folder: Traversable, prefix: str) -> Iterator[tuple[str, Any]]:
+def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:
     for entry in sorted(folder.iterdir(), key=lambda item: item.name):
         if entry.is_dir():
-            yield from _read(entry, f"{prefix}{entry.name}.")
+            yield from _files(entry, f"{prefix}{entry.name}.")
         elif entry.name.endswith(".toml"):
-            yield from _flatten(
-                tomllib.loads(entry.read_text(encoding="utf-8")),
-                f"{prefix}{entry.name.removesuffix('.toml')}.",
-            )
+            yield prefix + entry.name.removesuffix(".toml"), entry
 
 
 def _flatten(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
@@ -77,6 +74,28 @@ def _flatten(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 @cache
+def _places(language: str) -> Mapping[str, Traversable]:
+    """Return the file of every beginning of an id."""
+    return dict(_files(files("resources") / "texts" / language, ""))
+
+
+@cache
+def _of_file(language: str, beginning: str) -> Mapping[str, str]:
+    """Return the texts of one file by their full ids: a command reads the few files of which it speaks."""
+    tree = tomllib.loads(_places(language)[beginning].read_text(encoding="utf-8"))
+    return dict(_flatten(tree, f"{beginning}."))
+
+
+def _found(text_id: str, language: str) -> str | None:
+    beginning = text_id
+    while "." in beginning:  # names of files have dots too: the longest that is one
+        beginning = beginning.rpartition(".")[0]
+        if beginning in _places(language) and text_id in _of_file(language, beginning):
+            return _of_file(language, beginning)[text_id]
+    return None
+
+
+@cache
 def catalogue(language: str = FALLBACK) -> Mapping[str, str]:
     """Return every text of a language by its full id.
 
@@ -85,7 +104,8 @@ def catalogue(language: str = FALLBACK) -> Mapping[str, str]:
     >>> "errors.plan.newer_version.what" in catalogue("en")
     True
     """
-    return dict(_read(files("resources") / "texts" / language, ""))
+    every = (_of_file(language, beginning).items() for beginning in _places(language))
+    return {text_id: sentence for texts_of_file in every for text_id, sentence in texts_of_file}
 
 
 def languages() -> tuple[str, ...]:
@@ -96,7 +116,7 @@ def languages() -> tuple[str, ...]:
 
 def has(text_id: str, *, language: str = FALLBACK) -> bool:
     """Say whether a text exists."""
-    return text_id in catalogue(language)
+    return _found(text_id, language) is not None
 
 
 def text(text_id: str, *, language: str = FALLBACK, **values: Any) -> str:
@@ -120,8 +140,11 @@ def text(text_id: str, *, language: str = FALLBACK, **values: Any) -> str:
 
 
 def _pattern(text_id: str, language: str) -> str:
-    sentences = catalogue(language)
-    return sentences[text_id] if text_id in sentences else catalogue(FALLBACK)[text_id]
+    for spoken_in in (language, FALLBACK):
+        sentence = _found(text_id, spoken_in)
+        if sentence is not None:
+            return sentence
+    raise KeyError(text_id)
 
 
 def placeholders(pattern: str) -> frozenset[str]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.models.division import gaussian_level
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.quadratic import solve
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 CLIPPED = 0.5
 UNSURE = 0.05
 """How often the noise of a matrix may be larger than adaptive sufficient statistics reckon with."""

@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.analyses import regression_rivals as rivals
 from engine.analyses.drawn import POPULATION
 from engine.analyses.protocol import PEOPLE, Analysis, Answer, Context, InternalAnswer
@@ -32,7 +32,7 @@ from engine.views import Cell, CurveView, TableView, View
 if TYPE_CHECKING:
     from engine.table.table import Table
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 NUMBERS = (Kind.INTEGER, Kind.NUMBER)
 LEVELS = (0.1, 0.4, 0.8, 1.6, 3.2)
 EXPLAINED = {"weak": 0.1, "medium": 0.3, "strong": 0.6}

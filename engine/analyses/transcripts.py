@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.privacy.mechanisms.integers import Integers, listening, noisy
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 Run = Callable[[], object]
 
 

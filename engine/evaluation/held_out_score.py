@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.evaluation.without_noise import exact_models, has_exact_answer
 from engine.methods.protocol import Family, ModelArtefact
@@ -19,7 +20,7 @@ ID = "utility.held_out_score"
 WORDS = f"measures.{ID}"
 NUMBERS = (Kind.INTEGER, Kind.NUMBER)
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
 
 class HeldOutScore(InternalMeasure):

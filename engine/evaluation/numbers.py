@@ -11,12 +11,12 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.protocol import DictionaryEntry, Release, TableArtefact
 from engine.views import Text
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
 LIMIT = "within_95"
 COUNTS = ("count", "weight_total")

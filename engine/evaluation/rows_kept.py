@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.methods.protocol import Family, Rows
 from engine.methods.shared.rows import traced, written_cells
@@ -20,7 +21,7 @@ ID = "utility.rows_kept"
 WORDS = f"measures.{ID}"
 MOST_LINES, MOST_COLUMNS = 15, 20
 FEW_VALUES, FEWEST_ROWS = 12, 5
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
 
 class RowsKept(InternalMeasure):

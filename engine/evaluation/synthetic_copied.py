@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from engine import arrays
 from engine.evaluation.invented import Sides
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.methods.protocol import Rows
@@ -20,8 +21,8 @@ from engine.views import Cell, NumberView, TableView, Text
 
 ID = "risk.synthetic_copied"
 WORDS = f"measures.{ID}"
-Classes = Mapping[str, npt.NDArray[np.int64]]
-Floats = npt.NDArray[np.float64]
+Classes = Mapping[str, arrays.Integers]
+Floats = arrays.Floats
 
 MOST_OF_ORIGINAL = 500
 """People not used who are sought in the original itself: it is there to show what a copy would tell."""

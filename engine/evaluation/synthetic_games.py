@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.evaluation.invented import Sides
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.methods.protocol import Rows
@@ -22,7 +22,7 @@ LEAST_ROWS = 20
 MOST_TESTED, MOST_LINES = 5_000, 15
 GAMES = ("made", "floor", "model", "filter", "apart")
 
-Codes = npt.NDArray[np.int64]
+Codes = arrays.Integers
 
 
 class SyntheticGames(InternalMeasure):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.evaluation.invented import Sides, drawn_again, independent, stacked
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.methods.protocol import Rows
@@ -20,7 +20,7 @@ ID = "utility.synthetic_predictions"
 WORDS = f"measures.{ID}"
 LINES = ("made", "original", "unused", "again", "independent")
 
-Bools = npt.NDArray[np.bool_]
+Bools = arrays.Bools
 
 
 class SyntheticPredictions(InternalMeasure):

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.evaluation.invented import Sides, person_keys, released_tables
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.evaluation.synthetic_copied import membership_view
@@ -27,7 +28,7 @@ ID = "risk.synthetic_shadows"
 WORDS = f"measures.{ID}"
 SHADOWS = 12
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
 
 class SyntheticShadows(InternalMeasure):

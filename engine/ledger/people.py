@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from engine import arrays
 from engine.errors import InputRefused, VerificationFailed
 
-Digests = npt.NDArray[np.uint64]
+Digests = arrays.Words
 NONE: Digests = np.zeros(0, dtype=np.uint64)
 
 _SIZE_BITS = 5

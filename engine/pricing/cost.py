@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import numpy.typing as npt
 
 from engine.errors import InputRefused
 from engine.privacy.at_risk.inputs import Number, level, positive, share, whole
@@ -98,7 +98,7 @@ class Cost:
         # E_dp(ε) = E_min + (E − E_min) e^{−c/ε}; the printed form has E in place of the bracket.
         return self.least + self.growth * math.exp(-float(self.c) / epsilon)
 
-    def curve(self, epsilons: ArrayLike) -> NDArray[np.float64]:
+    def curve(self, epsilons: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return E_dp at every ε of an array; values at or below 0 count as perfect privacy."""
         values = np.asarray(epsilons, dtype=np.float64)
         inside = np.where(values > 0, values, 1.0)
@@ -158,15 +158,15 @@ class Cost:
 class Band:
     """A cost curve with its uncertainty: lower, central and upper value at every ε."""
 
-    epsilons: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    central: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    epsilons: npt.NDArray[np.float64]
+    lower: npt.NDArray[np.float64]
+    central: npt.NDArray[np.float64]
+    upper: npt.NDArray[np.float64]
 
 
 def band(
     cost: Cost,
-    epsilons: ArrayLike,
+    epsilons: npt.ArrayLike,
     *,
     c: tuple[Number, Number] | None = None,
     people: tuple[int, int] | None = None,

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from engine import arrays
 from engine.pricing.cost import Cost
 from engine.privacy.at_risk import published as _published
 from engine.privacy.at_risk.composition import Composition
 from engine.privacy.at_risk.inputs import Number, level
 from engine.privacy.at_risk.loss import PrivacyLoss
 
-Array = NDArray[np.float64]
+Array = arrays.Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from engine import arrays
+
+Floats = arrays.Floats
 
 HALF, MOST = 0.5, 0.95
 _LARGEST_TABLE = 2000.0  # standard deviation up to which the Gaussian's probabilities are listed one by one

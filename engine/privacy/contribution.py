@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from engine.errors import InputRefused
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _FAR = 4  # times as many numbers as rows: beyond it, people are numbered anew
 
 
-def keep_rows(person_codes: NDArray[np.integer], *, cap: int, noise: Noise) -> NDArray[np.bool_]:
+def keep_rows(person_codes: npt.NDArray[np.integer], *, cap: int, noise: Noise) -> npt.NDArray[np.bool_]:
     """Choose which rows stay so that no person keeps more than ``cap``.
 
     Run it on the whole table, before any filter or grouping: a filter that came first would let the rest of
@@ -70,8 +70,8 @@ def keep_rows(person_codes: NDArray[np.integer], *, cap: int, noise: Noise) -> N
 
 
 def _smallest_keys(
-    codes: NDArray[np.integer], keys: NDArray[np.uint64], cap: int
-) -> NDArray[np.bool_] | None:
+    codes: npt.NDArray[np.integer], keys: npt.NDArray[np.uint64], cap: int
+) -> npt.NDArray[np.bool_] | None:
     """Return the rows that stay; None where two keys of one person were equal."""
     kept = codes >= 0
     rows = np.flatnonzero(kept)
@@ -96,7 +96,9 @@ def _smallest_keys(
     return kept
 
 
-def _smallest_key(codes: NDArray[np.integer], keys: NDArray[np.uint64]) -> NDArray[np.bool_] | None:
+def _smallest_key(
+    codes: npt.NDArray[np.integer], keys: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.bool_] | None:
     """Return the row of each person with the smallest key; None where two of one person have it."""
     # Rows without a person have the last place, which is nobody's.
     smallest = np.full(int(codes.max()) + 2, np.iinfo(np.uint64).max, dtype=np.uint64)
@@ -106,7 +108,7 @@ def _smallest_key(codes: NDArray[np.integer], keys: NDArray[np.uint64]) -> NDArr
     return None if (np.bincount(codes[kept]) > 1).any() else kept
 
 
-def _from_zero(codes: NDArray[np.integer]) -> NDArray[np.int64]:
+def _from_zero(codes: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     """Return the codes as they are, or renumbered where they are far apart."""
     if int(codes.max()) < _FAR * codes.size + 1024:
         return codes.astype(np.int64)

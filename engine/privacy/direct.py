@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.privacy.sampled_sensitivity.bounds import Sides, dkw_probability
 from engine.privacy.sampled_sensitivity.draws import PairQuery, pair_answers
@@ -23,7 +24,7 @@ from engine.progress import SILENT, Progress
 AREA = "direct"
 STAGE = "direct.losses"
 
-Answer = NDArray[np.float64]
+Answer = arrays.Floats
 
 
 class SimulatedMechanism(Protocol):
@@ -142,7 +143,7 @@ class MeasuredLosses:
         Where the neighbours come from; None for two stated answers.
     """
 
-    losses: NDArray[np.float64]
+    losses: npt.NDArray[np.float64]
     origin: RecordOrigin | None
 
     @property
@@ -185,8 +186,8 @@ class MeasuredLosses:
         )
 
     def curve(
-        self, epsilons: NDArray[np.float64], *, tolerance: float, two_sided: bool = False
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        self, epsilons: npt.NDArray[np.float64], *, tolerance: float, two_sided: bool = False
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float]:
         """Return the share within each ε, a lower band for all of them at once, and its probability.
 
         Parameters
@@ -220,7 +221,7 @@ class MeasuredLosses:
 
 
 def direct_losses(
-    query: Callable[[NDArray[Any]], Any] | PairQuery,
+    query: Callable[[npt.NDArray[Any]], Any] | PairQuery,
     population: Population,
     mechanism: SimulatedMechanism,
     *,

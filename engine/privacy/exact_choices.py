@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from engine.errors import InputRefused
 from engine.privacy.draw import Draw
@@ -134,7 +134,7 @@ class ExactChoices(ExactTrials):
             raise OverflowError("the scores lie further apart than 2^62")
         return scores.max() - scores, rate
 
-    def _flipped(self, gaps: Integers, rate: Fraction) -> NDArray[np.bool_]:
+    def _flipped(self, gaps: Integers, rate: Fraction) -> npt.NDArray[np.bool_]:
         """Succeed with probability exp(−rate · gap), one trial for each gap."""
         factor = float(min(rate, Fraction(1 << 60)))  # beyond it every gap of 1 is far past LARGEST anyway
         return self._accept(gaps * factor, lambda place: int(gaps[place]) * rate)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 WORD_BITS = 32
 CELLS = 64  # cells of the table per unit of γ
@@ -92,7 +92,7 @@ def word_threshold(gamma: Fraction) -> int:
 
 
 @cache
-def _table() -> NDArray[np.float64]:
+def _table() -> npt.NDArray[np.float64]:
     """Return 2^32 · exp(−i / 64) for i = 0 … 64 · 24, each within 2^-19 of the exact value."""
     digits = 128
     low, high = exp_minus_bracket(Fraction(1, CELLS), digits)
@@ -107,8 +107,8 @@ def _table() -> NDArray[np.float64]:
 
 
 def compare_words(
-    words: NDArray[np.uint32], gammas: NDArray[np.floating]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    words: npt.NDArray[np.uint32], gammas: npt.NDArray[np.floating]
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Compare uniform numbers, known by 32 bits each, with exp(−γ): all at once.
 
     Parameters

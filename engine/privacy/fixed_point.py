@@ -11,12 +11,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.privacy.trials import exact
 
-Integers = NDArray[np.int64]
+Integers = arrays.Integers
 FINEST = 1 << 52  # no bound may lie further than this many steps from zero
 LARGEST_SUM = 1 << 62
 
@@ -69,7 +70,7 @@ def to_grid(
     maximum: Fraction | int,
     step: Fraction | int,
     missing_value: Fraction | int | None = None,
-) -> tuple[Integers, NDArray[np.bool_]]:
+) -> tuple[Integers, npt.NDArray[np.bool_]]:
     """Return each record in whole steps of a declared grid.
 
     Parameters
@@ -122,7 +123,7 @@ def to_grid(
     return grid, missing
 
 
-def grouped_sum(grid: Integers, codes: NDArray[np.integer], n_groups: int) -> NDArray[Any]:
+def grouped_sum(grid: Integers, codes: npt.NDArray[np.integer], n_groups: int) -> npt.NDArray[Any]:
     """Add up the whole steps of each group, exactly.
 
     Parameters
@@ -155,7 +156,7 @@ def grouped_sum(grid: Integers, codes: NDArray[np.integer], n_groups: int) -> ND
         raise ValueError("a group that was not declared")
     largest = max(abs(int(grid.min())), abs(int(grid.max()))) if grid.size else 0
     kind: type = np.int64 if grid.size * largest < LARGEST_SUM else object
-    sums: NDArray[Any] = np.zeros(n_groups, dtype=kind)
+    sums: npt.NDArray[Any] = np.zeros(n_groups, dtype=kind)
     np.add.at(sums, codes, grid.astype(kind))
     return sums
 
@@ -167,7 +168,7 @@ def _stand_in(value: Fraction | int, step: Fraction, low: int, high: int) -> int
         raise InputRefused("noise.bounds") from error
 
 
-def _as_floats(values: Iterable[Any]) -> NDArray[np.float64]:
+def _as_floats(values: Iterable[Any]) -> npt.NDArray[np.float64]:
     """Return the records as doubles, NaN where there is no number."""
     array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
     if array.dtype.kind in "biuf":

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-Words = npt.NDArray[np.uint64]
+from engine import arrays
+
+Words = arrays.Words
 SHORTEST, LONGEST = 6, 18
 """Digits: below a million numbers the method is not safe (section 4), beyond 18 they leave 64 bits."""
 _ROUNDS = 10

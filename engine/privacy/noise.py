@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from engine.errors import InputRefused
 from engine.privacy.draw import Draw
@@ -135,7 +135,7 @@ class Noise(ExactChoices):
 
     # --- trials and choices -------------------------------------------------------------------------
 
-    def bernoulli(self, p: Fraction | int, size: int) -> NDArray[np.bool_]:
+    def bernoulli(self, p: Fraction | int, size: int) -> npt.NDArray[np.bool_]:
         """Draw trials that succeed with probability exactly ``p``, 0 <= p <= 1: shape (size,).
 
         Raises
@@ -154,7 +154,7 @@ class Noise(ExactChoices):
                 below[place] = self._refine(threshold, partial(is_below_rational, p=p))
         return below
 
-    def bernoulli_exp_minus(self, gamma: Fraction | int, size: int) -> NDArray[np.bool_]:
+    def bernoulli_exp_minus(self, gamma: Fraction | int, size: int) -> npt.NDArray[np.bool_]:
         """Draw trials that succeed with probability exactly exp(−γ), γ >= 0: shape (size,).
 
         Raises
@@ -167,7 +167,7 @@ class Noise(ExactChoices):
             raise InputRefused("noise.exponent")
         return self._below_exp_minus(gamma, word_threshold(gamma), size)
 
-    def bernoulli_exp_minus_each(self, numerators: Integers, denominator: int) -> NDArray[np.bool_]:
+    def bernoulli_exp_minus_each(self, numerators: Integers, denominator: int) -> npt.NDArray[np.bool_]:
         """Draw one trial for each integer n_i >= 0 that succeeds with probability exp(−n_i / denominator).
 
         Raises
@@ -184,7 +184,7 @@ class Noise(ExactChoices):
             lambda place: int(numerators[place]) * step,
         )
 
-    def random_keys(self, size: int) -> NDArray[np.uint64]:
+    def random_keys(self, size: int) -> npt.NDArray[np.uint64]:
         """Draw independent uniform 64-bit keys, shape (size,): whoever sorts by them draws lots."""
         return self._long_words(checked_size(size))
 
@@ -273,7 +273,7 @@ class Noise(ExactChoices):
 
     # --- inside: one at a time, in Python integers, for any scale -----------------------------------
 
-    def _one_by_one(self, draw: Callable[[], int], size: int) -> NDArray:
+    def _one_by_one(self, draw: Callable[[], int], size: int) -> npt.NDArray:
         values = np.empty(size, dtype=object)
         for place in range(size):
             values[place] = draw()

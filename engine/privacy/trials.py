@@ -12,13 +12,14 @@ from functools import partial
 from numbers import Rational
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.privacy.draw import Draw
 from engine.privacy.exact_exponential import WORD_BITS, compare_words, is_below
 
-Integers = NDArray[np.int64]
+Integers = arrays.Integers
 CHUNK = 1 << 16  # candidates at a time: the arrays stay in the processor's cache
 
 
@@ -63,13 +64,13 @@ class ExactTrials:
             raise OSError("the source of randomness gave too few bytes")
         return drawn
 
-    def _words(self, size: int) -> NDArray[np.uint32]:
+    def _words(self, size: int) -> npt.NDArray[np.uint32]:
         return np.frombuffer(self._bytes(4 * size), dtype="<u4")
 
-    def _long_words(self, size: int) -> NDArray[np.uint64]:
+    def _long_words(self, size: int) -> npt.NDArray[np.uint64]:
         return np.frombuffer(self._bytes(8 * size), dtype="<u8")
 
-    def _coins(self, size: int) -> NDArray[np.bool_]:
+    def _coins(self, size: int) -> npt.NDArray[np.bool_]:
         drawn = np.frombuffer(self._bytes(-(-size // 8)), dtype=np.uint8)
         return np.unpackbits(drawn, count=size).astype(bool)
 
@@ -99,14 +100,16 @@ class ExactTrials:
 
     # --- trials ----------------------------------------------------------------------------------------
 
-    def _below_exp_minus(self, gamma: Fraction, threshold: int, size: int) -> NDArray[np.bool_]:
+    def _below_exp_minus(self, gamma: Fraction, threshold: int, size: int) -> npt.NDArray[np.bool_]:
         words = self._words(size)
         below = words < threshold
         for place in np.flatnonzero(words == threshold):
             below[place] = self._refine(threshold, partial(is_below, gamma=gamma))
         return below
 
-    def _accept(self, floats: NDArray[np.floating], gamma: Callable[[int], Fraction]) -> NDArray[np.bool_]:
+    def _accept(
+        self, floats: npt.NDArray[np.floating], gamma: Callable[[int], Fraction]
+    ) -> npt.NDArray[np.bool_]:
         """Succeed with probability exp(−γ_i); ``floats`` are close to γ_i, ``gamma`` gives one exactly."""
         words = self._words(floats.size)
         below, unsure = compare_words(words, floats)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.evaluation.invented import released_tables
 from engine.methods.protocol import Release, Rows
 from engine.table import coding
@@ -26,8 +27,8 @@ MOST_INTERVALS = 16
 TAIL = 0.01  # share of the cells at each end that have one interval together
 STEPS = (1, 2, 5, 10)
 
-Codes = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float64]
+Codes = arrays.Bytes
+Floats = arrays.Floats
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def _classes(original: pd.Series, synthetic: pd.Series, column: Column) -> Class
     return Classes(labels, column.kind in AMOUNTS, one.astype(np.uint8), other.astype(np.uint8))
 
 
-_Placed = tuple[tuple[Label, ...], npt.NDArray[np.int64], npt.NDArray[np.int64]]
+_Placed = tuple[tuple[Label, ...], arrays.Integers, arrays.Integers]
 
 
 def _names(original: pd.Series, synthetic: pd.Series, column: Column) -> _Placed:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.risk.combinations import Numbers, combined, dense
 
-Masks = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
+Masks = arrays.Bools
+Floats = arrays.Floats
 
 FEWEST = 10
 MOST_TABLES = 2_000_000

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.table import coding
 from engine.table.declared import people_of
 from engine.table.schema import Column, Kind, Schema
@@ -16,8 +17,8 @@ from engine.table.table import Table
 
 CAPS = (1, 2, 3, 5, 10, 20)
 MOST_LEVELS = 50
-Floats = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int64]
+Floats = arrays.Floats
+Numbers = arrays.Integers
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from engine import arrays
 from engine.privacy.sampled_sensitivity.draws import Answers, position_chunks, record_chunks
 from engine.privacy.sampled_sensitivity.populations import Population, TablePopulation
 
-Rows = NDArray[np.float64]
-Places = NDArray[np.int64]
+Rows = arrays.Floats
+Places = arrays.Integers
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-Codes = npt.NDArray[np.integer]
-Numbers = npt.NDArray[np.int64]
+from engine import arrays
+
+Codes = arrays.Whole
+Numbers = arrays.Integers
 
 MOST_NUMBERS = 1 << 62
 

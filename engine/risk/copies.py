@@ -8,11 +8,12 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from engine import arrays
+
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 MOST_COMPARED = 2_000
 MOST_INDICATORS = 500

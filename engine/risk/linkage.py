@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.risk.combinations import Numbers, combined, dense
@@ -21,7 +21,7 @@ from engine.risk.groups import group_rows
 ECCENTRICITY = 1.5
 _CELLS_AT_ONCE = 1 << 21
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.progress import SILENT, Progress
 from engine.risk.copies import Rate, numbered
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 ABSENT = 1e300
 """Stands for a missing amount, so that it agrees with a missing one alone."""

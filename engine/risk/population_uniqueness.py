@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq, least_squares, minimize
 from scipy.special import gammaln, xlogy
 
+from engine import arrays
 from engine.errors import InputRefused
 
 LEAST_FRACTION = 0.05
@@ -25,7 +25,7 @@ _BELOW = 6.907755278982137  # −ln .001: half the .999 quantile of χ² with tw
 _FARTHEST = 60.0
 _LIMITS = np.array([[-14.0, -30.0], [14.0, 30.0]])  # beyond, the likelihood no longer changes
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.privacy.sampled_sensitivity import RidgeQuery, ridge_sensitivity_bounds, unit_rows
 from engine.risk.cell_queries import CellQuery, QuantileQuery, Ratio
@@ -25,7 +25,7 @@ from engine.table.schema import Column, Kind, Schema
 if TYPE_CHECKING:
     import pandas
 
-Rows = NDArray[np.float64]
+Rows = arrays.Floats
 STATISTICS = ("count", "sum", "mean", "proportion", "quantile", "ridge")
 MOST_CELLS = 10_000
 PENALTY = Fraction(1, 100)

@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.risk.combinations import Numbers, combined, dense, described
 from engine.risk.encoding import EncodedTable
 from engine.risk.groups import Groups
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
 THRESHOLDS = (0.05, 0.09, 0.2, 0.33)
 """Probabilities in use as limits; none of them is chosen here."""

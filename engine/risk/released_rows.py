@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.progress import SILENT, Progress
 from engine.table.hierarchies import ALL, USUAL, Hierarchy
 from engine.table.schema import Column, Kind
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int64]
+Floats = arrays.Floats
+Codes = arrays.Integers
 MOST_RECORDS, MOST_ROWS = 400, 20_000
 APART = 2.0  # cells that cannot be the same: farther than any that can
 _TIE = 1e-6

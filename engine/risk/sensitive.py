@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.risk.combinations import Numbers
 from engine.risk.encoding import EncodedColumn
 from engine.risk.groups import Groups
 from engine.table.hierarchies import Hierarchy
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
 _CELLS_AT_ONCE = 1 << 21
 

@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.risk.combinations import Numbers, combined, dense
@@ -24,7 +25,7 @@ LARGEST = 4
 _MOST_WORK = 10**9  # rows times sets: some ten seconds
 _MOST_COUNTED = 16  # keys are counted in a table of so many places a row, at most
 _MOST_PACKED = 1 << 40  # a key and the place of a row stand in one number of 63 bits
-_Bits = npt.NDArray[np.uint8]
+_Bits = arrays.Bytes
 
 
 @dataclass(frozen=True)

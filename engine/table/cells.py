@@ -18,18 +18,18 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine import arrays
 from engine.table.patterns import LONGEST, LONGEST_DATE
 from engine.table.reading.options import ReadOptions
 
 Cells: TypeAlias = "pa.Array | pa.ChunkedArray"
-Numbers = npt.NDArray[np.float64]
-Dates = npt.NDArray[np.datetime64]
+Numbers = arrays.Floats
+Dates = arrays.Dates
 
 LARGEST_EXACT = 2**53
 """Beyond it not every whole number is a double."""
 
 YMD, DMY, MDY, UNCLEAR = "ymd", "dmy", "mdy", "?"
-_NO_DATE = np.datetime64("NaT", "us")
 _DATE = (
     r"^(?P<first>\d{1,4})(?P<mark>[-/.])(?P<second>\d{1,2})(?P<again>[-/.])(?P<third>\d{1,4})"
     r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<seconds>\d{2})(?:\.(?P<fraction>\d+))?)?)?$"
@@ -243,7 +243,7 @@ def _plain_dates(piece: pa.Array) -> Dates | None:
 def _of_distinct(cells: Cells, order: str | None) -> Dates:
     """Read every distinct cell once."""
     pieces = _pieces(cells.dictionary_encode())  # they share one dictionary
-    values = np.append(careful_dates(pieces[-1].dictionary, order), _NO_DATE)
+    values = np.append(careful_dates(pieces[-1].dictionary, order), np.datetime64("NaT", "us"))
     found = np.empty(len(cells), dtype="datetime64[us]")
     start = 0
     for piece in pieces:
@@ -288,7 +288,7 @@ class _Parts:
         known &= days.astype("datetime64[M]") == months  # no 30th of February
         time = ((hour * 60 + minute) * 60 + second) * 1_000_000 + self._micro()
         found = days.astype("datetime64[us]") + np.where(known, time, 0)
-        found[~known] = _NO_DATE
+        found[~known] = np.datetime64("NaT", "us")
         return found
 
     def _micro(self) -> npt.NDArray[np.int64]:
@@ -314,11 +314,11 @@ def _between(values: npt.NDArray[np.int64], low: int, high: int) -> npt.NDArray[
 def _iso(cell: str) -> np.datetime64:
     """Read the other forms of ISO 8601: without signs, with weeks, with a time zone."""
     if not cell[:4].isdigit() or not cell.isascii() or re.search(r"[T ]24", cell):
-        return _NO_DATE  # the 24th hour: some versions of Python read it, and some do not
+        return np.datetime64("NaT", "us")  # the 24th hour: some versions of Python read it, and some do not
     try:
         made = datetime.fromisoformat(cell)
         if made.tzinfo is not None:
             made = made.astimezone(UTC).replace(tzinfo=None)
         return np.datetime64(made, "us")
     except (ValueError, OverflowError):
-        return _NO_DATE
+        return np.datetime64("NaT", "us")

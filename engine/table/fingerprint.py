@@ -11,13 +11,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine import arrays
 from engine.progress import SILENT, Progress
 from engine.table.cells import cells_of
 from engine.table.coding import texts_of
 from engine.table.encoded import Encoded
 from engine.table.table import Table
 
-Hashes = npt.NDArray[np.uint64]
+Hashes = arrays.Words
 
 _NUMBER = r"^[+-]?(0|[1-9]\d{0,14})(\.\d{1,15})?$"
 _PIECE = 1 << 18  # rows at a time: their hashes stay in the processor's cache

@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from engine import arrays
 from engine.table.cells import Cells
 
-Words = npt.NDArray[np.uint64]
+Words = arrays.Words
 
 LONGEST_SHORT = 15
 """Bytes of a text; the sixteenth byte says how many it has."""

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.table import coding
 from engine.table.schema import Column, Kind
 
-Codes = npt.NDArray[np.int64]
+Codes = arrays.Integers
 
 AMOUNTS = (Kind.INTEGER, Kind.NUMBER, Kind.DATE)
 BINS = 20

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.utility.prediction import LEAST_LEAF, MOST_LEAVES
 from engine.utility.scattered import order
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 CLASSIFIERS = ("tree", "boosted", "regression", "neighbours", "bayes")
 MOST_PLAYED = 5_000

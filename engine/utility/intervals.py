@@ -9,9 +9,10 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from engine import arrays
 from engine.utility.distances import Codes
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
 LEAST_PEOPLE = 20
 """Rows that a share or a group needs in the original to be looked at."""

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.utility.scattered import order
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+Floats = arrays.Floats
+Bools = arrays.Bools
 
 LEAST_LEAF, MOST_LEAVES = 10, 400
 

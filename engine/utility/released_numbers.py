@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from engine import arrays
+
+Floats = arrays.Floats
 
 _ROUNDING = 1e-9  # relative: the exact numbers are rounded to doubles
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-Places = npt.NDArray[np.int64]
+from engine import arrays
+
+Places = arrays.Integers
 
 
 def order(count: int, stream: int = 0) -> Places:

@@ -16,7 +16,7 @@ def python(code: str) -> str:
 
 
 @pytest.mark.parametrize("command", [["methods"], ["methods", "statistics.counts"], ["price", "--help"]])
-def test_a_command_that_reads_declarations_loads_neither_pandas_nor_arrow(command):
+def test_a_command_that_reads_declarations_loads_none_of_the_large_libraries(command):
     code = f"""
 import sys
 from engine.__main__ import main
@@ -24,7 +24,8 @@ try:
     main({command})
 except SystemExit:
     pass
-print([name for name in ("pandas.core", "pyarrow.lib", "scipy", "sklearn") if name in sys.modules])
+large = ("numpy._core", "pandas.core", "pyarrow.lib", "scipy", "sklearn")
+print([name for name in large if name in sys.modules])
 """
     assert python(code) == "[]"
 
@@ -46,6 +47,22 @@ from pandas.api.types import is_numeric_dtype
 print(is_numeric_dtype(frame["a"]), sys.modules["pandas"].__version__ == pd.__version__)
 """
     assert python(code) == "True True"
+
+
+def test_a_part_that_waits_is_found_on_the_library_that_came_first():
+    code = """
+import sys
+from engine.later import import_later
+for name in ("numpy", "numpy.typing"):
+    import_later(name)
+import numpy as np, numpy.typing as npt
+assert "numpy._core" not in sys.modules
+total = int(np.arange(4).sum())
+import numpy
+from numpy.typing import NDArray
+print(total, NDArray is npt.NDArray is np.typing.NDArray is numpy.typing.NDArray, np.linalg.norm([3, 4]))
+"""
+    assert python(code) == "6 True 5.0"
 
 
 def test_what_is_not_installed_stays_absent():

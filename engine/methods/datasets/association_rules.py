@@ -9,7 +9,9 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-Places = npt.NDArray[np.int64]
+from engine import arrays
+
+Places = arrays.Integers
 Item = tuple[int, int]
 """A column and the place of a value in it."""
 Items = frozenset[Item]

@@ -6,13 +6,13 @@ import heapq
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.rollup import starts
 from engine.progress import SILENT, Progress
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 MOST_ROWS = 20_000  # of whole buckets, for which values are guessed
 MOST_VALUES = 50  # of a column: more are put together by their order
 ROUNDS = 12

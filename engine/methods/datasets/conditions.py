@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.losses import Floats
 from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.rollup import Cells, starts
@@ -25,7 +25,7 @@ from engine.risk.sensitive import (
     recursive_parts,
 )
 
-Holds = npt.NDArray[np.bool_]
+Holds = arrays.Bools
 _ROUNDING = 1e-12
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.methods.datasets.conditions import (
     Condition,
@@ -38,7 +38,7 @@ from engine.table.table import Table
 from engine.views import TableView, Text
 
 WORDS = "grouping"
-Written = dict[str, npt.NDArray[np.object_]]  # column → what every combination reads
+Written = dict[str, arrays.Objects]  # column → what every combination reads
 IDENTIFYING = (Role.IDENTIFYING, Role.TIME, Role.PLACE)
 MOST_UNKNOWN = 20  # values of a column that its hierarchy does not know, listed inside
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.recoding import Codes, Ladder
 
-Floats = npt.NDArray[np.float64]
-Kept = npt.NDArray[np.bool_]
+Floats = arrays.Floats
+Kept = arrays.Bools
 
 
 class Loss(StrEnum):

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.recoding import Codes
 from engine.progress import SILENT, Progress
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 EXACT = 200_000  # rows; of more, blocks of similar rows are worked on one after the other
 BLOCK = 20_000
 

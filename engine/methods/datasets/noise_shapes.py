@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from engine import arrays
+
+Floats = arrays.Floats
 POINTS = 2000
 """Steps of a bounded density: its moments are right to about six digits."""
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.methods.datasets.grouping import Grouping, Written
 from engine.methods.datasets.recoding import Codes, Ladder, Members, group_numbers
 from engine.methods.datasets.rollup import Rollup, Steps
 from engine.methods.shared.rows import hierarchy_of
 
-Floats = npt.NDArray[np.float64]
-Holds = npt.NDArray[np.bool_]
+Floats = arrays.Floats
+Holds = arrays.Bools
 
 
 @dataclass(frozen=True)

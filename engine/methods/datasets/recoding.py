@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.table.hierarchies import Hierarchy
 
-Codes = npt.NDArray[np.int64]
+Codes = arrays.Integers
 _WIDEST = 1 << 62
 
 

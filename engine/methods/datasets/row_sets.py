@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.recoding import Codes, Ladder, Members, group_numbers
 from engine.methods.datasets.rollup import Cells, Steps
 from engine.risk.combinations import dense, described
 
-Holds = npt.NDArray[np.bool_]
+Holds = arrays.Bools
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.models.additive_schedule import Schedule
 from engine.methods.models.residuals import RESIDUAL_BITS, on_grid
 from engine.methods.models.residuals import residuals as left_over
@@ -20,8 +20,8 @@ from engine.privacy.mechanisms.integers import added
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 RATE = 0.5
 

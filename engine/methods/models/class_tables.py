@@ -10,11 +10,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.models.division import Division, Query, joined
 from engine.privacy.noise import Noise
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 COUNTS, MOMENTS = "counts", "moments"
 PER_SIDE = 1 << 10

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.privacy.fixed_point import to_grid
 from engine.table import coding
 from engine.table.schema import Column, Kind
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
 _CHUNK = 2**14  # rows at a time: their products stay far below 2^53, so that sums in doubles are exact
 _LARGEST = Fraction(10) ** 300

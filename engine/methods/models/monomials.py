@@ -13,8 +13,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from engine import arrays
+
+Floats = arrays.Floats
+Integers = arrays.Integers
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.methods.models.written_cells import read_cells
 from engine.table import coding
 from engine.table.schema import Column, Kind
 
 FORMAT = "custos.naive_bayes"
 NORMAL = "normal"
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
 
 def log_odds(model: Mapping[str, Any], frame: pd.DataFrame) -> Floats:

@@ -8,13 +8,13 @@ from functools import cached_property
 from math import ceil, isqrt, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.models.division import Division, Query, exchanged
 from engine.privacy.noise import Noise
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+Floats = arrays.Floats
+Integers = arrays.Integers
 
 GRID, COUNTS, SUMS = "grid", "counts", "sums"
 SHARES = {GRID: 0.4, COUNTS: 0.12, SUMS: 0.48}

@@ -9,13 +9,13 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.models.division import Division, Query, joined
 from engine.privacy.noise import Noise
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 LEVELS, LEAVES = "levels", "leaves"
 LEAF_SHARE = 0.3

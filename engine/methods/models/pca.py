@@ -8,8 +8,8 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.models.design import bounds_of
 from engine.methods.models.division import Division, Query
@@ -50,7 +50,7 @@ GAUSSIAN, LAPLACE = "gaussian", "laplace"
 PRODUCTS = "products"
 MOST_COORDINATES = 500
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
 
 @dataclass(frozen=True)

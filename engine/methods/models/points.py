@@ -10,14 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.methods.models.design import bounds_of
 from engine.methods.models.residuals import on_grid
 from engine.privacy.fixed_point import to_grid
 from engine.table import coding
 from engine.table.schema import Column
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+Floats = arrays.Floats
+Integers = arrays.Integers
 
 PER_SIDE = 1 << 10
 """Steps of a number on either side of the middle."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from engine import arrays
+
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 SCORE_BITS, RESIDUAL_BITS = 12, 15
 RESIDUAL_STEPS = 1 << RESIDUAL_BITS

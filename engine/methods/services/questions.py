@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.methods.conditions import (
     EVERYBODY,
@@ -40,7 +41,7 @@ from engine.numbers import exact
 from engine.table import coding
 from engine.table.schema import Column, Kind, Role, Schema
 
-Rows = npt.NDArray[np.bool_]
+Rows = arrays.Bools
 Cells = frozenset[int]
 _NAMELESS = (Role.DIRECT_IDENTIFIER, Role.PERSON_KEY, Role.DROPPED)
 _NUMERIC = (Kind.INTEGER, Kind.NUMBER)

@@ -11,9 +11,9 @@ from math import prod
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import DictionaryEntry, Request
@@ -22,7 +22,7 @@ from engine.table.code_lists import code_list
 from engine.table.schema import Column, Domain, Kind
 from engine.views import Text
 
-Codes = npt.NDArray[np.int64]
+Codes = arrays.Integers
 
 MOST_CELLS = 100_000
 LEFT_OUT = -1

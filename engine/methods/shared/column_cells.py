@@ -10,17 +10,17 @@ from itertools import pairwise
 from math import ceil, floor, log10
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import Request
 from engine.methods.values import edge_number
 from engine.table import coding
 from engine.table.schema import Column, Kind
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 NUMBERS = (Kind.INTEGER, Kind.NUMBER)
 CELL_KINDS = (Kind.CATEGORY, Kind.ORDINAL, *NUMBERS, Kind.DATE)

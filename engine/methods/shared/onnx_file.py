@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from engine import arrays
 
 MEDIA_TYPE = "application/onnx"
 PRODUCER = "Custos"
@@ -33,7 +33,7 @@ USED = frozenset(
 )
 ATTRIBUTES = frozenset(("axis", "default_int64", "keepdims", "keys_strings", "to", "values_int64s"))
 
-Array = npt.NDArray[Any]
+Array = arrays.Anything
 
 
 # --- writing ---------------------------------------------------------------------------------------

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import Request
 from engine.table import coding
 from engine.table.schema import Column, Kind, Schema
 from engine.table.table import Table
 
-Rows = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
+Rows = arrays.Bools
+Floats = arrays.Floats
 
 NUMBERS = (Kind.INTEGER, Kind.NUMBER)
 AMOUNTS = (*NUMBERS, Kind.DATE)

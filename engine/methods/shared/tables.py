@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.methods.filling import Counted
 from engine.methods.protocol import DictionaryEntry, Expected
 from engine.methods.shared.cells import Cells, free_name
 from engine.utility.released_numbers import no_better_than_a_guess
 from engine.views import BarsView, IntervalsView, TableView, Text, View, is_weak, weak
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
 MOST_ROWS, MOST_BARS = 500, 60
 LIMIT = "within_95"

@@ -15,12 +15,12 @@ from itertools import combinations
 from math import ceil, prod, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.privacy.accuracy import HALF, MOST, Accuracy, laplace_accuracy
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+Floats = arrays.Floats
+Integers = arrays.Integers
 Columns = tuple[int, ...]
 """Places of the columns of one table, increasing; () is the total."""
 

@@ -6,11 +6,11 @@ import math
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.statistics.rank_choices import RankChoice, inherited
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
 HALF, MOST = 0.5, 0.95
 _POINTS = 2**13

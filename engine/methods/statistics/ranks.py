@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from engine import arrays
+
+Integers = arrays.Integers
 
 
 def rank_scores(counts: Integers, *, wanted: Fraction) -> Integers:

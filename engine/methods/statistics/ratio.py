@@ -11,14 +11,13 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.privacy.accuracy import HALF, MOST, laplace_below, laplace_error, laplace_nodes, laplace_shortfall
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 
-PLACES = np.linspace(0.0, 0.5, 257)  # of a table of limits; the other half of the range mirrors them
-_TRIED = np.linspace(0.0, 0.5, 9)  # true means that a forecast compares
+_TRIED = 9  # true means between 0 and 1/2 that a forecast compares
 _LISTED = 8  # largest scale whose integers are listed one by one; above, noise is as good as continuous
 _HALVINGS, _CLOSE, _NOTHING, _EDGE = 50, 1e-5, 1e-14, 1e-9
 _FAR = 12  # scales: beyond, less than 1e-5 of the noise
@@ -138,7 +137,8 @@ def _worst_miss(noise: RatioNoise, total: Floats, error: Floats) -> Floats:
     """Return the largest chance, over the true means, of being further away than ``error``; its shape."""
     inside = error[..., None] * (1 + _EDGE)
     ends = np.concatenate([inside, 1 - inside], axis=-1).clip(0, 0.5)
-    places = np.concatenate([ends, np.broadcast_to(_TRIED, (*error.shape, len(_TRIED)))], axis=-1)
+    tried = np.linspace(0.0, 0.5, _TRIED)
+    places = np.concatenate([ends, np.broadcast_to(tried, (*error.shape, _TRIED))], axis=-1)
     limit = np.broadcast_to((error * total)[..., None], places.shape)
     below, over = places - error[..., None], places + error[..., None]
     too_low = np.where(below > 0, noise.above(limit, np.clip(below, 0, 1)), 0.0)
@@ -213,14 +213,20 @@ def ratio_and_margin(above: Floats, below: Floats, noise: RatioNoise) -> tuple[F
     return ratio, np.maximum(_reach(ratio, total, limits), _reach(1 - ratio, total, limits))
 
 
+def _places() -> Floats:
+    """Return the true shares of a table of limits; the other half of the range mirrors them."""
+    return np.linspace(0.0, 0.5, 257)
+
+
 @lru_cache(maxsize=256)
 def _limits(noise: RatioNoise) -> Floats:
-    """Return c(p) at `PLACES`: what 95 of 100 draws of the noise of A − p (A + B) stay within."""
-    low = np.zeros_like(PLACES)
-    high = np.full_like(PLACES, _FAR * noise.widest + 1)
+    """Return c(p) at `_places`: what 95 of 100 draws of the noise of A − p (A + B) stay within."""
+    places = _places()
+    low = np.zeros_like(places)
+    high = np.full_like(places, _FAR * noise.widest + 1)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        enough = 2 * noise.above(middle, PLACES) <= 1 - MOST
+        enough = 2 * noise.above(middle, places) <= 1 - MOST
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     return high
 
@@ -230,7 +236,7 @@ def _reach(ratio: Floats, total: Floats, limits: Floats) -> Floats:
     low, high = ratio.copy(), np.ones_like(ratio)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        allowed = np.interp(np.minimum(middle, 1 - middle), PLACES, limits)
+        allowed = np.interp(np.minimum(middle, 1 - middle), _places(), limits)
         inside = (middle - ratio) * total <= allowed
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
     return high - ratio

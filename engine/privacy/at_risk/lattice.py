@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from engine import arrays
 from engine.privacy.at_risk.inputs import Number, positive
 from engine.privacy.at_risk.inverse import Inverse
 
-Array = NDArray[np.float64]
+Array = arrays.Floats
 
 AS_WRITTEN = Fraction(4, 10**15)
 """A level this close below a step, relatively, means the step: one third has no shorter decimal."""

@@ -11,13 +11,14 @@ from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
+from engine import arrays
 from engine.privacy.at_risk.inputs import Number, level, share
 from engine.privacy.at_risk.inverse import Inverse
 from engine.privacy.at_risk.lattice import Lattice
 
-Array = NDArray[np.float64]
+Array = arrays.Floats
 NO_ATOMS: Array = np.zeros(0)
 
 
@@ -231,7 +232,7 @@ class PrivacyLoss:
         return total
 
 
-def _ranks(atoms: Array, x: Array) -> NDArray[np.intp]:
+def _ranks(atoms: Array, x: Array) -> npt.NDArray[np.intp]:
     """Return how many atoms lie at or below each x; atoms that differ by rounding alone count as equal."""
     return np.searchsorted(atoms, x * (1 + np.sign(x) * 4e-15), side="right")
 

@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import numpy.typing as npt
 
 from engine.privacy.at_risk.inputs import LARGEST_LEVEL, Number, level, share, whole
 
@@ -62,7 +62,7 @@ def difference_distribution(epsilon: float, dimensions: int) -> float:
     return min(1.0, float(terms @ lacking))
 
 
-def difference_distributions(epsilons: ArrayLike, dimensions: int) -> NDArray[np.float64]:
+def difference_distributions(epsilons: npt.ArrayLike, dimensions: int) -> npt.NDArray[np.float64]:
     """Return F_k at every ε of an array (for curves); see `difference_distribution`."""
     values = np.asarray(epsilons, dtype=np.float64)
     if dimensions == 1:
@@ -83,7 +83,7 @@ def _bucket(epsilon: float) -> int:
 @lru_cache(maxsize=128)
 def _tables(
     dimensions: int, terms: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return n = 1 … terms, ln n! and P(M ≤ n)."""
     from scipy.special import gammaln
 
@@ -161,7 +161,7 @@ def _at_own_level(epsilon0: float, dimensions: int) -> float:
     return difference_distribution(epsilon0, dimensions)
 
 
-def confidences(epsilons: ArrayLike, *, epsilon0: Number, dimensions: int = 1) -> NDArray[np.float64]:
+def confidences(epsilons: npt.ArrayLike, *, epsilon0: Number, dimensions: int = 1) -> npt.NDArray[np.float64]:
     """Return the published confidence at every ε of an array (for curves).
 
     Parameters

@@ -9,9 +9,10 @@ from fractions import Fraction
 from math import isqrt
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from engine import arrays
+
+Integers = arrays.Integers
 
 _ROOM = 2**62
 _LARGEST = 2**63 - 1

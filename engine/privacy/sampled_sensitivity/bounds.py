@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from engine.errors import InputRefused
 
@@ -220,7 +220,7 @@ def order_of_quantile(pairs: int, quantile: float) -> int:
     return order - 1 if order > 1 and (order - 1) / pairs >= quantile else order
 
 
-def empirical_quantile(values: NDArray[np.float64], quantile: float) -> float:
+def empirical_quantile(values: npt.NDArray[np.float64], quantile: float) -> float:
     """Return F_n^{-1}(γ₂) of sorted values, without interpolation."""
     _check_quantile(quantile)
     return float(values[order_of_quantile(len(values), quantile) - 1])

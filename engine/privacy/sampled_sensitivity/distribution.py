@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from engine.errors import InputRefused
 from engine.privacy.sampled_sensitivity.bounds import (
@@ -38,7 +38,7 @@ class SensitivitySample:
         Where the population's rows come from.
     """
 
-    values: NDArray[np.float64]
+    values: npt.NDArray[np.float64]
     records: int
     norm: int
     origin: RecordOrigin
@@ -52,7 +52,7 @@ class SensitivitySample:
         """Return Δ_S = F_n^{-1}(γ₂), the smallest value that a share γ₂ in (0, 1] of the pairs keep to."""
         return empirical_quantile(self.values, share)
 
-    def distribution(self, at: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    def distribution(self, at: npt.NDArray[np.float64] | float) -> npt.NDArray[np.float64]:
         """Return F_n, the share of pairs whose sensitivity is at most each of the given values."""
         return np.searchsorted(self.values, np.asarray(at), side="right") / self.pairs
 
@@ -94,7 +94,7 @@ class EstimatedNoiseScale:
 
 
 def sampled_sensitivity(
-    query: Callable[[NDArray[Any]], Any] | PairQuery,
+    query: Callable[[npt.NDArray[Any]], Any] | PairQuery,
     population: Population,
     *,
     pairs: int,

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.privacy.sampled_sensitivity.populations import AREA, Population, TablePopulation
 from engine.progress import Progress
@@ -15,9 +16,9 @@ from engine.progress import Progress
 # Records per piece of work: two megabytes of row numbers, so that Stop is heard within milliseconds.
 RECORDS_AT_ONCE = 262_144
 
-Answers = tuple[NDArray[np.float64], NDArray[np.float64]]
+Answers = tuple[arrays.Floats, arrays.Floats]
 # Row numbers of the common records, (some pairs, records − 1), and of the differing ones, (some pairs, 2).
-Positions = tuple[NDArray[np.int64], NDArray[np.int64]]
+Positions = tuple[arrays.Integers, arrays.Integers]
 
 
 @runtime_checkable
@@ -49,7 +50,7 @@ def position_chunks(
 
 def record_chunks(
     population: Population, *, pairs: int, records: int, generator: np.random.Generator
-) -> Iterator[NDArray[Any]]:
+) -> Iterator[npt.NDArray[Any]]:
     """Yield records of shape (some pairs, records + 1, columns); the last two are the differing ones."""
     if isinstance(population, TablePopulation):
         for common, ends in position_chunks(population, pairs=pairs, records=records, generator=generator):
@@ -106,7 +107,7 @@ def _one_by_one(
             yield first[None, :], second[None, :]
 
 
-def _vector(answer: Any) -> NDArray[np.float64]:
+def _vector(answer: Any) -> npt.NDArray[np.float64]:
     try:
         return np.asarray(answer, dtype=np.float64).reshape(-1)
     except (TypeError, ValueError):

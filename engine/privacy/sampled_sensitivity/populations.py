@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from engine.errors import InputRefused
 
@@ -38,12 +38,12 @@ class Population(Protocol):
         """Return where the rows come from."""
         ...
 
-    def draw(self, count: int, *, generator: np.random.Generator) -> NDArray[Any]:
+    def draw(self, count: int, *, generator: np.random.Generator) -> npt.NDArray[Any]:
         """Return ``count`` independent records, shape (count, columns)."""
         ...
 
 
-def _two_dimensional(rows: NDArray[Any]) -> NDArray[Any]:
+def _two_dimensional(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
     table = np.asarray(rows)
     if table.ndim == 1:
         table = table[:, None]
@@ -82,17 +82,17 @@ class TablePopulation:
     (3, 1)
     """
 
-    rows: NDArray[Any]
+    rows: npt.NDArray[Any]
     origin: RecordOrigin
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", _two_dimensional(self.rows))
 
-    def positions(self, shape: tuple[int, int], *, generator: np.random.Generator) -> NDArray[np.int64]:
+    def positions(self, shape: tuple[int, int], *, generator: np.random.Generator) -> npt.NDArray[np.int64]:
         """Return independent uniform row numbers; `draw` and the fast queries share this one draw."""
         return generator.integers(0, self.rows.shape[0], size=shape, dtype=np.int64)
 
-    def draw(self, count: int, *, generator: np.random.Generator) -> NDArray[Any]:
+    def draw(self, count: int, *, generator: np.random.Generator) -> npt.NDArray[Any]:
         """Return ``count`` records of the table, shape (count, columns), drawn with replacement."""
         return self.rows.take(self.positions((1, count), generator=generator)[0], axis=0)
 
@@ -114,14 +114,14 @@ class SimulatedPopulation:
     'simulated'
     """
 
-    make: Callable[[np.random.Generator, int], NDArray[Any]]
+    make: Callable[[np.random.Generator, int], npt.NDArray[Any]]
 
     @property
     def origin(self) -> RecordOrigin:
         """Return `RecordOrigin.SIMULATED`."""
         return RecordOrigin.SIMULATED
 
-    def draw(self, count: int, *, generator: np.random.Generator) -> NDArray[Any]:
+    def draw(self, count: int, *, generator: np.random.Generator) -> npt.NDArray[Any]:
         """Return ``count`` simulated records, shape (count, columns)."""
         rows = _two_dimensional(self.make(generator, count))
         if rows.shape[0] != count:
@@ -143,11 +143,11 @@ class FittedPopulation:
         `RecordOrigin.FITTED`, or `RecordOrigin.PRIVATE` when it was fitted to private rows.
     """
 
-    margins: NDArray[np.float64]
-    factor: NDArray[np.float64]
+    margins: npt.NDArray[np.float64]
+    factor: npt.NDArray[np.float64]
     origin: RecordOrigin
 
-    def draw(self, count: int, *, generator: np.random.Generator) -> NDArray[np.float64]:
+    def draw(self, count: int, *, generator: np.random.Generator) -> npt.NDArray[np.float64]:
         """Return ``count`` records, shape (count, columns): normal scores, then the observed margins."""
         from scipy.special import ndtr
 
@@ -157,7 +157,7 @@ class FittedPopulation:
         return np.take_along_axis(self.margins, ranks, axis=0)
 
 
-def fit_gaussian_copula(rows: NDArray[Any], *, origin: RecordOrigin) -> FittedPopulation:
+def fit_gaussian_copula(rows: npt.NDArray[Any], *, origin: RecordOrigin) -> FittedPopulation:
     """Fit a population to numeric rows: their margins, joined by the correlation of their normal scores.
 
     Parameters
@@ -212,7 +212,7 @@ def fit_gaussian_copula(rows: NDArray[Any], *, origin: RecordOrigin) -> FittedPo
     )
 
 
-def finite_numbers(rows: NDArray[Any]) -> NDArray[np.float64]:
+def finite_numbers(rows: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Return rows as finite floating point numbers of shape (rows, columns), or refuse them."""
     try:
         table = np.ascontiguousarray(_two_dimensional(rows), dtype=np.float64)

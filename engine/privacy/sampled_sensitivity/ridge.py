@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from engine.errors import InputRefused
 from engine.privacy.sampled_sensitivity.draws import Answers, Positions, position_chunks, record_chunks
@@ -30,7 +30,7 @@ GATHERED_AT_ONCE = 16_384  # rows that are gathered by one call: they stay in th
 BLOCK = 512  # rows of the table per product with counts: below what BLAS gives to threads of its own
 
 
-def unit_rows(predictors: NDArray[np.float64]) -> NDArray[np.float64]:
+def unit_rows(predictors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return predictors with every row scaled to unit L2 norm; a row of zeros stays.
 
     Parameters
@@ -97,7 +97,7 @@ class RidgeQuery:
         if not 0.0 < self.penalty < math.inf:
             raise InputRefused(f"{AREA}.penalty", found=self.penalty)
 
-    def __call__(self, records: NDArray[Any]) -> NDArray[np.float64]:
+    def __call__(self, records: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the answer on one data set: coefficients, then the intercept where it is released."""
         rows = finite_numbers(records)
         layout = _Layout(self, rows)
@@ -165,7 +165,7 @@ class RidgeQuery:
 class _Layout:
     """The columns of the design: predictors, then 1 for an intercept, then the response, then zeros."""
 
-    def __init__(self, query: RidgeQuery, rows: NDArray[np.float64]) -> None:
+    def __init__(self, query: RidgeQuery, rows: npt.NDArray[np.float64]) -> None:
         columns = rows.shape[1]
         if columns < 2 or not -columns <= query.target < columns:
             raise InputRefused(f"{AREA}.too_few_columns", found=columns, expected=2)
@@ -176,7 +176,7 @@ class _Layout:
         # With an intercept a shift of the columns changes nothing but rounding, and rounding it improves.
         self.shift = rows.mean(axis=0) if query.intercept else np.zeros(columns)
 
-    def design(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def design(self, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         columns = self.width + 1
         design = np.zeros((len(rows), columns + columns % 2))
         design[:, : len(self.predictors)] = rows[:, self.predictors] - self.shift[self.predictors]
@@ -185,14 +185,14 @@ class _Layout:
         design[:, self.width] = rows[:, self.target] - self.shift[self.target]
         return design
 
-    def penalised(self, grams: NDArray[np.float64]) -> NDArray[np.float64]:
+    def penalised(self, grams: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         penalties = np.full(self.width, self.query.penalty)
         if self.query.intercept:
             penalties[-1] = 0.0
         return grams[:, : self.width, : self.width] + np.diag(penalties)
 
     def update(
-        self, grams: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
+        self, grams: npt.NDArray[np.float64], first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]
     ) -> Answers:
         """Return the answers with one more record each, from the Gram matrices of the common records."""
         width = self.width
@@ -200,7 +200,9 @@ class _Layout:
         solved = _solve(self.penalised(grams), right)  # A⁻¹b, A⁻¹u, A⁻¹v
         common = solved[:, :, 0]
 
-        def with_one_more(record: NDArray[np.float64], moved: NDArray[np.float64]) -> NDArray[np.float64]:
+        def with_one_more(
+            record: npt.NDArray[np.float64], moved: npt.NDArray[np.float64]
+        ) -> npt.NDArray[np.float64]:
             predictors = record[:, :width]
             residual = record[:, width] - np.sum(predictors * common, axis=1)
             leverage = np.sum(predictors * moved, axis=1)
@@ -212,7 +214,7 @@ class _Layout:
             self.answer(with_one_more(second, solved[:, :, 2])),
         )
 
-    def answer(self, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+    def answer(self, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         if not self.query.intercept:
             return coefficients
         slopes = coefficients[:, :-1]
@@ -222,11 +224,11 @@ class _Layout:
         return np.column_stack([slopes, moved_back])
 
 
-def _solve(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+def _solve(left: npt.NDArray[np.float64], right: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.asarray(np.linalg.solve(left, right), dtype=np.float64)
 
 
-def _by_rows(layout: _Layout, design: NDArray[np.float64], positions: Positions) -> Answers:
+def _by_rows(layout: _Layout, design: npt.NDArray[np.float64], positions: Positions) -> Answers:
     """Answer pairs by gathering the drawn rows: for data sets much smaller than the table."""
     common, ends = positions
     (pairs, records), lanes = common.shape, design.shape[1]
@@ -255,7 +257,7 @@ def _by_rows(layout: _Layout, design: NDArray[np.float64], positions: Positions)
 class _Products:
     """Products of every two columns of the design, all but y'y: one line of them per row of the table."""
 
-    def __init__(self, layout: _Layout, design: NDArray[np.float64]) -> None:
+    def __init__(self, layout: _Layout, design: npt.NDArray[np.float64]) -> None:
         rows, columns = np.triu_indices(layout.width + 1)
         keep = rows < layout.width
         self.rows, self.columns = rows[keep], columns[keep]
@@ -264,14 +266,14 @@ class _Products:
         np.multiply(design[:, self.rows], design[:, self.columns], out=lines[: len(design)])
         self.blocks = lines.reshape(blocks, BLOCK, len(self.rows))
 
-    def weighted(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    def weighted(self, counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the sum of all lines, each taken as often as counted; shape (pairs, products)."""
         by_block = counts.reshape(len(counts), len(self.blocks), BLOCK).transpose(1, 0, 2)
         return np.asarray(np.matmul(by_block, self.blocks).sum(axis=0))
 
 
 def _by_counts(
-    layout: _Layout, design: NDArray[np.float64], products: _Products, positions: Positions
+    layout: _Layout, design: npt.NDArray[np.float64], products: _Products, positions: Positions
 ) -> Answers:
     """Answer pairs by weighting the table's rows with how often each was drawn: for large data sets."""
     common, ends = positions

@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine import arrays
 from engine.table.cells import (
     LARGEST_EXACT,
     UNCLEAR,
@@ -39,7 +40,7 @@ _FORMULA = r"^(=|@|[+-][A-Za-z(])"
 _WITH_COMMA = r"^\s*[+-]?\d{1,3}(\.\d{3})*,\d+\s*$"
 _WITH_POINT = r"^\s*[+-]?\d+\.\d+\s*$"
 
-Mask = npt.NDArray[np.bool_]
+Mask = arrays.Bools
 
 
 @dataclass

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.bayes_network.shares import MOST_GROUPS, Shares
 from engine.methods.datasets.bayes_network.structure import Node, Rows, structure
 from engine.methods.datasets.marginal_model.coarse import groups
@@ -14,8 +14,8 @@ from engine.methods.datasets.marginal_model.sampling import even_column
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.seeds.crowds import Crowd
 from engine.methods.datasets.seeds.models import GRID, SeedModel
 from engine.privacy.noise import Noise
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 FLOOR = 0.001
 """The smallest share that a cell of a column is given, before shares are made to add up."""

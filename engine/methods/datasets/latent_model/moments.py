@@ -8,8 +8,8 @@ from functools import cached_property
 from math import ceil, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.bayes_network.learning import projected
 from engine.methods.datasets.latent_model.components import Components, components_of
 from engine.privacy.gaussian import concentrated_budget
@@ -18,8 +18,8 @@ from engine.privacy.mechanisms.integers import added
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 _PRECISION = 2**20
 LARGEST_LEVEL = 1e5

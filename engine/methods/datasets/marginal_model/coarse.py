@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from engine import arrays
+
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 
 def groups(counts: Floats, most: int, *, ordered: int) -> Codes:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.marginal_model.junction_tree import (
     Attributes,
     Floats,
@@ -16,7 +16,7 @@ from engine.methods.datasets.marginal_model.junction_tree import (
 )
 from engine.progress import SILENT, Progress
 
-Codes = npt.NDArray[np.int64]
+Codes = arrays.Integers
 
 
 @dataclass(frozen=True)

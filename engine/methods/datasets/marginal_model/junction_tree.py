@@ -12,9 +12,10 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from engine import arrays
+
+Floats = arrays.Floats
 Attributes = tuple[int, ...]
 """Places of columns, rising."""
 

@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.methods.datasets.marginal_model.fitting import Model
 from engine.methods.datasets.marginal_model.junction_tree import Attributes, cells_with
 from engine.methods.datasets.synthesis.invented import written_rows
 from engine.methods.shared.column_cells import ColumnCells
 from engine.methods.shared.plausibility import Rules
 
-Codes = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+Codes = arrays.Integers
+Mask = arrays.Bools
 PLACES = ((0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0), (0.5, 0.5))
 """Where in two intervals values are tried: a pair of cells is impossible if none may stand together."""
 LAST = 1 - 2.0**-53

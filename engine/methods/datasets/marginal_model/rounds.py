@@ -9,8 +9,8 @@ from itertools import combinations
 from math import pi, prod, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.marginal_model.coarse import groups
 from engine.methods.datasets.marginal_model.fitting import Measured, Model
 from engine.methods.datasets.marginal_model.junction_tree import Attributes, cells_with
@@ -21,7 +21,7 @@ from engine.privacy.mechanisms.integers import added
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
-Codes = npt.NDArray[np.int64]
+Codes = arrays.Integers
 
 MODEL_ROWS, FEWER_MODEL_ROWS = 60_000, 20_000
 MANY_COLUMNS = 20

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.marginal_model.fitting import Model
 from engine.methods.datasets.marginal_model.junction_tree import Attributes, Floats
 from engine.privacy.noise import Noise
 
-Codes = npt.NDArray[np.int64]
+Codes = arrays.Integers
 
 
 def rows_of(model: Model, n: int, noise: Noise) -> Codes:

@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.masking.step import WORDS
 from engine.views import IntervalsView, Text
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 NORMAL, LAPLACE, UNIFORM = "normal", "laplace", "uniform"
 DISTRIBUTIONS = (NORMAL, LAPLACE, UNIFORM)
 BINS = 20

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Places = npt.NDArray[np.int64]
+from engine import arrays
+
+Places = arrays.Integers
 MOST_VARIABLES = 4000
 MOST_SECONDS = 10.0
 

@@ -15,15 +15,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.methods.shared.rows import written_cells
 from engine.table import coding
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 
-Floats = npt.NDArray[np.float64]
-Days = npt.NDArray[np.datetime64]
-Places = npt.NDArray[np.int64]
+Floats = arrays.Floats
+Days = arrays.Dates
+Places = arrays.Integers
 
 
 class Form(StrEnum):

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.seeds.crowds import Crowd
 from engine.methods.datasets.seeds.models import SeedModel
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
-Codes = npt.NDArray[np.int64]
+Codes = arrays.Integers
 
 _MOST_PAIRS = 1 << 22
 

@@ -6,10 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from engine import arrays
+
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 GRID = 2**20
 

@@ -6,12 +6,12 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.seeds.crowds import Crowd, in_same_bin, weighted
 from engine.privacy.mechanisms.seeded_rows import SeededRows
 
-Codes = npt.NDArray[np.int64]
+Codes = arrays.Integers
 
 _NORMAL_975 = 1.959963984540054
 

@@ -10,6 +10,7 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.bayes_network.learning import Network
 from engine.methods.datasets.bayes_network.learning import learn as network_of
 from engine.methods.datasets.bayes_network.shares import Shares
@@ -23,8 +24,8 @@ from engine.privacy.mechanisms import LaplaceCounts
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 PAIRS, NETWORK, COLUMNS, NOBODY = "pairs", "network", "columns", "nobody"
 KINDS = (PAIRS, NETWORK, COLUMNS, NOBODY)

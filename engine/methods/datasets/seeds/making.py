@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.seeds.crowds import Crowd, in_same_bin, weighted
 from engine.methods.datasets.seeds.filtering import smallest_crowd
 from engine.methods.datasets.seeds.models import SeedModel
@@ -15,7 +16,7 @@ from engine.privacy.mechanisms.seeded_rows import SeededRows
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
-Codes = npt.NDArray[np.int64]
+Codes = arrays.Integers
 
 SMALLEST_BATCH = 256
 MOST_LEVELS = 200

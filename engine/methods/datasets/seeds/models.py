@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.seeds.crowds import Crowd
 from engine.privacy.noise import Noise
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 GRID = 2**30
 """Shares are whole parts of it, so that what is drawn has exactly the likelihood that is computed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -39,7 +40,7 @@ class Link:
     predictors: tuple[str, ...]
     pattern: Model | None
     value: Model | None
-    usual: float = np.nan
+    usual: float = math.nan
 
     def redrawn(self, chance: np.random.Generator) -> Link:
         """Return the models of one copy."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.methods.datasets.marginal_model.sampling import uniform
 from engine.methods.protocol import DictionaryEntry, TableArtefact
 from engine.methods.shared.column_cells import ColumnCells, Intervals
@@ -15,8 +14,8 @@ from engine.methods.shared.rows import entry
 from engine.privacy.noise import Noise
 from engine.table import coding
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 
 def written_rows(columns: Sequence[ColumnCells], codes: Codes, uniform: Sequence[Floats]) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.synthesis.variables import (
     Amounts,
     Codes,
@@ -21,7 +22,7 @@ from engine.methods.datasets.synthesis.variables import (
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor
 
-Predictors = npt.NDArray[np.float32]
+Predictors = arrays.HalfFloats
 
 FEW_LEVELS = 3
 """Up to so many levels have a coordinate each; more are seen along their two principal axes."""

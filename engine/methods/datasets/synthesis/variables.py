@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.methods.shared.column_cells import is_listed
 from engine.methods.shared.rows import written_cells
 from engine.table import coding
@@ -17,8 +19,8 @@ from engine.table.declared import people_of
 from engine.table.schema import Column, Kind
 from engine.table.table import Table
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Codes = arrays.Integers
+Floats = arrays.Floats
 
 AMOUNTS = (Kind.INTEGER, Kind.NUMBER, Kind.DATE)
 POOLED = "rare value"
@@ -87,8 +89,8 @@ class Amounts:
     values: Floats
     step: Fraction
     start: Fraction = Fraction(0)
-    low: float = -np.inf
-    high: float = np.inf
+    low: float = -math.inf
+    high: float = math.inf
     is_date: bool = False
     people: Codes | None = None
     least_people: int = 1

@@ -9,13 +9,14 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from engine import arrays
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+Integers = arrays.Integers
+Mask = arrays.Bools
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.methods.shared.suppression import solver
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 SLACK = 1e-6
 LARGEST = 1e6  # solvers compare to some 1e-7: larger numbers are scaled
 

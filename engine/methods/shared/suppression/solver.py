@@ -6,10 +6,11 @@ from typing import Any
 
 import highspy
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-Floats = npt.NDArray[np.float64]
+from engine import arrays
+
+Floats = arrays.Floats
 DUAL, PRIMAL = 1, 4
 
 

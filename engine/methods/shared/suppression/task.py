@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.shared.suppression.additive import Integers, Mask
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-Floats = npt.NDArray[np.float64]
+Floats = arrays.Floats
 TOLERANCE = 1e-6
 
 
