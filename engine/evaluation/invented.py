@@ -11,7 +11,7 @@ import pandas as pd
 
 from engine.evaluation.protocol import Private
 from engine.methods.protocol import Release, TableArtefact
-from engine.table.schema import Column, Role, Schema
+from engine.table.schema import Column, Role
 from engine.utility import scattered
 from engine.utility.distances import AMOUNTS, Scale, amounts
 from engine.utility.intervals import Cells
@@ -133,13 +133,3 @@ def keeps_cells(release: Release) -> bool:
         if isinstance(one, TableArtefact)
         for entry in one.dictionary
     )
-
-
-def person_keys(table: pd.DataFrame, schema: Schema) -> npt.NDArray[np.int64]:
-    """Number the people of rows; every row its own where no column tells them."""
-    from engine.table.declared import key_texts
-
-    key = schema.person_key
-    if key is None or key.name not in table:
-        return np.arange(len(table))
-    return np.asarray(pd.factorize(np.array(key_texts(table[key.name]), dtype=object))[0], dtype=np.int64)

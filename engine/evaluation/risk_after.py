@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.evaluation.rows_found import people_of
 from engine.methods.protocol import Family, Rows, TableArtefact
 from engine.numbers import brief
 from engine.risk.combinations import Numbers, dense
@@ -17,6 +16,7 @@ from engine.risk.encoding import IDENTIFYING, EncodedTable, encode_column
 from engine.risk.groups import group_rows
 from engine.risk.reidentification import prosecutor
 from engine.risk.sensitive import closeness, diversity, sensitive_counts
+from engine.table.declared import people_of_rows
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.views import NumberView, TableView, Text, View
 
@@ -57,7 +57,7 @@ class RiskAfter(InternalMeasure):
             return InternalMeasured()
         before = _figures(context.used.rows(), columns, schema)
         found = {"original": before, "released": _figures(after, columns, schema)}
-        person = people_of(context.used, schema)
+        person = people_of_rows(context.used, schema.person_key)
         if artefact.origins is not None and len(after) and len(np.unique(person)) < len(person):
             found["original"] |= _people(context.used.rows(), identifying, schema, person)
             found["released"] |= _people(after, identifying, schema, person[artefact.origins])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import numpy as np
 import pandas as pd
 
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
@@ -13,9 +12,7 @@ from engine.methods.shared.rows import traced, written_cells
 from engine.numbers import of_hundred
 from engine.risk.encoding import IDENTIFYING
 from engine.risk.released_rows import found_again
-from engine.table.declared import key_texts
-from engine.table.schema import Schema
-from engine.table.table import Table
+from engine.table.declared import people_of_rows
 from engine.views import Cell, NumberView, TableView, Text
 
 ID = "risk.rows_found"
@@ -53,7 +50,7 @@ class RowsFound(InternalMeasure):
             {one.name: written_cells(rows[one.name], one) for one in columns}, dtype="str"
         )
         released = frame[[one.name for one in columns]]
-        person = people_of(context.used, schema)
+        person = people_of_rows(context.used, schema.person_key)
         again = found_again(
             original, released, columns, origin=origin, person=person, progress=context.progress
         )
@@ -73,11 +70,3 @@ class RowsFound(InternalMeasure):
             "%",
         )
         return InternalMeasured((number, view), figures)
-
-
-def people_of(table: Table, schema: Schema) -> np.ndarray:
-    """Return the number of the person of every row; every row is one where there is no key."""
-    key = schema.person_key
-    if key is None or key.name not in table:
-        return np.arange(table.n_rows)
-    return np.asarray(pd.factorize(np.array(key_texts(table.rows()[key.name]), dtype=object))[0])

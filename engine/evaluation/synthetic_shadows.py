@@ -12,13 +12,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine import arrays
-from engine.evaluation.invented import Sides, person_keys, released_tables
+from engine.evaluation.invented import Sides, released_tables
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.evaluation.synthetic_copied import membership_view
 from engine.methods.protocol import MAIN, Context, Rows
 from engine.privacy.noise import Noise
 from engine.risk.copies import MOST_COMPARED, coordinates, nearest
 from engine.risk.membership import telling
+from engine.table.declared import people_of_rows
 from engine.table.table import Table
 from engine.utility import scattered
 from engine.utility.distances import AMOUNTS, Scale, classes_of
@@ -61,7 +62,7 @@ class SyntheticShadows(InternalMeasure):
             return InternalMeasured()
         points = _Points(sides)
         pool = pd.concat([sides.used, sides.unused], ignore_index=True)
-        people = person_keys(pool, context.schema)
+        people = people_of_rows(context.used.with_rows(pool), context.schema.person_key)
         count = min(MOST_COMPARED, len(sides.used), len(sides.unused))
         members = scattered.order(len(sides.used))[:count]
         others = len(sides.used) + scattered.order(len(sides.unused))[:count]

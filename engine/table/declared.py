@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine import arrays
 from engine.table.cells import (
     Dates,
     Numbers,
@@ -122,6 +123,43 @@ def people_of(table: Table, key: Column) -> Encoded:
         return pc.if_else(pc.is_in(cells, value_set=nobody), pa.scalar(None, cells.type), cells)
 
     return keys.mapped(known) if len(nobody) else keys
+
+
+def numbered_people(table: Table, key: Column | None) -> arrays.Integers | None:
+    """Return a number for each row's person; None where every row is about a person of its own.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    key
+        The person key, see `people_of`; None where no column tells people apart.
+
+    Returns
+    -------
+    array of int or None
+        From 0 without gaps, shape (rows,). All rows without a key are about one person: nobody is counted
+        who may not be there, which is right wherever many people protect each other.
+
+    Examples
+    --------
+    >>> table = Table(pd.DataFrame({"person": ["x", None, "7", "7.0", None]}))
+    >>> numbered_people(table, Column("person", Role.PERSON_KEY)).tolist()
+    [0, 2, 1, 1, 2]
+    """
+    if key is None or key.name not in table:
+        return None
+    people = people_of(table, key)
+    places = people.places.astype(np.int64)
+    nobody = places < 0
+    places[nobody] = len(people.distinct)
+    return None if len(people.distinct) + bool(nobody.any()) == len(places) else places
+
+
+def people_of_rows(table: Table, key: Column | None) -> arrays.Integers:
+    """Return a number for each row's person also where every row is about one of its own."""
+    numbered = numbered_people(table, key)
+    return np.arange(table.n_rows) if numbered is None else numbered
 
 
 def stored_as_declared(values: pd.Series, column: Column, options: ReadOptions) -> pd.Series:

@@ -32,6 +32,7 @@ from engine.methods.shared.rows import entry, hierarchy_of, written_cells
 from engine.numbers import of_hundred
 from engine.privacy.promise import Promise, Term
 from engine.risk.encoding import EncodedColumn, encode_column
+from engine.table.declared import numbered_people
 from engine.table.hierarchies import ALL, MISSING
 from engine.table.schema import Column, Role
 from engine.table.table import Table
@@ -319,7 +320,7 @@ def read(
         codes.append(ladders[-1].place(values)[found])
     distinct_codes, number = combined(np.column_stack(codes).astype(np.int64), ladders)
     members = members_of(number, table, request.schema.person_key)
-    person = _person(table, request.schema.person_key)
+    person = numbered_people(table, request.schema.person_key)
     if sets and person is not None and not members.each_once:
         own, number, members = one_entry_each(number, person)
         distinct_codes = distinct_codes[own]
@@ -407,16 +408,9 @@ def _in_order(table: Table, column: Column, values: Sequence[str]) -> list[str] 
 
 def members_of(number: Codes, table: Table, key: Column | None) -> Members:
     """Say who has which combination; every row is a person of its own where there is no key."""
-    person = _person(table, key)
+    person = numbered_people(table, key)
     if person is None:
         return Members(number, np.arange(len(number)))
     # Sorted: groups that do not fit into one number are numbered by where they first stand
     pairs = pd.DataFrame({"number": number, "person": person}).drop_duplicates().sort_values("number")
     return Members(pairs["number"].to_numpy(), pairs["person"].to_numpy())
-
-
-def _person(table: Table, key: Column | None) -> Codes | None:
-    """Return the number of the person of every row; None where there is no key."""
-    if key is None or key.name not in table:
-        return None
-    return np.asarray(pd.factorize(table.rows()[key.name], use_na_sentinel=False)[0], dtype=np.int64)

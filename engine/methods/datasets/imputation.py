@@ -20,7 +20,6 @@ from engine.methods.datasets.synthesis.variables import (
     Amounts,
     Levels,
     Variable,
-    numbered_people,
     values_of,
     variable,
     written,
@@ -51,6 +50,7 @@ from engine.methods.shared.plausibility import (
 from engine.methods.shared.promise import unbounded
 from engine.methods.shared.rows import entry, written_cells
 from engine.privacy.promise import Promise
+from engine.table.declared import numbered_people
 from engine.table.schema import Column, Kind
 from engine.table.table import Table
 from engine.views import TableView, Text

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods.datasets.coarser_rows import WHOLE_COLUMNS, CoarserRows
@@ -27,6 +26,7 @@ from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import MAIN, Reference, Request, Source
 from engine.methods.shared.rows import written_cells
 from engine.privacy.promise import Promise
+from engine.table.declared import people_of_rows
 from engine.table.table import Table
 
 ID = "datasets.presence"
@@ -108,9 +108,4 @@ class Presence(CoarserRows):
             values["population_risk"] or Fraction(1),
         )
         people = Population(grouping.codes, theirs, members_of(number, others, key), grouping.ladders, asked)
-        person = (
-            np.arange(len(number))
-            if key is None or key.name not in others
-            else pd.factorize(others.rows()[key.name], use_na_sentinel=False)[0]
-        )
-        return grouping, AgainstPopulation(people, cells, person)
+        return grouping, AgainstPopulation(people, cells, people_of_rows(others, key))

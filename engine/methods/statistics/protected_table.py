@@ -45,6 +45,7 @@ from engine.methods.shared.suppression.sums import SumRules, sum_task
 from engine.methods.trying import Tried
 from engine.privacy.promise import Promise, Term
 from engine.progress import SILENT, Progress
+from engine.table.declared import people_of_rows
 from engine.table.schema import Kind
 from engine.views import Text
 
@@ -424,10 +425,9 @@ class ProtectedTable(Method):
         if grid is not None:
             amounts, missing = grid.steps(frame)
             codes[missing] = LEFT_OUT
-        person = np.arange(len(frame))
-        if key is not None:
-            person = pd.factorize(frame[key.name], use_na_sentinel=False)[0]
-        return contributed(additive, codes, person, amounts, most=self.sum_rules(request).most)
+        return contributed(
+            additive, codes, people_of_rows(table, key), amounts, most=self.sum_rules(request).most
+        )
 
     def _task(self, found: Contributions, printed: Mask, request: Request) -> tuple[Task, float]:
         """Return what has to be hidden, and what 1 of it is in the published numbers."""

@@ -6,8 +6,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from engine.methods.datasets.grouping import members_of
 from engine.table import encoded
-from engine.table.declared import as_declared, people_of
+from engine.table.declared import as_declared, numbered_people, people_of, people_of_rows
 from engine.table.encoded import Encoded
 from engine.table.schema import Column, Role, Schema
 from engine.table.short_texts import words_of
@@ -89,3 +90,13 @@ def test_texts_that_share_a_hash_are_told_apart(monkeypatch):
 @pytest.mark.parametrize("cells", [["a", None], ["a", "sixteen letters!"]])
 def test_long_and_missing_texts_are_no_pairs_of_numbers(cells):
     assert words_of(pa.array(cells)) is None
+
+
+def test_rows_without_a_key_are_about_one_person_wherever_people_protect_each_other():
+    key = Column("person", Role.PERSON_KEY, missing=("-9",))
+    raw = Table(pd.DataFrame({"person": pd.Series([None, "-9", "x", " x", ""], dtype="str")}))
+    table = as_declared(raw, Schema((key,)))
+    assert numbered_people(table, key).tolist() == [1, 1, 0, 0, 1]
+    same = np.zeros(5, dtype=np.int64)
+    assert members_of(same, table, key).sizes(same).tolist() == [2]
+    assert numbered_people(table, None) is None and people_of_rows(table, None).tolist() == [0, 1, 2, 3, 4]

@@ -19,6 +19,7 @@ from engine import arrays
 from engine.errors import InputRefused
 from engine.methods.shared.rows import written_cells
 from engine.table import coding
+from engine.table.declared import numbered_people
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 
@@ -109,7 +110,7 @@ class Working:
         self.places: Places = np.arange(len(table), dtype=np.int64)
         self._table = table
         self._held: dict[str, Held] = {name: _first(table, column) for name, column in self.columns.items()}
-        self.person = _people(table, schema)
+        self.person = numbered_people(table, schema.person_key)
 
     def __len__(self) -> int:
         return len(self.places)
@@ -228,14 +229,6 @@ def _first(table: Table, column: Column) -> Held:
     absent = set(column.missing)
     texts = ["" if text in absent else text for text in coding.texts_of(uniques)]
     return Texts(tuple(texts), found.astype(np.int64)).read_as(texts)
-
-
-def _people(table: Table, schema: Schema) -> Places | None:
-    key = schema.person_key
-    if key is None or key.name not in table:
-        return None
-    person, different = pd.factorize(table.rows()[key.name], use_na_sentinel=False)
-    return None if len(different) == len(person) else person.astype(np.int64)
 
 
 def _as_texts(held: Floats | Days) -> Texts:

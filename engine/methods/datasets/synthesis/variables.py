@@ -15,9 +15,7 @@ from engine import arrays
 from engine.methods.shared.column_cells import is_listed
 from engine.methods.shared.rows import written_cells
 from engine.table import coding
-from engine.table.declared import people_of
 from engine.table.schema import Column, Kind
-from engine.table.table import Table
 
 Codes = arrays.Integers
 Floats = arrays.Floats
@@ -180,16 +178,6 @@ def variable(values: pd.Series, column: Column, *, people: Codes | None, least_p
             high = float(start + (Fraction(high) - start) // step * step)
     is_date = column.kind is Kind.DATE
     return Amounts(read, step, start, low, max(low, high), is_date, people, least_people)
-
-
-def numbered_people(table: Table, key: Column | None) -> Codes | None:
-    """Return a number for each row's person; None where every row is a person of its own."""
-    if key is None or key.name not in table:
-        return None
-    places = people_of(table, key).places.astype(np.int64)
-    alone = np.flatnonzero(places < 0)  # a row without a key is nobody else's
-    places[alone] = table.n_rows + alone
-    return None if len(np.unique(places)) == len(places) else places
 
 
 def _holders(place: Codes, size: int, people: Codes | None) -> Codes:

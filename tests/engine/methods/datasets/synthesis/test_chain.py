@@ -15,10 +15,10 @@ from engine.methods.datasets.synthesis.variables import (
     POOLED,
     Amounts,
     Levels,
-    numbered_people,
     variable,
     written,
 )
+from engine.table.declared import numbered_people
 from engine.table.schema import Column, Domain, Kind, Origin
 from engine.table.table import Table
 
