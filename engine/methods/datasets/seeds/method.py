@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.datasets.latent_model.moments import Moments
+from engine.methods.datasets.latent_model.teaching import Teaching
 from engine.methods.datasets.seeds.boxes import Declared
 from engine.methods.datasets.seeds.filtering import distance_at_most, upper_edge
 from engine.methods.datasets.seeds.learning import NOBODY, Learning
@@ -119,7 +120,7 @@ class SeedMethod(Method):
         return columns_as_cells(request, request.values["columns"])
 
     @abstractmethod
-    def learning(self, request: Request) -> Learning | Moments | Declared:
+    def learning(self, request: Request) -> Learning | Moments | Teaching | Declared:
         """Return how the model is learnt."""
 
     def cost(self, request: Request) -> Promise:

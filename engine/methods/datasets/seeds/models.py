@@ -64,7 +64,11 @@ class Conditional:
 
     @staticmethod
     def of(shares: Floats, parents: Sequence[int] = (), groups: Sequence[Codes] = ()) -> Conditional:
-        """Round shares, shape (combinations, cells), each line summing to 1."""
+        """Round shares, shape (combinations, cells), each line summing to 1.
+
+        A line without numbers, which a model fitted to hardly more than noise may have, becomes even.
+        """
+        shares = np.where(np.isfinite(shares).all(axis=1, keepdims=True), shares, 1 / shares.shape[1])
         edges = np.rint(np.minimum(np.cumsum(shares, axis=1), 1.0) * GRID).astype(np.int64)
         edges[:, -1] = GRID
         return Conditional(tuple(parents), tuple(groups), edges)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
+from engine.methods.datasets.latent_model import teaching
 from engine.methods.protocol import Budget, Context
 from engine.privacy.accounting import total
 from engine.privacy.mechanisms import DiscreteGaussian, SeededRows
@@ -18,7 +19,14 @@ from tests.engine.methods.datasets.test_seedbased import ALL, BUDGET, COLUMNS, H
 from tests.noise_source import seeded_noise
 
 ID = "datasets.latent"
-GIVEN = {"columns": ALL, "about_rows": 4000, "rows": 20, "bins": 8, "dimensions": 2}
+GIVEN = {"columns": ALL, "about_rows": 4000, "rows": 20, "bins": 8, "dimensions": 2, "model": "components"}
+MODELS = pytest.mark.parametrize("model", ["components", "autoencoder"])
+
+
+@pytest.fixture(autouse=True)
+def short_training(monkeypatch):
+    """How well a network is taught is tested beside it."""
+    monkeypatch.setattr(teaching, "EPOCHS", 6)
 
 
 def request_for(given=None, budget=BUDGET, schema=None):
@@ -34,8 +42,9 @@ def made(frame, given=None, budget=BUDGET):
     return release
 
 
-def test_as_many_rows_of_declared_cells_as_planned():
-    release = made(some_rows(), {"rows": 60}, Budget(Fraction(20), Fraction(1, 10**6)))
+@MODELS
+def test_as_many_rows_of_declared_cells_as_planned(model):
+    release = made(some_rows(), {"rows": 60, "model": model}, Budget(Fraction(20), Fraction(1, 10**6)))
     frame = release.artefacts[0].frame
     assert len(frame) == 60 and set(frame["sex"]) <= {"f", "m", "other", ""}
     assert pd.to_numeric(frame["age"][frame["age"] != ""]).between(0, 99).all()
@@ -44,8 +53,9 @@ def test_as_many_rows_of_declared_cells_as_planned():
     assert (frame["ward"][frame["sex"] == "m"] == "a").mean() > 0.6
 
 
+@MODELS
 @pytest.mark.parametrize("n", [0, 1, 7])
-def test_whatever_the_rows_hold_as_many_come_out(n):
+def test_whatever_the_rows_hold_as_many_come_out(n, model):
     frame = pd.DataFrame(
         {
             "sex": pd.Series(["x", "", None, "f", "1", "F ", "nan"][:n], dtype="object"),
@@ -54,7 +64,7 @@ def test_whatever_the_rows_hold_as_many_come_out(n):
             "bmi": pd.Series(HARD[:n][::-1], dtype=float),
         }
     )
-    assert len(made(frame).artefacts[0].frame) == 20
+    assert len(made(frame, {"model": model}).artefacts[0].frame) == 20
 
 
 def test_both_parts_are_paid_for_and_the_largest_counts():
@@ -65,6 +75,18 @@ def test_both_parts_are_paid_for_and_the_largest_counts():
     assert total([promised], delta=BUDGET.delta).epsilon <= BUDGET.epsilon
     assert promised.kind == "plausible_deniability" and promised.terms["k"] == test.least
     assert learnt.sensitivity**2 >= 4 * 5 // 2
+
+
+def test_a_network_costs_what_the_tables_of_pairs_cost():
+    promised = method(ID).cost(request_for({"model": "autoencoder"}))
+    test, learnt = promised.loss.events.parts
+    assert isinstance(test, SeededRows) and {type(leaf).__name__ for leaf, _ in learnt.leaves()} == {
+        "DiscreteGaussian",
+        "Exponential",
+    }
+    assert promised.loss.events.together(Neighbours.ADD_REMOVE) == (test,)
+    assert total([promised], delta=BUDGET.delta).epsilon <= BUDGET.epsilon
+    assert promised.kind == "plausible_deniability" and promised.terms["k"] == test.least
 
 
 @pytest.mark.parametrize(
@@ -95,6 +117,9 @@ def test_what_cannot_work_is_said_from_declarations_alone(given, options, code):
 def test_the_forecast_needs_no_row():
     far = Budget(Fraction(10**12), Fraction(1, 10**15))
     assert method(ID).forecast(request_for(budget=far)).errors
+    taught = request_for({"model": "autoencoder"})
+    of_counts = 100 * method(ID).learning(taught).deviation / 2000
+    assert method(ID).forecast(taught).errors[0].limit > 1.96 * of_counts > 0
     forecast = method(ID).forecast(request_for())
     assert forecast.errors[0].limit > 0 and forecast.notes[-1].values == {"dimensions": 2}
     assert np.isfinite(forecast.errors[0].limit)

@@ -15,6 +15,7 @@ from engine.methods.catalogue import method
 from engine.methods.datasets.bayes_network import shares as network_shares
 from engine.methods.datasets.bayes_network import structure
 from engine.methods.datasets.bayes_network.shares import Shares
+from engine.methods.datasets.latent_model import teaching
 from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.marginal_model import rounds
 from engine.methods.datasets.marginal_model.schedule import Schedule
@@ -66,7 +67,15 @@ SUBJECTS = {
     "seeds, network": Subject(
         "datasets.seedbased", {"about_rows": 4000, "rows": 5, "model": "network"}, GAUSSIAN, True
     ),
-    "latent": Subject("datasets.latent", {"about_rows": 4000, "rows": 5, "dimensions": 2}, GAUSSIAN, True),
+    "latent": Subject(
+        "datasets.latent",
+        {"about_rows": 4000, "rows": 5, "dimensions": 2, "model": "components"},
+        GAUSSIAN,
+        True,
+    ),
+    "latent, autoencoder": Subject(
+        "datasets.latent", {"about_rows": 4000, "rows": 5, "dimensions": 2}, GAUSSIAN, True
+    ),
 }
 
 
@@ -75,6 +84,7 @@ def short_fits(monkeypatch):
     """How well a model fits plays no part."""
     for name, few in (("STEPS", 5), ("LAST_STEPS", 20), ("MODEL_ROWS", 4000)):
         monkeypatch.setattr(rounds, name, few)
+    monkeypatch.setattr(teaching, "EPOCHS", 1)
 
 
 def people():
@@ -214,6 +224,16 @@ MUTANTS = {
         replaced(Schedule, "single", lambda scales, _: tuple(scale / 2 for scale in scales)),
         "gaussian",
     ),
+    "latent, noise of the tables that teach halved": (
+        "latent, autoencoder",
+        replaced(Schedule, "pair", lambda scale, _: scale / 2),
+        "gaussian",
+    ),
+    "latent, tables that teach counted once": (
+        "latent, autoencoder",
+        replaced(Schedule, "pair", lambda _, one: one._scale((1 - one.single_share) * one.budget * 0.9)),
+        "gaussian",
+    ),
     "latent, noise halved": ("latent", replaced(Moments, "scale", lambda scale, _: scale / 2), "gaussian"),
 }
 
@@ -237,6 +257,18 @@ def test_a_sensitivity_that_forgets_pairs_is_found():
         assert shares(SUBJECTS["latent"])["gaussian"] > 2
 
 
+def test_a_network_that_rows_of_people_teach_is_found():
+    """Rows that the noisy tables invented may teach; people's own may not."""
+    subject, honest = SUBJECTS["latent, autoencoder"], teaching.Teaching.learnt
+
+    def by_rows(one, codes, noise, **options):
+        found = honest(one, codes, noise, **options)
+        return teaching.taught(codes.T, found.sizes, one.dimensions, noise)
+
+    with patch.object(teaching.Teaching, "learnt", by_rows), pytest.raises(CheckFailed):
+        shares(subject)
+
+
 def values_found(subject):
     """Take the declared values of names from the rows, as one must not."""
 
@@ -257,7 +289,9 @@ def true_length(subject):
     return lambda frame: request_for(subject, rows=len(frame))
 
 
-@pytest.mark.parametrize("name", ["marginals, normal noise", "network", "seeds, network", "latent"])
+@pytest.mark.parametrize(
+    "name", ["marginals, normal noise", "network", "seeds, network", "latent", "latent, autoencoder"]
+)
 def test_values_that_come_from_the_rows_are_found(name):
     subject = SUBJECTS[name]
     with pytest.raises(CheckFailed):
