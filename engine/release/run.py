@@ -30,7 +30,7 @@ from engine.release.make import Draft, make
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
 from engine.release.spread import spread
-from engine.release.working import give_room, name_for, new_folder, sweep, working
+from engine.release.working import give_room, name_for, new_folder, sweep, undisturbed, working
 from engine.release.write import Made
 
 Door = Callable[[Callable[[], None]], Noise]
@@ -139,8 +139,9 @@ def run_through(
             evaluated = _evaluated(plan, checked, prepared, draft, folder, progress.part(0.7, 0.8))
             made = Made(plan, checked, foreseen, prepared, draft, ledger, holding, entry, language, evaluated)
             sums = _write(folder, made, progress)
-            out = bundle.give_name(folder, out)
-        _complete(ledger, entry, out, sums, draft.release.state)
+            with undisturbed():
+                out = bundle.give_name(folder, out)
+                _complete(ledger, entry, out, sums, draft.release.state)
         shown = (*draft.release.views, *views(evaluated.public))
         inside = (*draft.release.inside.views, *views(evaluated.internal))
         rows = beside(draft.release, draft.used, checked.request.schemas)

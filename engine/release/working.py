@@ -11,7 +11,9 @@ import os
 import platform
 import secrets
 import shutil
+import signal
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -58,6 +60,23 @@ def working(folder: Path) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let Ctrl-C wait while a bundle gets its name and its entry is completed: both happen, or neither.
+
+    A Ctrl-C that came meanwhile came too late: what was made has been handed over, and nothing is stopped.
+    Python tells only the main thread of it; a release that is made in another one is not disturbed anyway.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _keep_room(path: Path) -> None:

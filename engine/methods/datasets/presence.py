@@ -79,7 +79,8 @@ class Presence(CoarserRows):
     def uses(self, request: Request) -> Mapping[str, tuple[str, ...]]:
         schema = request.schemas.get(POPULATION)
         key = None if schema is None else schema.person_key
-        names = [column.name for column in identifying_columns(request)]
+        named = "columns" in request.values  # not while what was filled in cannot be used
+        names = [column.name for column in identifying_columns(request)] if named else []
         return {**super().uses(request), POPULATION: tuple(names if key is None else [*names, key.name])}
 
     def cost(self, request: Request) -> Promise:

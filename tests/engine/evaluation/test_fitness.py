@@ -6,7 +6,7 @@ import pytest
 
 from engine import texts
 from engine.evaluation.fitness import Weight, fitness
-from engine.methods.catalogue import method
+from engine.methods.catalogue import method, methods
 from engine.methods.protocol import Budget
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 
@@ -114,3 +114,10 @@ def test_every_remark_and_remedy_has_its_sentence():
         assert all(texts.text(f"{base}remedies.{name}") for name in remark.remedies)
     said = {name for remark in seen.values() for name in remark.remedies}
     assert said == {name.removeprefix("remedies.") for name in written if name.startswith("remedies.")}
+
+
+@pytest.mark.parametrize("one", methods(), ids=lambda one: one.id)
+def test_whatever_cannot_be_used_is_not_looked_at(one):
+    schemas = {source.name: Schema((category("a", 2),)) for source in one.sources}
+    asked = one.request(schemas, {"columns": "a", "no_such": [1]})
+    assert fitness(one, asked, people=100).remarks is not None

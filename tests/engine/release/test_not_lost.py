@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from engine import evidence
 from engine.ledger import Ledger
+from engine.release import bundle
 from engine.release.run import run
 from engine.release.verify import verify
 from engine.report import content, drawing
@@ -41,3 +44,27 @@ def test_evidence_without_a_word_for_a_number_has_null() -> None:
     assert found == {"a": [None, 3], "b": None, "c": {"d": 0.5, "e": "set"}}
     assert json.loads(evidence.dumps({"a": np.float32("nan")})) == {"a": None}
     assert evidence.dumps({"a": "\ud800"}) == b'{\n  "a": "\\ud800"\n}\n'
+
+
+@pytest.mark.parametrize(("of", "name"), [(bundle, "give_name"), (Ledger, "complete")])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_control_c_while_a_release_is_handed_over_comes_too_late(
+    of: Any, name: str, when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "people.csv").write_bytes(table(ROWS))
+    ledger, wanted = Ledger(tmp_path / "ledger.sqlite"), getattr(of, name)
+
+    def disturbed(*args: Any, **more: Any) -> Any:
+        if when == "before":
+            signal.raise_signal(signal.SIGINT)
+        found = wanted(*args, **more)
+        if when == "after":
+            signal.raise_signal(signal.SIGINT)
+        return found
+
+    monkeypatch.setattr(of, name, disturbed)
+    handler = signal.getsignal(signal.SIGINT)
+    made = run(plan_for("counts"), out=tmp_path / "out", ledger=ledger, base=tmp_path)
+    assert [entry.state for entry in ledger.entries()] == ["complete"]
+    assert verify(made.folder, ledger=ledger).passed
+    assert signal.getsignal(signal.SIGINT) is handler
