@@ -14,7 +14,7 @@ from engine.methods.datasets.marginal_model.exactness import combined_deviation
 from engine.methods.datasets.marginal_model.junction_tree import Attributes
 from engine.methods.datasets.marginal_model.possible import Mask, impossible_pairs, is_possible, kept_rows
 from engine.methods.datasets.marginal_model.rounds import Learnt, learn
-from engine.methods.datasets.marginal_model.sampling import rows_of
+from engine.methods.datasets.marginal_model.sampling import CODE, rows_of
 from engine.methods.datasets.marginal_model.schedule import Schedule
 from engine.methods.datasets.synthesis.invented import invented_entry, invented_rows
 from engine.methods.datasets.synthesis.misplaced import expected, misplaced
@@ -191,7 +191,7 @@ class Marginals(Method):
         schedule, columns = self.schedule(request), self.cells(request)
         context.progress.step(0.0, "run.reading")
         rows = tables[MAIN].rows()
-        codes = np.array([cells.codes(rows[cells.column.name]) for cells in columns])
+        codes = np.array([cells.codes(rows[cells.column.name]).astype(CODE) for cells in columns])
         names = [cells.column.name for cells in columns]
         target = request.values["target"]
         learnt = learn(

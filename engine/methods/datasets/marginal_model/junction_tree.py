@@ -6,7 +6,7 @@ sweeps over the tree give the shares of every clique exactly (Koller and Friedma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -58,60 +58,15 @@ class JunctionTree:
             self._homes[attributes] = min(holding, key=lambda p: prod(self.shape(self.cliques[p])))
         return self._homes[attributes]
 
-    def shares(self, potentials: Mapping[Attributes, Floats]) -> list[Floats]:
-        """Return the joint shares of every clique, each summing to 1.
-
-        Parameters
-        ----------
-        potentials
-            By columns: logarithms, in the shape of these columns; every set is inside some clique.
-
-        Notes
-        -----
-        Two sweeps: towards the roots each clique passes on the sums over its own columns, back each is
-        corrected by what its parent knows (Hugin form; 0/0 is 0).
-        """
-        with np.errstate(over="ignore", invalid="ignore"):  # whoever fits takes no step to such numbers
-            return self._swept(potentials)
-
-    def _swept(self, potentials: Mapping[Attributes, Floats]) -> list[Floats]:
-        beliefs = [self._belief(place, potentials) for place in range(len(self.cliques))]
-        passed: list[Floats | None] = [None] * len(self.cliques)
-        for place in reversed(range(len(self.cliques))):
-            parent = self.parents[place]
-            if parent < 0:
-                continue
-            message = _summed(beliefs[place], self.cliques[place], self.cliques[parent])
-            message = message / message.max()
-            beliefs[parent] = beliefs[parent] * _spread(message, self._joint(place), self.cliques[parent])
-            beliefs[parent] /= beliefs[parent].max()
-            passed[place] = message
-        for place, parent in enumerate(self.parents):
-            sent = passed[place]
-            if sent is not None:
-                known = _summed(beliefs[parent], self.cliques[parent], self.cliques[place])
-                ratio = np.divide(known, sent, out=np.zeros_like(known), where=sent > 0)
-                beliefs[place] = beliefs[place] * _spread(ratio, self._joint(place), self.cliques[place])
-            beliefs[place] = beliefs[place] / beliefs[place].sum()
-        return beliefs
-
     def table(self, shares: Sequence[Floats], attributes: Attributes) -> Floats:
         """Return the shares of some columns of one clique."""
         place = self.home(attributes)
         return _summed(shares[place], self.cliques[place], attributes)
 
-    def _joint(self, place: int) -> Attributes:
-        """Return the columns that a clique shares with its parent."""
-        above = set(self.cliques[self.parents[place]])
+    def joint(self, place: int) -> Attributes:
+        """Return the columns that a clique shares with its parent: none where it has none."""
+        above = self.cliques[self.parents[place]] if self.parents[place] >= 0 else ()
         return tuple(one for one in self.cliques[place] if one in above)
-
-    def _belief(self, place: int, potentials: Mapping[Attributes, Floats]) -> Floats:
-        clique = self.cliques[place]
-        total = np.zeros(self.shape(clique))
-        for attributes, potential in potentials.items():
-            if self.home(attributes) == place:
-                total = total + _spread(potential, attributes, clique)
-        return np.exp(total - total.max())
 
 
 def junction_tree(sizes: Sequence[int], pairs: Iterable[Attributes]) -> JunctionTree:
@@ -153,43 +108,48 @@ def junction_tree(sizes: Sequence[int], pairs: Iterable[Attributes]) -> Junction
 
 def cells_with(sizes: Sequence[int], pairs: Iterable[Attributes], *, most: int) -> bool:
     """Whether the cliques of a junction tree for these pairs have at most ``most`` cells each."""
-    return all(prod(sizes[one] for one in clique) <= most for clique in _cliques(sizes, pairs))
+    return all(prod(sizes[one] for one in clique) <= most for clique in _eliminated(sizes, pairs))
 
 
 def _cliques(sizes: Sequence[int], pairs: Iterable[Attributes]) -> list[Attributes]:
-    """Eliminate columns one by one, the one whose neighbours lack the fewest links first."""
-    near: dict[int, set[int]] = {one: set() for one in range(len(sizes))}
-    for a, b in pairs:
-        near[a].add(b)
-        near[b].add(a)
     found: list[set[int]] = []
-    while near:
-        chosen = min(near, key=lambda one: (_missing(near, one, sizes), one))
-        clique = near.pop(chosen)
-        for one in clique:
-            near[one] |= clique - {one}
-            near[one].discard(chosen)
-        own = clique | {chosen}
+    for own in _eliminated(sizes, pairs):
         if not any(own <= other for other in found):
             found.append(own)
     return [tuple(sorted(clique)) for clique in found]
 
 
+def _eliminated(sizes: Sequence[int], pairs: Iterable[Attributes]) -> Iterator[set[int]]:
+    """Eliminate columns one by one, the one whose neighbours lack the fewest links first."""
+    near: dict[int, set[int]] = {one: set() for one in range(len(sizes))}
+    for a, b in pairs:
+        near[a].add(b)
+        near[b].add(a)
+    missing = {one: _missing(near, one, sizes) for one in near}
+    while near:
+        chosen = min(missing, key=lambda one: (missing[one], one))
+        links = missing.pop(chosen)
+        around = near.pop(chosen)
+        yield around | {chosen}
+        for one in around:
+            near[one] |= around - {one}
+            near[one].discard(chosen)
+        # Where no link was added, only for the neighbours something changed.
+        changed = set().union(around, *(near[one] for one in around)) if links else around
+        for one in changed:
+            missing[one] = _missing(near, one, sizes)
+
+
 def _missing(near: Mapping[int, set[int]], one: int, sizes: Sequence[int]) -> int:
     """Return the cells of the links that eliminating a column would add."""
-    around = sorted(near[one])
-    return sum(
-        sizes[a] * sizes[b] for place, a in enumerate(around) for b in around[place + 1 :] if b not in near[a]
-    )
+    left, found = set(near[one]), 0
+    for a in near[one]:
+        left.discard(a)
+        found += sizes[a] * sum(sizes[b] for b in left - near[a])
+    return found
 
 
 def _summed(table: Floats, of: Attributes, wanted: Attributes) -> Floats:
     """Sum over the columns that are not wanted; those wanted that are not there are passed over."""
     away = tuple(place for place, one in enumerate(of) if one not in wanted)
     return np.asarray(table.sum(axis=away)) if away else table
-
-
-def _spread(table: Floats, of: Attributes, over: Attributes) -> Floats:
-    """Give a table the axes of more columns."""
-    sizes = dict(zip(of, table.shape, strict=True))
-    return table.reshape([sizes.get(one, 1) for one in over])

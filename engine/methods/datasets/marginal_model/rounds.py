@@ -22,10 +22,14 @@ from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
 Codes = arrays.Integers
+Cells = arrays.Whole
+"""Cells of rows, of whatever whole numbers they are."""
 
 MODEL_ROWS, FEWER_MODEL_ROWS = 60_000, 20_000
 MANY_COLUMNS = 20
-STEPS, LAST_STEPS = 60, 500
+BLOCK = 2**15
+"""Rows counted at once: so many stay where the processor is quick."""
+STEPS, LAST_STEPS = 40, 100
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,20 @@ class Candidate:
         """How many groups each column has."""
         return tuple(int(group[-1 if len(group) == 1 else np.argmax(group)]) + 1 for group in self.groups)
 
-    def count(self, codes: Codes) -> Codes:
+    def count(self, codes: Cells) -> Codes:
         """Return how many rows each cell holds; every row is in exactly one."""
-        place = np.zeros(codes.shape[1], dtype=np.int64)
-        for one, group, size in zip(self.attributes, self.groups, self.shape, strict=True):
-            place = place * size + group[codes[one]]
-        return np.bincount(place, minlength=prod(self.shape)).astype(np.int64)
+        return self.merged(counted(codes, self.attributes, [len(group) for group in self.groups]))
+
+    def merged(self, fine: Codes) -> Codes:
+        """Return the same from how many rows every cell before grouping holds."""
+        if fine.size == prod(self.shape):
+            return fine
+        place = np.zeros((), dtype=np.int64)
+        for group, size in zip(self.groups, self.shape, strict=True):
+            place = place[..., None] * size + group
+        found = np.zeros(prod(self.shape), dtype=np.int64)
+        np.add.at(found, place.ravel(), fine)
+        return found
 
 
 @dataclass(frozen=True)
@@ -56,8 +68,20 @@ class Learnt:
     measured: tuple[Measured, ...]
 
 
+def counted(codes: Cells, attributes: Attributes, sizes: Sequence[int]) -> Codes:
+    """Return how many rows, of shape (columns, rows), are in each cell of some columns."""
+    found = np.zeros(prod(sizes), dtype=np.int64)
+    for start in range(0, codes.shape[1], BLOCK):
+        place = np.zeros(min(BLOCK, codes.shape[1] - start), dtype=np.int64)
+        for one, size in zip(attributes, sizes, strict=True):
+            place *= size
+            place += codes[one, start : start + BLOCK]
+        found += np.bincount(place, minlength=len(found))
+    return found
+
+
 def learn(
-    codes: Codes,
+    codes: Cells,
     schedule: Schedule,
     *,
     ordered: Sequence[int],
@@ -90,21 +114,22 @@ def learn(
     Mullins, Sheldon and Miklau, AIM (2022), algorithm 2; several pairs a round.
     """
     sizes = schedule.sizes
+    single = [_whole((one,), sizes) for one in range(len(sizes))]
     measured = [
-        _measure(_whole((one,), sizes), codes, schedule, scale, noise)
-        for one, scale in enumerate(schedule.single)
+        _measure(one, exact, schedule, scale, noise)
+        for one, exact, scale in zip(single, _counts(single, codes), schedule.single, strict=True)
     ]
     total = _total(measured, sizes)
     model = start_model(sizes, total, impossible or {})
     model.fit(measured, steps=LAST_STEPS)
     candidates = _candidates(measured, schedule, ordered)
-    counts = [candidate.count(codes) for candidate in candidates]
+    counts = _counts(candidates, codes)
     only_single = False
     for place in range(schedule.rounds):
         progress.step(place / schedule.rounds, "synthesis.rounds")
         scores = _scores(model, candidates, counts, schedule, noise, target=target)
         chosen, only_single = _chosen(scores, candidates, model.pairs, schedule, noise, only_single)
-        measured += [_measure(one, codes, schedule, schedule.pair, noise) for one in chosen]
+        measured += [_measure(candidates[one], counts[one], schedule, schedule.pair, noise) for one in chosen]
         last = place == schedule.rounds - 1
         model.fit(measured, steps=LAST_STEPS if last else STEPS)
     return Learnt(model, tuple(measured))
@@ -114,10 +139,18 @@ def _whole(attributes: Attributes, sizes: Sequence[int]) -> Candidate:
     return Candidate(attributes, tuple(np.arange(sizes[one]) for one in attributes))
 
 
+def _counts(candidates: Sequence[Candidate], codes: Cells) -> list[Codes]:
+    """Return how many rows each cell of every candidate holds; each set of columns is counted once."""
+    fine: dict[Attributes, Codes] = {}
+    for one in candidates:
+        if one.attributes not in fine:
+            fine[one.attributes] = counted(codes, one.attributes, [len(group) for group in one.groups])
+    return [one.merged(fine[one.attributes]) for one in candidates]
+
+
 def _measure(
-    candidate: Candidate, codes: Codes, schedule: Schedule, scale: Fraction, noise: Noise
+    candidate: Candidate, exact: Codes, schedule: Schedule, scale: Fraction, noise: Noise
 ) -> Measured:
-    exact = candidate.count(codes)
     drawn = (
         noise.discrete_gaussian(scale**2, exact.size)
         if schedule.is_gaussian
@@ -161,8 +194,8 @@ def _chosen(
     schedule: Schedule,
     noise: Noise,
     only_single: bool,
-) -> tuple[list[Candidate], bool]:
-    """Choose the pairs of one round, one after the other, among those that the model has room for.
+) -> tuple[list[int], bool]:
+    """Return the places of the pairs of one round, chosen one by one among those that there is room for.
 
     Notes
     -----
@@ -171,12 +204,12 @@ def _chosen(
     From then on, and where there is no room for any pair, single columns are measured again: as many choices
     and tables are drawn as are paid for.
     """
-    chosen: list[Candidate] = []
+    chosen: list[int] = []
     pairs = list(modelled)
     fits: dict[Attributes, bool] = {}
     single = [place for place, one in enumerate(candidates) if len(one.attributes) == 1]
     for _ in range(schedule.batch):
-        taken = {one.attributes for one in chosen}
+        taken = {candidates[one].attributes for one in chosen}
         allowed = [
             place
             for place, one in enumerate(() if only_single else candidates)
@@ -189,9 +222,10 @@ def _chosen(
             place = _widest(candidates, single) if only_single else allowed[found]
         else:
             place = single[noise.exponential_choice(scores[single], rate=schedule.rate)]
-        chosen.append(candidates[place])
-        if len(chosen[-1].attributes) == 2 and chosen[-1].attributes not in pairs:
-            pairs.append(chosen[-1].attributes)
+        chosen.append(place)
+        pair = candidates[place].attributes
+        if len(pair) == 2 and pair not in pairs:
+            pairs.append(pair)
             fits = {pair: False for pair, fitted in fits.items() if not fitted}  # the graph only grows
     return chosen, only_single
 
@@ -231,8 +265,8 @@ def _scores(
     mean_noise = sqrt(2 / pi) if schedule.is_gaussian else 1 / sqrt(2)
     penalty = mean_noise * schedule.deviation(schedule.pair)
     found = []
-    for candidate, exact in zip(candidates, counts, strict=True):
-        expected = np.rint(candidate.count(rows) * (model.total / n)).astype(np.int64)
+    for candidate, exact, made in zip(candidates, counts, _counts(candidates, rows), strict=True):
+        expected = np.rint(made * (model.total / n)).astype(np.int64)
         score = int(np.abs(exact - expected).sum()) - round(penalty * prod(candidate.shape))
         counts_half = target is not None and target not in candidate.attributes
         found.append(score // 2 if counts_half else score)

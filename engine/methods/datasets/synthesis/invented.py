@@ -14,7 +14,7 @@ from engine.methods.shared.rows import entry
 from engine.privacy.noise import Noise
 from engine.table import coding
 
-Codes = arrays.Integers
+Codes = arrays.Whole
 Floats = arrays.Floats
 
 

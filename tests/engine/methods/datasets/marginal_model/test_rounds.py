@@ -98,10 +98,10 @@ def test_only_answers_steer_what_is_asked_next(monkeypatch):
     measure = rounds._measure
     choose = Noise.exponential_choice
 
-    def recorded(candidate, codes, plan, scale, noise):
+    def recorded(candidate, exact, plan, scale, noise):
         asked[-1].append((candidate.attributes, candidate.shape, scale))
         if len(asked) == 1:
-            answers.append(measure(candidate, codes, plan, scale, noise))
+            answers.append(measure(candidate, exact, plan, scale, noise))
             return answers[-1]
         return answers[len(asked[-1]) - 1]
 
