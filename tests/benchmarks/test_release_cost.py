@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "resources" / "sample"
 ROUNDS = 3
 MOST = 4.5  # measured 3.7; with two libraries that draw and a layout engine of our own it was 10
-MOST_METHODS = 1.8  # measured 1.3: the methods import pandas
+MOST_METHODS = 0.9  # measured .65: neither numpy nor pandas is loaded for declarations
 
 pytestmark = pytest.mark.benchmark
 
@@ -57,5 +57,5 @@ def test_a_release_with_both_reports_costs_little_beside_reading(tmp_path: Path)
     assert min(found) <= MOST * cost("-c", BARE)
 
 
-def test_the_list_of_methods_costs_little_beside_importing_pandas() -> None:
+def test_the_list_of_methods_costs_less_than_importing_pandas() -> None:
     assert cost("-m", "engine", "methods") <= MOST_METHODS * cost("-c", "import pandas")
