@@ -12,6 +12,7 @@ from engine.commands import plan_new
 from engine.commands.command import Answer, Commands
 from engine.commands.ledger import existing_ledger, ledger_path
 from engine.commands.values import content, first_line
+from engine.errors import EngineError
 
 
 def add_commands(add: Commands) -> None:
@@ -49,8 +50,13 @@ def _fitness(plan: Any, language: str) -> list[dict[str, Any]]:
     """Return what spoils the release, from declarations: with sentences and remedies."""
     from engine.evaluation.fitness import fitness
     from engine.methods.catalogue import method
+    from engine.release.foreseen import worked_out
 
-    found = fitness(method(plan.method), plan.request, people=plan.people)
+    try:
+        with worked_out("forecast"):
+            found = fitness(method(plan.method), plan.request, people=plan.people)
+    except EngineError:  # stands among the problems already
+        return []
     base = "evaluation.fitness"
     return [
         {

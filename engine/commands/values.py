@@ -113,5 +113,5 @@ def write_text(path: Path, written: str) -> None:
 def relative(file: Path, folder: Path) -> str:
     try:
         return Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()
-    except ValueError:  # another drive
-        return str(file.resolve())
+    except (ValueError, OSError, RuntimeError):  # another drive, or links that lead back to themselves
+        return str(file.absolute())

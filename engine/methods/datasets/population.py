@@ -88,6 +88,8 @@ class Population:
         own, theirs = self._own.keys(steps), self._all.keys(steps)
         if own is None or theirs is None:
             return self._matched(steps, sizes)
+        if not len(theirs):
+            return np.zeros(len(own), dtype=np.int64)
         place = np.minimum(np.searchsorted(theirs, own), len(theirs) - 1)
         return np.where(theirs[place] == own, sizes[place], 0)
 

@@ -24,6 +24,9 @@ _TELL_ALONE = frozenset(("email", "national_number", "address", "phone", "record
 _SHORTEST = 4
 """Letters of a word that may be part of a longer one, and of an abbreviation."""
 
+_LONGEST_NAME = 500
+"""Letters of a name that are looked at: taking words apart takes the square of their length."""
+
 _LETTERS = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "đ": "d"})
 
 
@@ -36,7 +39,7 @@ def words(name: str) -> tuple[str, ...]:
     >>> words("PatientNbr"), words("date_de_naissance"), words("Größe"), words("płeć")
     (('patient', 'nbr'), ('date', 'de', 'naissance'), ('grosse',), ('plec',))
     """
-    plain = unicodedata.normalize("NFKD", name.translate(_LETTERS))
+    plain = unicodedata.normalize("NFKD", name[:_LONGEST_NAME].translate(_LETTERS))
     plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
     split = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", plain)
     return tuple(word.lower() for word in re.split(r"[^A-Za-z0-9]+", split) if word)

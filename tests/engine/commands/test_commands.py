@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from engine.__main__ import main
+from engine.methods import catalogue
+from engine.release.examples import plans
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "resources" / "sample"
@@ -269,3 +271,35 @@ def test_stop_is_answered_while_the_words_are_still_coming_in(
     monkeypatch.setattr("engine.__main__.make_parser", interrupted)
     assert main(["methods"]) == 2
     assert capsys.readouterr().err == "Stopped.\n"
+
+
+@pytest.mark.parametrize(
+    ("method", "change"),
+    [
+        ("datasets.classifier_noise", {"rho": "1e-999"}),
+        ("datasets.presence", {"columns": ["no such column"]}),
+    ],
+)
+def test_a_refused_plan_is_refused_in_its_own_words_only(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, method: str, change: dict
+) -> None:
+    tree = plans(catalogue.method(method))[0].to_json()
+    tree["parameters"] |= change
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(tree))
+    found = answer(capsys, "plan", "check", str(plan), status=2)
+    assert found["problems"] and all(one["what"] and one["do"] for one in found["problems"])
+
+
+def test_links_that_lead_back_to_themselves_are_no_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").symlink_to(tmp_path / "b.csv")
+    (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"version": 1, "columns": []}')
+    files = (str(tmp_path / "a.csv"), "--schema", str(schema))
+    said = refusal(
+        capsys, "plan", "new", "--method", "statistics.counts", *files, "--out", str(tmp_path / "plan.json")
+    )
+    assert "does not know" not in said

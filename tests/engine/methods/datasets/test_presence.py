@@ -190,6 +190,11 @@ def test_what_leaves_holds_against_the_population(asked, tmp_path):
             "grouping.population_column",
         ),
         ({"population_k": 2}, {"table": people(2, 1)}, "grouping.too_few"),
+        (
+            {"population_k": 2},
+            {"population": people(50, 1).drop(columns="ill").iloc[:0]},
+            "grouping.population",
+        ),
     ],
 )
 def test_what_no_table_fulfils_is_said(given, changes, code, tmp_path):

@@ -11,6 +11,7 @@ from engine.table.code_lists import code_lists
 from engine.table.inspection import inspect_table, sentence
 from engine.table.reading.readers import read_table
 from engine.table.schema import Kind, Origin, Role, Schema
+from engine.table.suggest.column_words import words
 from engine.table.suggest.suggest import suggest, suggested_schema
 from engine.table.table import Table
 
@@ -367,3 +368,9 @@ def test_the_longer_name_that_a_file_gives_a_column_is_its_meaning() -> None:
     table = Table(pd.DataFrame({"q1": [1, 2, 3], "q2": [1, 1, 2]}), titles={"q1": "Health \n today"})
     first, second = suggest(table)
     assert first.to_column().meaning == "Health today" and second.to_column().meaning == ""
+
+
+def test_a_name_without_end_is_looked_at_from_its_beginning() -> None:
+    assert words("age " + "x" * 1_000_000) == words("age " + "x" * 600) == ("age", "x" * 496)
+    (found,) = suggest(Table(pd.DataFrame({"age " + "x" * 1_000_000: [1, 2, 3]})))
+    assert len(found.to_column().name) == 1_000_004
