@@ -148,7 +148,8 @@ def run_through(
         seen = spread(draft.release, draft.used, checked.request.schemas, checked.method.rows)
         return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=seen)
     except BaseException:
-        _close(ledger, entry)
+        with undisturbed():
+            _close(ledger, entry)
         raise
 
 

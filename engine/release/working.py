@@ -59,15 +59,16 @@ def working(folder: Path) -> Iterator[Path]:
             raise InputRefused("bundle.not_writable", folder=name, reason=reason) from error
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        with undisturbed():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let Ctrl-C wait while a bundle gets its name and its entry is completed: both happen, or neither.
+    """Pass over Ctrl-C while what belongs together is done: name and entry of a bundle, or what is put away.
 
-    A Ctrl-C that came meanwhile came too late: what was made has been handed over, and nothing is stopped.
-    Python tells only the main thread of it; a release that is made in another one is not disturbed anyway.
+    It came too late: what was made has been handed over, or is on its way out already. Python tells only the
+    main thread of it; a release that is made in another one is not disturbed anyway.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -68,3 +69,23 @@ def test_control_c_while_a_release_is_handed_over_comes_too_late(
     assert [entry.state for entry in ledger.entries()] == ["complete"]
     assert verify(made.folder, ledger=ledger).passed
     assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_a_second_control_c_leaves_no_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "people.csv").write_bytes(table(ROWS))
+    ledger, wanted = Ledger(tmp_path / "ledger.sqlite"), shutil.rmtree
+
+    def stopped(*_: Any, **__: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    def stopped_again(*args: Any, **more: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        wanted(*args, **more)
+
+    monkeypatch.setattr(bundle, "write_sums", stopped)
+    monkeypatch.setattr(shutil, "rmtree", stopped_again)
+    with pytest.raises(KeyboardInterrupt):
+        run(plan_for("counts"), out=tmp_path / "out", ledger=ledger, base=tmp_path)
+    monkeypatch.undo()
+    assert [entry.state for entry in ledger.entries()] == ["failed"]
+    assert {path.name for path in tmp_path.iterdir()} == {"people.csv", "ledger.sqlite"}
