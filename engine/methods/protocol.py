@@ -343,6 +343,8 @@ class Context:
         Locks a key that stays inside; the key of an earlier release: see `engine.methods.keeping`.
     earlier
         Earlier releases of the register by this method; given only to a method that `compares`.
+    held_out
+        By source, the capped rows of the people who were held out, for a method that `scores` on them.
     """
 
     noise: Noise
@@ -352,6 +354,7 @@ class Context:
     passphrase: str | None = field(default=None, repr=False)
     earlier: Earlier = NOTHING
     key: bytes | None = field(default=None, repr=False)
+    held_out: Mapping[str, Table] = field(default_factory=dict, repr=False)
 
 
 class Method(Triable, Leaving, ABC):
@@ -476,6 +479,10 @@ class Method(Triable, Leaving, ABC):
     def takes_each(self, request: Request) -> tuple[Fraction, ...]:
         """Return what each record of a step's table adds to what it takes: 0 for what was paid for before."""
         return ()
+
+    def scores(self, request: Request) -> bool:
+        """Say whether something about the people who were held out leaves, and is paid for."""
+        return False
 
     def cheaper(self, request: Request) -> tuple[Cheaper, ...]:
         """Return ways to what a step asks that take less, or give more for the same; reads no row."""

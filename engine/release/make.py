@@ -161,6 +161,13 @@ def make(
     used = {name: _rows_of(one, name in private, noise) for name, one in prepared.items()}
     for name in private & set(used):
         promised.refuse_uncapped(prepared[name].schema, used[name])
+    tried: dict[str, Table] = {}
+    if away and checked.method.scores(checked.request):
+        tried = {
+            name: _rows_of(replace(prepared[name], table=one), True, noise) for name, one in away.items()
+        }
+        for name, one in tried.items():
+            promised.refuse_uncapped(prepared[name].schema, one)
     before = noise.counted
     context = Context(
         noise,
@@ -170,6 +177,7 @@ def make(
         passphrase if checked.method.keeps_key else None,
         earlier,
         key,
+        tried,
     )
     release = _made(checked, used, context)
     drawn = noise.counted

@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.models.additive_model import content, effects, predict
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
 from engine.methods.models.additive_steps import fit
+from engine.methods.models.held_out import (
+    PERCENT,
+    fit_budget,
+    is_scored,
+    score_errors_of,
+    scored_promise,
+    with_score,
+)
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import effects_picture, effects_table
 from engine.methods.models.targets import CLASSES, Target, privacy_told, target_problems
@@ -36,7 +44,7 @@ from engine.methods.shared.column_cells import (
     edge_problems,
     is_listed,
 )
-from engine.methods.shared.promise import cap_notes, promise
+from engine.methods.shared.promise import cap_notes
 from engine.privacy.promise import Promise
 from engine.table.schema import Kind
 from engine.views import Text, View
@@ -93,6 +101,7 @@ class Additive(Method):
         Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
         BINS,
         OWN_EDGES,
+        PERCENT,
     )
 
     # --- declarations ------------------------------------------------------------------------------
@@ -121,7 +130,7 @@ class Additive(Method):
 
     def schedule(self, request: Request) -> Schedule:
         """Return the noise of every sum, and how many there are."""
-        budget = required(request)
+        budget = fit_budget(request)
         return Schedule(
             tuple(cells.size for cells in self.cells(request)),
             budget.epsilon,
@@ -134,7 +143,10 @@ class Additive(Method):
 
     def cost(self, request: Request) -> Promise:
         kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
-        return promise(request, self.schedule(request).events, kind=kind)
+        return scored_promise(request, self.schedule(request).events, kind=kind)
+
+    def scores(self, request: Request) -> bool:
+        return is_scored(request)
 
     # --- forecast ----------------------------------------------------------------------------------
 
@@ -148,6 +160,7 @@ class Additive(Method):
             spread = np.sqrt(needed / schedule.bend) / max(size, 1)
             median, limit = 0.6745 * spread * unit, 1.96 * spread * unit
             errors.append(Expected(Text(f"{WORDS}.numbers.effect.label"), "cell", size, median, limit))
+        errors += score_errors_of(request, schedule.events)
         note = Text(f"{WORDS}.notes.needed", {"rows": round(needed), "rounds": schedule.rounds})
         return Forecast(tuple(errors), notes=(*cap_notes(request), note))
 
@@ -177,7 +190,7 @@ class Additive(Method):
             middle=described.middle,
             further=self._told(request, schedule),
         )
-        return self._released(model, request)
+        return self._released(with_score(model, predict, request, schedule.events, context), request)
 
     def target(self, request: Request) -> Target:
         """Return what is predicted."""

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.methods.budget import is_replace_one, required
+from engine.methods.budget import is_replace_one
 from engine.methods.models.design import Design
 from engine.methods.models.division import Division, Query, exchanged
+from engine.methods.models.held_out import fit_budget
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.points import PER_SIDE, WIDEST_WEIGHT, Floats, Points
 from engine.methods.models.quadratic import Solution, centred
@@ -223,7 +224,7 @@ def fitted(design: Design, frame: pd.DataFrame, plan: DescentPlan, context: Cont
 
 def plan_of(request: Request, widths: tuple[int, ...], *, is_classes: bool) -> DescentPlan:
     """Return the plan that a request makes."""
-    budget = required(request)
+    budget = fit_budget(request)
     return DescentPlan(
         widths,
         budget.epsilon,

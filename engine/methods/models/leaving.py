@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from engine.methods.models.held_out_told import score_view
 from engine.methods.models.points_sheet import as_sheet
 from engine.methods.models.standard import as_operators
 from engine.methods.protocol import (
@@ -56,6 +57,7 @@ def leaving(
         For the reports; tables and numbers go to the card too.
     """
     target = str(model["target"]["name"])
+    views = (*views, *score_view(model))
     title = Text(f"{words}.card.title", {"target": target})
     shown = [view for view in views if isinstance(view, TableView | NumberView)]
     meaning = Text(f"{words}.artefacts.model", {"target": target})

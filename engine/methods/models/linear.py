@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.filling import Judged
 from engine.methods.models.descent import (
     CLIPPING,
@@ -19,6 +19,14 @@ from engine.methods.models.descent import (
     weak_problems,
 )
 from engine.methods.models.design import Design, Floats, bounds_of
+from engine.methods.models.held_out import (
+    PERCENT,
+    fit_budget,
+    is_scored,
+    score_errors_of,
+    scored_promise,
+    with_score,
+)
 from engine.methods.models.invented import SHARE, SPREAD, Foreseen, invented
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
@@ -37,7 +45,8 @@ from engine.methods.protocol import (
     Release,
     Request,
 )
-from engine.methods.shared.promise import cap_notes, promise
+from engine.methods.shared.promise import cap_notes
+from engine.privacy.events import Event
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, LaplaceCounts
 from engine.privacy.promise import Promise
 from engine.table import coding
@@ -100,6 +109,7 @@ class Linear(Method):
         Parameter("noise", ParameterKind.CHOICE, default="laplace", choices=("laplace", "gaussian")),
         Parameter("penalty", ParameterKind.NUMBER, default=0, minimum=0, maximum=10**12),
         Parameter("absolute", ParameterKind.NUMBER, default=0, minimum=0, maximum=1),
+        PERCENT,
     )
 
     # --- declarations ------------------------------------------------------------------------------
@@ -143,7 +153,7 @@ class Linear(Method):
 
     def mechanism(self, request: Request) -> CountNoise:
         """Return the noise that the budget buys, in whole steps of a product."""
-        budget, rows, square = required(request), request.rows_per_person, self.per_side(request) ** 2
+        budget, rows, square = fit_budget(request), request.rows_per_person, self.per_side(request) ** 2
         if request.values["noise"] == "gaussian":
             squared = largest_squared_change(**self._shape(request)) * (rows * square) ** 2
             return GaussianCounts(squared, budget.epsilon, budget.delta)
@@ -173,9 +183,16 @@ class Linear(Method):
 
     def cost(self, request: Request) -> Promise:
         kind = "approximate_dp" if request.values["noise"] == "gaussian" else "pure_dp"
-        if self.takes_steps(request):
-            return promise(request, self.plan(request).division.events, kind=kind)
-        return promise(request, self.mechanism(request).event, kind=kind)
+        return scored_promise(request, self.fit_events(request), kind=kind)
+
+    def fit_events(self, request: Request) -> Event:
+        """Return what the fit alone costs."""
+        return (
+            self.plan(request).division.events if self.takes_steps(request) else self.mechanism(request).event
+        )
+
+    def scores(self, request: Request) -> bool:
+        return is_scored(request)
 
     # --- forecast ----------------------------------------------------------------------------------
 
@@ -189,6 +206,7 @@ class Linear(Method):
             for size, expected in found
             for error in [getattr(expected, of) * target.half]
         ]
+        errors += score_errors_of(request, self.fit_events(request))
         headings = (Text(f"{WORDS}.kept.rows"), Text(f"{WORDS}.kept.share"))
         rows = tuple((size, round(100 * expected.kept)) for size, expected in found)
         view = TableView(Text(f"{WORDS}.kept.title"), headings, rows, Text(f"{WORDS}.kept.note"))
@@ -229,13 +247,13 @@ class Linear(Method):
         context.progress.step(0.6, "run.noise")
         noisy = self.mechanism(request).release(exact, context.noise)
         context.progress.step(0.9, "run.writing")
-        return self.released(noisy, request)
+        return self.released(noisy, request, context)
 
     def _stepped(self, table: Table, request: Request, context: Context) -> Release:
         design, plan = self.design(request), self.plan(request)
         found = fitted(design, table.rows(), plan, context)
         told = {"fit": STEPS, "rounds": plan.turns, "clipping": str(CLIPPING), "noise": plan.told}
-        return self._written(found.solution, found.counts, told, request)
+        return self._written(found.solution, found.counts, told, request, context)
 
     def coefficients(self, table: Table, request: Request) -> Integers:
         """Return the exact coefficients in whole steps: the only part that sees rows."""
@@ -254,8 +272,8 @@ class Linear(Method):
     def _penalty(self, request: Request) -> dict[str, float]:
         return {name: float(request.values[name]) for name in ("penalty", "absolute")}
 
-    def released(self, noisy: Integers, request: Request) -> Release:
-        """Make the artefacts from noisy coefficients: nothing after this line has seen a row."""
+    def released(self, noisy: Integers, request: Request, context: Context | None = None) -> Release:
+        """Make the artefacts from noisy coefficients: nothing after this has seen a row but the score."""
         found, counts = self.solution(noisy, request)
         mechanism = self.mechanism(request)
         told = {
@@ -270,12 +288,15 @@ class Linear(Method):
                 "steps_per_side": self.per_side(request),
             },
         }
-        return self._written(found, counts, told, request)
+        return self._written(found, counts, told, request, context)
 
-    def _written(self, found: Solution, counts: Floats, told: dict[str, Any], request: Request) -> Release:
+    def _written(
+        self, found: Solution, counts: Floats, told: dict[str, Any], request: Request, context: Context | None
+    ) -> Release:
         rows = round(float(counts[0]))
         privacy = {"privacy": privacy_told(request), "method": {"id": self.id, "version": self.version}}
         model = content(self.design(request), found, {"rows": rows, **told, **privacy})
+        model = with_score(model, predict, request, self.fit_events(request), context)
         shown = list(effects(model, f"{WORDS}.views"))
         within = ceil(self.rows_within(request))
         numbers: dict[str, float] = {

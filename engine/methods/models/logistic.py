@@ -17,6 +17,13 @@ from engine.methods.models.descent import (
     weak_problems,
 )
 from engine.methods.models.design import Design, bounds_of
+from engine.methods.models.held_out import (
+    PERCENT,
+    is_scored,
+    score_errors_of,
+    scored_promise,
+    with_score,
+)
 from engine.methods.models.invented import Foreseen, invented
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
@@ -34,7 +41,7 @@ from engine.methods.protocol import (
     Request,
 )
 from engine.methods.shared.cells import level_problems
-from engine.methods.shared.promise import cap_notes, promise
+from engine.methods.shared.promise import cap_notes
 from engine.privacy.promise import Promise
 from engine.table.schema import Kind
 from engine.views import TableView, Text, View
@@ -87,6 +94,7 @@ class Logistic(Method):
         ),
         Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
         Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
+        PERCENT,
     )
 
     # --- declarations ------------------------------------------------------------------------------
@@ -115,7 +123,10 @@ class Logistic(Method):
 
     def cost(self, request: Request) -> Promise:
         kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
-        return promise(request, self.plan(request).division.events, kind=kind)
+        return scored_promise(request, self.plan(request).division.events, kind=kind)
+
+    def scores(self, request: Request) -> bool:
+        return is_scored(request)
 
     # --- forecast ----------------------------------------------------------------------------------
 
@@ -131,6 +142,7 @@ class Logistic(Method):
             for size, expected in found
             for error in [getattr(expected, of) * per]
         ]
+        errors += score_errors_of(request, self.plan(request).division.events)
         headings = (Text(f"{WORDS}.kept.rows"), Text(f"{WORDS}.kept.share"))
         rows = tuple((size, round(100 * expected.kept)) for size, expected in found)
         view = TableView(Text(f"{WORDS}.kept.title"), headings, rows, Text(f"{WORDS}.kept.note"))
@@ -164,7 +176,8 @@ class Logistic(Method):
             "privacy": privacy_told(request),
             "method": {"id": self.id, "version": self.version},
         }
-        return self._released(content(design, found.solution, told), request)
+        model = content(design, found.solution, told)
+        return self._released(with_score(model, predict, request, plan.division.events, context), request)
 
     def _released(self, model: dict[str, Any], request: Request) -> Release:
         """Make the artefacts from the model: nothing after this line has seen a row."""

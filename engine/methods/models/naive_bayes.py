@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.models.class_tables import ClassTables, TablesPlan, fit, normal, shares
 from engine.methods.models.design import Bounds, bounds_of
+from engine.methods.models.held_out import (
+    PERCENT,
+    fit_budget,
+    is_scored,
+    score_errors_of,
+    scored_promise,
+    with_score,
+)
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import WITHIN_95
 from engine.methods.models.naive_bayes_model import FORMAT, NORMAL, predict
@@ -35,7 +43,7 @@ from engine.methods.shared.column_cells import (
     columns_as_cells,
     is_listed,
 )
-from engine.methods.shared.promise import cap_notes, promise
+from engine.methods.shared.promise import cap_notes
 from engine.privacy.promise import Promise
 from engine.table import coding
 from engine.table.schema import Column, Kind
@@ -88,6 +96,7 @@ class NaiveBayes(Method):
         Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
         BINS,
         OWN_EDGES,
+        PERCENT,
     )
 
     # --- declarations ------------------------------------------------------------------------------
@@ -119,7 +128,7 @@ class NaiveBayes(Method):
 
     def plan(self, request: Request) -> TablesPlan:
         """Return what is counted, and with how much noise."""
-        budget = required(request)
+        budget = fit_budget(request)
         return TablesPlan(
             len(coding.levels(request.schema.column(request.values["target"]))),
             tuple(cells.size for cells in self.cells(request)),
@@ -132,7 +141,10 @@ class NaiveBayes(Method):
 
     def cost(self, request: Request) -> Promise:
         kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
-        return promise(request, self.plan(request).division.events, kind=kind)
+        return scored_promise(request, self.plan(request).division.events, kind=kind)
+
+    def scores(self, request: Request) -> bool:
+        return is_scored(request)
 
     # --- forecast ----------------------------------------------------------------------------------
 
@@ -148,6 +160,7 @@ class NaiveBayes(Method):
             )
             for size in request.sizes
         )
+        errors += score_errors_of(request, self.plan(request).division.events)
         return Forecast(errors, notes=tuple(cap_notes(request)))
 
     # --- release -----------------------------------------------------------------------------------
@@ -167,7 +180,8 @@ class NaiveBayes(Method):
             noise=context.noise,
         )
         context.progress.step(0.9, "run.writing")
-        return self._released(self.content(found, request), request)
+        model, events = self.content(found, request), self.plan(request).division.events
+        return self._released(with_score(model, predict, request, events, context), request)
 
     def content(self, found: ClassTables, request: Request) -> dict[str, Any]:
         """Return the model as JSON values: everything that predicts, made from noisy sums alone."""

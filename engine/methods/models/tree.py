@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.models.class_tables import shares
+from engine.methods.models.held_out import (
+    PERCENT,
+    fit_budget,
+    is_scored,
+    score_errors_of,
+    scored_promise,
+    with_score,
+)
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.noisy_tree import LEAVES, Question, Tree, TreePlan, fit, follow
 from engine.methods.models.targets import CLASSES, class_problems, privacy_told
@@ -26,7 +34,7 @@ from engine.methods.protocol import (
     Request,
 )
 from engine.methods.shared.column_cells import BINS, CELL_KINDS, OWN_EDGES, ColumnCells, columns_as_cells
-from engine.methods.shared.promise import cap_notes, promise
+from engine.methods.shared.promise import cap_notes
 from engine.privacy.promise import Promise
 from engine.table import coding
 from engine.table.schema import Kind
@@ -79,6 +87,7 @@ class DecisionTree(Method):
         Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
         BINS,
         OWN_EDGES,
+        PERCENT,
     )
 
     def further_problems(self, request: Request) -> list[Problem]:
@@ -99,7 +108,7 @@ class DecisionTree(Method):
 
     def plan(self, request: Request) -> TreePlan:
         """Return what is counted, and with how much noise."""
-        budget, cells = required(request), self.cells(request)
+        budget, cells = fit_budget(request), self.cells(request)
         return TreePlan(
             len(coding.levels(request.schema.column(request.values["target"]))),
             tuple(one.size for one in cells),
@@ -113,7 +122,10 @@ class DecisionTree(Method):
 
     def cost(self, request: Request) -> Promise:
         kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
-        return promise(request, self.plan(request).division.events, kind=kind)
+        return scored_promise(request, self.plan(request).division.events, kind=kind)
+
+    def scores(self, request: Request) -> bool:
+        return is_scored(request)
 
     def forecast(self, request: Request) -> Forecast:
         noise = self.plan(request).division.deviation(LEAVES)
@@ -128,6 +140,7 @@ class DecisionTree(Method):
             )
             for size in request.sizes
         )
+        errors += score_errors_of(request, self.plan(request).division.events)
         return Forecast(errors, notes=tuple(cap_notes(request)))
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
@@ -137,7 +150,8 @@ class DecisionTree(Method):
         codes = [one.codes(frame[one.column.name]) for one in cells]
         found = fit(coding.codes(frame[target.name], target), codes, self.plan(request), noise=context.noise)
         context.progress.step(0.9, "run.writing")
-        return self._released(self.content(found, request), request)
+        model, events = self.content(found, request), self.plan(request).division.events
+        return self._released(with_score(model, predict, request, events, context), request)
 
     def content(self, found: Tree, request: Request) -> dict[str, Any]:
         """Return the tree as JSON values."""
