@@ -15,7 +15,7 @@ SHOWN, FURTHER = 7, 4  # lines of the first table that leaves, and of the others
 BEFORE = 3  # of them before the first without information
 
 
-FITTED = ("prediction", "coefficient")  # errors of what was fitted on so many rows
+FITTED = ("prediction", "coefficient", "score")  # errors of what was fitted on so many rows
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import flow, words
+from app.auditing import AuditCard, audit
 from app.money import level, size
 from app.pages.base import Page
 from app.previewing import Ahead, error_lines, look_ahead
@@ -91,6 +92,10 @@ class PreviewPage(Page):
             line.addWidget(card, 0, place)
             line.setColumnStretch(place, 1)
         self.body.addLayout(line)
+        self.audit = AuditCard()
+        self.audit.ask.clicked.connect(lambda checked=False: self._audit())
+        self.topic(self.audit, "audit")
+        self.body.addWidget(self.audit)
         self.entered = Card(words.say("app.preview.entered"))
         self.entered_words = Prose()
         self.entered_words.setObjectName("entered")
@@ -182,6 +187,7 @@ class PreviewPage(Page):
     def enter(self) -> None:
         preview = self.study.result("ledger")
         self._show_words()
+        self.audit.show_study(self.study)
         if self.study.target is not None and not self.folder.hasFocus():
             self.folder.setText(str(self.study.target))
         self.wrong.setVisible(preview is not None and preview.refusal is not None)
@@ -219,6 +225,17 @@ class PreviewPage(Page):
         self.exact.setVisible(bool(errors))
         self._lay()
         self.exact_words.say("\n\n".join(_error_sentence(*line) for line in error_lines(errors)))
+
+    def _audit(self) -> None:
+        """Measure the noise of this plan on rows that are no person's; nothing is spent."""
+        plan = self.study.plan
+        self.work(
+            audit,
+            plan,
+            done=lambda answer: self.audit.show_answer(plan, answer),
+            doing=words.say("app.preview.audit.doing"),
+            slot="preview.audit",
+        )
 
     def _give_reason(self, decision: str, reason: str) -> None:
         others = tuple(one for one in self.study.plan.decisions if one.get("decision") != decision)

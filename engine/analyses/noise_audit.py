@@ -13,8 +13,10 @@ import pandas as pd
 from engine.analyses.protocol import Analysis, Answer, Context
 from engine.analyses.shared import INTEGER, NUMBER
 from engine.analyses.transcripts import Heard, heard
+from engine.analyses.worst_rows import ROWS, worst_rows
 from engine.errors import InputRefused
 from engine.methods import protocol
+from engine.methods.budget import is_replace_one
 from engine.methods.catalogue import method as find_method
 from engine.methods.models.division import gaussian_level
 from engine.methods.parameters import Parameter, ParameterKind
@@ -22,6 +24,7 @@ from engine.methods.protocol import MAIN, Budget, Method, Reference, Request
 from engine.privacy.at_risk.inputs import positive
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Neighbours
+from engine.progress import SILENT, Progress
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from engine.views import Text
@@ -29,7 +32,7 @@ from engine.views import Text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ROWS, LEVELS = 300, 60
+LEVELS = 60
 SURE = 4.0
 """Standard errors above the claim at which noise counts as too small: by chance once in 30,000 audits."""
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
@@ -69,7 +72,8 @@ class NoiseAudit(Analysis):
     Notes
     -----
     Everybody is alike but one row that no model can please; its neighbour is the table without it, or with
-    one that is as different as can be. The level that all sums spend together is computed from how far that
+    one that is as different as can be. A plan is audited on rows of its own declared columns, with its own
+    options and level: `of_plan`. The level that all sums spend together is computed from how far that
     row moves each, and from the noise as it was drawn on this machine. No own row is read, nothing is spent.
     More runs see a smaller fault; none sees a row that moves a sum further than these do, and of groups, and
     of one row for another, these rows are not quite the worst.
@@ -92,9 +96,48 @@ class NoiseAudit(Analysis):
 
     def run(self, values: Mapping[str, Any], tables: Mapping[str, Table], context: Context) -> Answer:
         way, request = self._request(values)
-        found = audit(way, request, runs=values["runs"], told=lambda done: context.progress.step(done, STEP))
+        rows = worst(replaced=is_replace_one(request))
+        return self.answer(way, request, rows, "built_in", runs=values["runs"], progress=context.progress)
+
+    def of_plan(
+        self, way: Method, request: Request, *, runs: int = 10, progress: Progress = SILENT
+    ) -> Answer:
+        """Audit what a plan asks for: its columns, options and privacy level, on worst rows of that shape.
+
+        Parameters
+        ----------
+        way, request
+            Of the plan; only declarations are read.
+        runs
+            How often the noise is drawn.
+
+        Raises
+        ------
+        InputRefused
+            ``analyses.not_audited``: the plan makes no model. The first problem of the plan.
+        """
+        if way.id not in MODELS:
+            raise InputRefused("analyses.not_audited", method=way.id)
+        for problem in way.problems(request):
+            raise InputRefused(problem.code, **problem.values)
+        rows = worst_rows(request, replaced=is_replace_one(request))
+        return self.answer(way, request, rows, "plan", runs=runs, progress=progress)
+
+    def answer(
+        self,
+        way: Method,
+        request: Request,
+        rows: tuple[pd.DataFrame, pd.DataFrame],
+        shape: str,
+        *,
+        runs: int,
+        progress: Progress,
+    ) -> Answer:
+        """Return the answer about rows and their neighbour."""
+        found = audit(way, request, rows, runs=runs, told=lambda done: progress.step(done, STEP))
         figures = {
             "model": way.id,
+            "rows": shape,
             "claimed": found.claimed,
             "measured": found.level,
             "standard_error": found.error,
@@ -105,7 +148,7 @@ class NoiseAudit(Analysis):
         symbol = "μ" if request.values["noise"] == "gaussian" else "ε"
         said = {"symbol": symbol, "claimed": found.claimed, "measured": found.level, "error": found.error}
         sentences = [
-            self.word("heard", sums=found.sums, model=Text(f"methods.{way.id}.title"), runs=values["runs"]),
+            self.word(f"heard_{shape}", sums=found.sums, model=Text(f"methods.{way.id}.title"), runs=runs),
             self.word("caught" if found.is_caught else "holds", **said),
             *([] if found.alike else [self.word("differs")]),
             self.word("limits", share=100 * (SURE + 2) * found.error / max(found.claimed, 1e-12)),
@@ -133,13 +176,23 @@ class NoiseAudit(Analysis):
 STEP = "sampled_sensitivity.pairs"
 
 
-def audit(way: Method, request: Request, *, runs: int, told: Callable[[float], None]) -> Audited:
-    """Return what all noisy sums of a model spend together on built-in worst rows.
+def audit(
+    way: Method,
+    request: Request,
+    rows: tuple[pd.DataFrame, pd.DataFrame],
+    *,
+    runs: int,
+    told: Callable[[float], None],
+) -> Audited:
+    """Return what all noisy sums of a model spend together on rows that are no person's.
 
     Parameters
     ----------
     way, request
-        A model of `MODELS` and what is asked of it, about the columns of `SCHEMA`.
+        A model and what is asked of it.
+    rows
+        A table of the columns that it reads, and a neighbouring one. Who is held out is among them too, so
+        that a score that leaves is heard with the fit.
     runs
         How often the noise is drawn.
     told
@@ -147,11 +200,13 @@ def audit(way: Method, request: Request, *, runs: int, told: Callable[[float], N
     """
     budget = request.budget
     assert budget is not None, "a model has a budget"
-    table, neighbour = worst(replaced=budget.neighbours is Neighbours.REPLACE_ONE)
 
-    def run(rows: pd.DataFrame) -> object:
-        return way.run({MAIN: Table(rows)}, request, protocol.Context(Noise(), None, Path()))
+    def run(frame: pd.DataFrame) -> object:
+        tables = {MAIN: Table(frame)}
+        context = protocol.Context(Noise(), None, Path(), held_out=tables)
+        return way.run(tables, request, context)
 
+    table, neighbour = rows
     found = heard(lambda: run(table), lambda: run(neighbour), runs=runs, told=told)
     if request.values["noise"] == "gaussian":
         claimed, (level, error) = gaussian_level(float(budget.epsilon), float(budget.delta)), found.gaussian()

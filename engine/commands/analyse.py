@@ -41,6 +41,7 @@ def add_commands(add: Commands) -> None:
     analyse.add_argument("file", nargs="?", metavar="FILE")
     analyse.add_argument("--schema", metavar="SCHEMA.json")
     analyse.add_argument("--set", action="append", default=[], metavar="NAME=JSON")
+    analyse.add_argument("--plan", metavar="PLAN.json", help=texts.text("commands.help_audited_plan"))
     analyse.add_argument("--source", action="append", default=[], metavar="NAME=FILE")
     at_risk = add("at-risk", at_risk_command, _lines)
     _add_options(at_risk, {*_AT_RISK, *_SAMPLED, *_PAIRS, "delta"})
@@ -70,10 +71,32 @@ def analyse_command(options: argparse.Namespace) -> Answer:
 
     if options.id is None:
         return {"analyses": [declaration(one, language=options.language) for one in analyses()]}, 0
+    if options.plan is not None:
+        return _answered(_audited(options), options)
     if not options.set and options.file is None:
         return declaration(analysis(options.id), language=options.language), 0
     given = dict(json_pair(one) for one in options.set)
     return _answered(_asked(options.id, given, options, options.file), options)
+
+
+def _audited(options: argparse.Namespace) -> Found:
+    """Audit the noise that a plan asks for; reads its declarations alone."""
+    from engine.analyses.noise_audit import NoiseAudit
+    from engine.methods.values import resolve
+    from engine.release.check import check
+    from engine.release.plan import Plan
+
+    audit = NoiseAudit()
+    runs = [one for one in audit.parameters if one.name == "runs"]
+    given = dict(json_pair(one) for one in options.set)
+    if options.id != audit.id or set(given) - {"runs"}:
+        raise InputRefused("analyses.plan_alone", analysis=options.id)
+    path = Path(options.plan)
+    checked = check(Plan.read(path), base=path.parent)
+    values, wrong = resolve(tuple(runs), given, {})
+    for problem in wrong:
+        raise InputRefused(problem.code, **problem.values)
+    return audit.of_plan(checked.method, checked.request, runs=values["runs"])
 
 
 def at_risk_command(options: argparse.Namespace) -> Answer:

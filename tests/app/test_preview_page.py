@@ -142,3 +142,25 @@ def test_invented_rows_are_tried_before_they_are_paid_for(
     assert ("only single columns" in page.verdict.sentence.plain()) == few
     said = page.shape.findChild(Prose, "shape-kept").plain()
     assert f"{about} invented people" in said and ("is lost" in said) == few
+
+
+def test_the_noise_of_a_model_is_measured_before_it_is_spent(
+    at: Any, window: Window, qtbot: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    page = at("preview")
+    assert not page.audit.isVisible(), "only models are audited"
+    plan = example_plan("models.naive_bayes", tmp_path)
+    page = at(
+        "preview",
+        **{name: getattr(plan, name) for name in ("method", "files", "schemas")},
+        parameters=dict(plan.parameters),
+        budget=plan.budget,
+        preparation=plan.preparation,
+    )
+    assert page.audit.isVisible() and "No row" in page.audit.told.plain()
+    page.audit.ask.click()
+    qtbot.waitUntil(lambda: "ε =" in page.audit.told.plain(), timeout=60_000)
+    assert "as large as it has to be" in page.audit.told.plain() and page.audit.property("card") == ""
+    window.study.decide(budget=Budget(Fraction(1, 2)))
+    page.enter()
+    assert "ε =" not in page.audit.told.plain(), "an answer is about its own plan"

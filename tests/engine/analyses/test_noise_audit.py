@@ -1,5 +1,6 @@
 """The audit of transcripts on demand: what a model spends is measured, and too little noise is seen."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 
@@ -7,13 +8,15 @@ import numpy as np
 import pytest
 
 from engine.analyses.catalogue import analysis, ask
-from engine.analyses.noise_audit import MODELS
+from engine.analyses.noise_audit import MODELS, NoiseAudit
 from engine.analyses.transcripts import Heard, heard
 from engine.errors import InputRefused
-from engine.methods.catalogue import methods
+from engine.methods.catalogue import method, methods
 from engine.methods.protocol import Family
 from engine.privacy.mechanisms.integers import added, is_listened, listening
 from engine.privacy.noise import Noise
+from engine.privacy.promise import Neighbours
+from engine.release.examples import plans
 from engine.report.words import word
 from tests.noise_source import seeded_noise
 
@@ -102,6 +105,67 @@ def test_nobody_listens_but_while_it_lasts():
         assert is_listened() and added(values, draws) == [3]
         raise ZeroDivisionError
     assert not is_listened() and added(values, draws) == [7]
+
+
+# --- the plan's own shape ----------------------------------------------------------------------------
+
+
+def planned(model, **changes):
+    """Return the method of a model and the request of its worked example, changed."""
+    way = method(f"models.{model}")
+    plan = plans(way)[0]
+    budget = changes.pop("budget", None)
+    request = replace(plan, parameters=dict(plan.parameters) | changes).request
+    return way, request if budget is None else replace(request, budget=budget)
+
+
+def of_plan(model, runs=5, **changes):
+    return NoiseAudit().of_plan(*planned(model, **changes), runs=runs)
+
+
+@pytest.mark.parametrize(
+    "model", some([one.partition(".")[2] for one in MODELS], ("naive_bayes", "tree", "pca"))
+)
+def test_a_plan_spends_what_it_claims_on_rows_of_its_own_shape(model, monkeypatch):
+    seeded(monkeypatch)
+    found = of_plan(model)
+    assert found.figures["rows"] == "plan" and found.figures["same_questions"]
+    assert not found.figures["too_little_noise"]
+    assert found.figures["measured"] > 0.6 * found.figures["claimed"] - 3 * found.figures["standard_error"]
+    assert "this plan" in word(found.views[0].paragraphs[0], "en")
+
+
+@pytest.mark.parametrize("percent", [0, 5])
+def test_too_little_noise_of_a_plan_is_caught_scored_or_not(percent, monkeypatch):
+    seeded(monkeypatch, thinner=Fraction(11, 10))
+    found = of_plan("naive_bayes", runs=60, held_out_percent=percent).figures
+    assert found["too_little_noise"] and found["measured"] > 1.05 * found["claimed"]
+
+
+def test_the_score_is_heard_too(monkeypatch):
+    seeded(monkeypatch)
+    without, scored = (
+        of_plan("naive_bayes", runs=40, held_out_percent=percent).figures for percent in (0, 30)
+    )
+    assert scored["sums"] == without["sums"] + 4
+    assert scored["measured"] == pytest.approx(scored["claimed"], rel=0.1)
+
+
+def test_the_cap_of_a_plan_is_that_of_its_worst_person(monkeypatch):
+    seeded(monkeypatch)
+    way, request = planned("naive_bayes")
+    schema = replace(request.schema, rows_per_person=3)
+    found = NoiseAudit().of_plan(way, replace(request, schemas={"people": schema}), runs=5).figures
+    assert found["measured"] == pytest.approx(found["claimed"], rel=0.1)
+    exchanged = replace(request.budget, neighbours=Neighbours.REPLACE_ONE)
+    found = NoiseAudit().of_plan(*planned("naive_bayes", budget=exchanged), runs=5).figures
+    assert found["measured"] == pytest.approx(found["claimed"], rel=0.1)
+
+
+def test_only_models_are_audited():
+    way = next(one for one in methods() if one.family is Family.STATISTICS)
+    with pytest.raises(InputRefused, match=r"analyses\.not_audited"):
+        NoiseAudit().of_plan(way, plans(way)[0].request)
 
 
 def test_what_the_model_refuses_is_refused_here():
