@@ -1,5 +1,6 @@
 """The audit of transcripts on demand: what a model spends is measured, and too little noise is seen."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count
@@ -7,6 +8,7 @@ from itertools import count
 import numpy as np
 import pytest
 
+from engine.__main__ import main
 from engine.analyses.catalogue import analysis, ask
 from engine.analyses.noise_audit import MODELS, NoiseAudit
 from engine.analyses.transcripts import Heard, heard
@@ -171,3 +173,14 @@ def test_only_models_are_audited():
 def test_what_the_model_refuses_is_refused_here():
     with pytest.raises(InputRefused, match=r"budget\.out_of_range"):
         audited("models.k_means", epsilon="0.0000000001")
+
+
+def test_a_plan_is_audited_from_the_command_line(tmp_path, capsys):
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(plans(method("models.naive_bayes"))[0].to_json()))
+    assert main(["analyse", "noise_audit", "--plan", str(plan), "--set", "runs=3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"] == "plan" and found["claimed"] == 1 and not found["too_little_noise"]
+    for wrong in (["regressions"], ["noise_audit", "--set", "epsilon=2"]):
+        assert main(["analyse", *wrong, "--plan", str(plan)]) == 2
+        assert "number of runs" in capsys.readouterr().err
