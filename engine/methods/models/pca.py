@@ -14,6 +14,7 @@ from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.models.design import bounds_of
 from engine.methods.models.division import Division, Query
 from engine.methods.models.leaving import described, number_views, privacy_text
+from engine.methods.models.less_noise import less_noisy
 from engine.methods.models.linear_model import LEVELS, NUMBER
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.points import PER_SIDE, Points
@@ -90,6 +91,8 @@ class PrincipalComponents(Method):
     M/n − vv'/n², all noisy. Off the diagonal a cell has half of a draw: with Gaussian noise these are the
     weights of the Gaussian orthogonal ensemble or a little better, and √2 better than one variance for every
     cell (Dwork and others 2014 as printed). No product inside a block of levels is asked for, it is 0.
+
+    What cannot be covariance is taken out of the noisy numbers first: `engine.methods.models.less_noise`.
 
     The Wishart mechanism that is printed in a book is not private: its noise cannot be negative, so that some
     answers are possible for one of two neighbours alone. Drawing a subspace by the exponential mechanism is
@@ -197,12 +200,13 @@ class PrincipalComponents(Method):
         rows = max(float(products[0, 0]), 1.0)
         mean = np.clip(products[0, 1:] / rows, -1.0, 1.0)
         covariance = products[1:, 1:] / rows - np.outer(mean, mean)
-        values, vectors = np.linalg.eigh(covariance)
+        cell = self.division(request).deviation(PRODUCTS) / PER_SIDE**2 / 2 / rows
+        values, vectors = np.linalg.eigh(less_noisy(covariance, self.widths(request)[0], noise=cell))
         order = np.argsort(-values, kind="stable")[: request.values["components"]]
         directions = vectors[:, order].T
         signs = np.sign(directions[np.arange(len(order)), np.abs(directions).argmax(axis=1)])
         total = max(float(np.trace(covariance)), 0.0)
-        variances = np.maximum(values[order], 0.0)
+        variances = np.maximum(np.einsum("ij,jk,ik->i", directions, covariance, directions), 0.0)
         return Components(
             rows, mean, directions * signs[:, None], variances, total, self.spread(request) / rows
         )
