@@ -1,8 +1,11 @@
 """Private regressions side by side: invented rows unless others are asked for; what rivals reckon with."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from engine.analyses import logistic_rivals
 from engine.analyses import regression_rivals as rivals
 from engine.analyses.catalogue import analysis, ask, example
 from engine.analyses.regressions import IDEALISED, LEVELS, WITH_DELTA
@@ -10,6 +13,7 @@ from engine.errors import InputRefused
 from engine.methods.models.division import gaussian_level
 from engine.methods.protocol import MAIN
 from engine.report.words import word
+from engine.table.schema import Domain
 from engine.views import CurveView
 from tests.engine.analyses.test_analyses import asked
 
@@ -109,3 +113,119 @@ def test_the_parts_of_adaptive_statistics_move_as_little_as_their_noise_reckons_
     assert 3 * (1 / (np.sqrt(3) / gaussian_level(1, 1e-6))) ** 2 == pytest.approx(
         gaussian_level(1, 1e-6) ** 2
     )
+
+
+# --- a yes or no -------------------------------------------------------------------------------------
+
+CLASS_WAYS = ("logistic", "additive", "taylor_gaussian", "taylor", "objective", "output")
+
+
+def of_classes(**more):
+    return asked("regressions", **({"response": "gender", "runs": 3, "records": 1000} | more))
+
+
+def test_a_yes_or_no_is_compared_by_wrong_answers():
+    found = of_classes(effect="strong")
+    bands = {name: np.array(one) for name, one in found.figures["bands"].items()}
+    assert found.figures["response"] == "classes" and set(bands) == {*CLASS_WAYS, "guess", "plain"}
+    for one in bands.values():
+        assert one.shape == (len(LEVELS), 3) and (np.diff(one, axis=1) >= 0).all()
+        assert ((one >= 0) & (one <= 100)).all()
+    assert bands["plain"][-1, 1] < bands["logistic"][-1, 1] + 3 < bands["guess"][-1, 1]
+    assert "% wrong answers" in word(found.views[0].paragraphs[1], "en")
+    pictures = [view for view in found.views if isinstance(view, CurveView)]
+    assert len(pictures) == 1 + len(CLASS_WAYS)
+
+
+def test_own_classes_stay_inside():
+    found = of_classes(population="private")
+    assert found.stays and found.figures["rows"] > 300
+
+
+def classes(n=4000, seed=3, slope=4.0):
+    chance = np.random.default_rng(seed)
+    inputs = chance.uniform(-1, 1, (n, 3))
+    score = slope * inputs @ [0.6, -0.3, 0.1] + chance.logistic(size=n)
+    return np.c_[inputs, np.where(score > 0, 1.0, -1.0)]
+
+
+class Nothing:
+    """Chance that gives no noise, and remembers the scales that it was asked for."""
+
+    def __init__(self):
+        self.scales = []
+
+    def normal(self, *, scale=1.0, size):
+        self.scales.append(scale)
+        return np.zeros(size) if scale != 1.0 else np.ones(size)
+
+    def laplace(self, *, scale, size):
+        self.scales.append(scale)
+        return np.zeros(size)
+
+    def gamma(self, shape, scale):
+        self.scales.append(scale)
+        return 0.0
+
+
+def test_without_noise_the_series_is_that_of_taylor():
+    """(½ − y)x and xx'/8: the least is where a quarter of the products times w is Σ(y − ½)x."""
+    given = classes(3000)
+    found = logistic_rivals.functional(given, 1e9, 0.0, Nothing())(given[:, :-1])
+    design = np.c_[np.ones(3000), given[:, :-1]]
+    weights = np.linalg.solve(design.T @ design / 4, design.T @ given[:, -1] / 2)
+    assert found == pytest.approx(design @ weights, rel=1e-6)
+
+
+def test_without_a_penalty_the_least_is_that_of_logistic_regression():
+    from sklearn.linear_model import LogisticRegression
+
+    given = classes(2000)
+    other = LogisticRegression(C=np.inf, tol=1e-10).fit(given[:, :-1], given[:, -1])
+    found = logistic_rivals.plain(given, 1.0, 0.0, Nothing())(given[:, :-1])
+    assert found == pytest.approx(other.decision_function(given[:, :-1]), abs=1e-4)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_one_row_moves_the_series_by_what_the_noise_reckons_with(columns):
+    """All corners and many rows within: a²/8 + a/2 with the 1 among a columns, and a²/128 + a/4, reached."""
+    chance = np.random.default_rng(columns)
+    corners = np.array(np.meshgrid(*[(-1, 0, 1)] * columns)).reshape(columns, -1).T
+    inside = chance.uniform(-1, 1, (500, columns))
+    ones = np.r_[corners, inside]
+    design = np.c_[np.ones(len(ones)), ones]
+    upper = np.triu_indices(columns + 1)
+    products = design[:, :, None] * design[:, None, :] / 8
+    distinct = products[:, *upper] * np.where(upper[0] == upper[1], 1, 2)
+    together = np.abs(distinct).sum(axis=1) + np.abs(design / 2).sum(axis=1)
+    weighted = (products[:, *upper] ** 2 * np.where(upper[0] == upper[1], 0.5, 1)).sum(axis=1)
+    squared = weighted + (design**2 / 4).sum(axis=1)
+    asked_for = Nothing()
+    given = np.c_[inside, np.ones(500)]
+    logistic_rivals.functional(given, 1.0, 0.0, asked_for)
+    logistic_rivals.functional(given, 1.0, 1e-6, asked_for)
+    half, whole, root, _ = asked_for.scales
+    assert together.max() == pytest.approx(whole) == pytest.approx(2 * half)
+    assert np.sqrt(squared.max()) / gaussian_level(1.0, 1e-6) == pytest.approx(root)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_what_the_perturbations_reckon_with(epsilon):
+    """By the closed forms; and the answer of output perturbation moves no further than it says."""
+    given, asked_for = classes(300), Nothing()
+    logistic_rivals.objective(given, epsilon, 0.0, asked_for)
+    assert asked_for.scales[-1] == pytest.approx(2 / (0.75 * epsilon))
+    penalty = 5.0
+    whole = logistic_rivals._least(given, penalty, np.zeros(4))
+    for gone in range(0, 300, 23):
+        other = logistic_rivals._least(np.delete(given, gone, axis=0), penalty, np.zeros(4))
+        assert np.linalg.norm(whole - other) <= 2 / penalty
+
+
+def test_other_than_two_values_are_refused():
+    shown = example(analysis("regressions"))
+    gender = replace(shown.schema.column("gender"), domain=Domain(values=("Female", "Male", "other")))
+    others = (one for one in shown.schema.columns if one.name != "gender")
+    schema = replace(shown.schema, columns=(gender, *others))
+    with pytest.raises(InputRefused, match=r"queries\.two_values"):
+        ask(analysis("regressions"), {**shown.values, "response": "gender"}, schemas={MAIN: schema})
