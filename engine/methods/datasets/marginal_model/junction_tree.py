@@ -85,25 +85,60 @@ def junction_tree(sizes: Sequence[int], pairs: Iterable[Attributes]) -> Junction
     ((0, 1), (1, 2))
     """
     cliques = _cliques(sizes, pairs)
-    weights = {
-        (a, b): len(set(cliques[a]) & set(cliques[b]))
-        for a in range(len(cliques))
-        for b in range(a + 1, len(cliques))
-    }
     # A spanning tree of largest intersections: what two cliques share is in all cliques between them.
-    order, parents, left = [0], {0: -1}, set(range(1, len(cliques)))
-    while left:
-        found = max(((weights[min(a, b), max(a, b)], -b, -a) for a in order for b in left), default=(0, 0, 0))
-        weight, child, parent = found[0], -found[1], -found[2]
+    order, parents = [0], {0: -1}
+    nearest = {one: (len(set(cliques[0]) & set(cliques[one])), 0) for one in range(1, len(cliques))}
+    while nearest:
+        child = max(nearest, key=lambda one: (nearest[one][0], -one))
+        weight, parent = nearest.pop(child)
         parents[child] = parent if weight else -1
         order.append(child)
-        left.remove(child)
+        for one, (most, at) in nearest.items():
+            shared = len(set(cliques[child]) & set(cliques[one]))
+            if (shared, -child) > (most, -at):
+                nearest[one] = (shared, child)
     place = {clique: new for new, clique in enumerate(order)}
     return JunctionTree(
         tuple(sizes),
         tuple(cliques[one] for one in order),
         tuple(-1 if parents[one] < 0 else place[parents[one]] for one in order),
     )
+
+
+def cells_joined(tree: JunctionTree) -> dict[Attributes, int]:
+    """Return for pairs of columns a number of cells that suffices for every clique that joining them changes.
+
+    Notes
+    -----
+    One of the two is added to the cliques on the way to the other: the tree stays a junction tree. 0 where
+    they are in one clique already; a pair that no way joins is left out.
+
+    Examples
+    --------
+    >>> cells_joined(junction_tree((2, 3, 4), [(0, 1), (1, 2)]))
+    {(0, 1): 0, (0, 2): 24, (1, 2): 0}
+    """
+    beside: list[list[int]] = [[] for _ in tree.cliques]
+    for place, parent in enumerate(tree.parents):
+        if parent >= 0:
+            beside[place].append(parent)
+            beside[parent].append(place)
+    cells = [prod(tree.shape(clique)) for clique in tree.cliques]
+    found: dict[Attributes, int] = {}
+    for one, size in enumerate(tree.sizes):
+        most = {place: 0 for place, clique in enumerate(tree.cliques) if one in clique}
+        ahead = list(most)
+        while ahead:
+            place = ahead.pop()
+            for other in tree.cliques[place]:
+                if other != one:
+                    pair = (min(one, other), max(one, other))
+                    found[pair] = min(found.get(pair, most[place]), most[place])
+            for further in beside[place]:
+                if further not in most:
+                    most[further] = max(most[place], size * cells[further])
+                    ahead.append(further)
+    return dict(sorted(found.items()))
 
 
 def cells_with(sizes: Sequence[int], pairs: Iterable[Attributes], *, most: int) -> bool:

@@ -13,7 +13,12 @@ import numpy as np
 from engine import arrays
 from engine.methods.datasets.marginal_model.coarse import groups
 from engine.methods.datasets.marginal_model.fitting import Measured, Model
-from engine.methods.datasets.marginal_model.junction_tree import Attributes, cells_with
+from engine.methods.datasets.marginal_model.junction_tree import (
+    Attributes,
+    cells_joined,
+    cells_with,
+    junction_tree,
+)
 from engine.methods.datasets.marginal_model.possible import Mask, start_model
 from engine.methods.datasets.marginal_model.sampling import rows_of
 from engine.methods.datasets.marginal_model.schedule import Schedule
@@ -206,14 +211,15 @@ def _chosen(
     """
     chosen: list[int] = []
     pairs = list(modelled)
-    fits: dict[Attributes, bool] = {}
+    too_large: set[Attributes] = set()  # for good: the graph only grows
     single = [place for place, one in enumerate(candidates) if len(one.attributes) == 1]
     for _ in range(schedule.batch):
+        room = _Room(schedule, pairs, too_large)
         taken = {candidates[one].attributes for one in chosen}
         allowed = [
             place
             for place, one in enumerate(() if only_single else candidates)
-            if len(one.attributes) == 2 and one.attributes not in taken and _fits(one, pairs, schedule, fits)
+            if len(one.attributes) == 2 and one.attributes not in taken and room.has(one.attributes)
         ]
         if allowed:
             offered = np.append(scores[allowed], 0) if schedule.is_thin else scores[allowed]
@@ -226,7 +232,6 @@ def _chosen(
         pair = candidates[place].attributes
         if len(pair) == 2 and pair not in pairs:
             pairs.append(pair)
-            fits = {pair: False for pair, fitted in fits.items() if not fitted}  # the graph only grows
     return chosen, only_single
 
 
@@ -235,13 +240,26 @@ def _widest(candidates: Sequence[Candidate], single: Sequence[int]) -> int:
     return max(single, key=lambda place: prod(candidates[place].shape))
 
 
-def _fits(
-    candidate: Candidate, pairs: list[Attributes], schedule: Schedule, known: dict[Attributes, bool]
-) -> bool:
-    pair = candidate.attributes
-    if pair not in known:
-        known[pair] = pair in pairs or cells_with(schedule.sizes, [*pairs, pair], most=schedule.most_cells)
-    return known[pair]
+class _Room:
+    """Whether the model of some pairs has room for one more: by a bound, else by the tree itself."""
+
+    def __init__(self, schedule: Schedule, pairs: Sequence[Attributes], too_large: set[Attributes]) -> None:
+        self._schedule, self._pairs, self._too_large = schedule, pairs, too_large
+        self._joined = cells_joined(junction_tree(schedule.sizes, pairs))
+
+    def has(self, pair: Attributes) -> bool:
+        """Whether there is room; what has none is added to those that are too large."""
+        sizes, most = self._schedule.sizes, self._schedule.most_cells
+        if pair in self._too_large:
+            return False
+        if self._joined.get(pair, 0) > most:
+            if len(sizes) > MANY_COLUMNS:  # trees of all pairs would take longer than everything else
+                return False
+            if not cells_with(sizes, [*self._pairs, pair], most=most):
+                self._too_large.add(pair)
+                return False
+            self._joined[pair] = 0  # so that no resolution of the pair asks again
+        return True
 
 
 def _scores(

@@ -1,6 +1,6 @@
 """The model: shares as by brute force, tables reproduced, rows as even as their number allows."""
 
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import prod
 
 import numpy as np
@@ -9,7 +9,7 @@ import pytest
 from engine.methods.datasets.marginal_model import fitting
 from engine.methods.datasets.marginal_model.coarse import groups
 from engine.methods.datasets.marginal_model.fitting import Measured, Model
-from engine.methods.datasets.marginal_model.junction_tree import cells_with, junction_tree
+from engine.methods.datasets.marginal_model.junction_tree import cells_joined, cells_with, junction_tree
 from engine.methods.datasets.marginal_model.propagation import Propagation
 from engine.methods.datasets.marginal_model.sampling import rows_of
 from tests.noise_source import seeded_noise
@@ -68,6 +68,31 @@ def test_a_share_of_nothing_stays_nothing():
 def test_a_cap_on_cells_is_kept():
     assert cells_with((10, 10, 10), [(0, 1), (1, 2)], most=100)
     assert not cells_with((10, 10, 10), [(0, 1), (1, 2), (0, 2)], most=999)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_cells_that_suffice_to_join_two_columns_do(seed):
+    """Some tree of the joined graph has no larger changed clique than is said; each pair is looked at."""
+    sizes, pairs, _ = some_graph(seed, columns=5)
+    tree = junction_tree(sizes, pairs)
+    said, together = cells_joined(tree), {p for c in tree.cliques for p in combinations(c, 2)}
+    had = max(prod(tree.shape(clique)) for clique in tree.cliques)
+    for pair in combinations(range(5), 2):
+        assert (said.get(pair) == 0) == (pair in together)
+        orders = (_widest_of(sizes, [*pairs, pair], order) for order in permutations(range(5)))
+        if pair in said:
+            assert min(orders) <= max(said[pair], had)
+
+
+def _widest_of(sizes, pairs, order):
+    near = {one: {b for pair in pairs if one in pair for b in pair} - {one} for one in range(len(sizes))}
+    widest = 0
+    for one in order:
+        around = near.pop(one)
+        widest = max(widest, prod(sizes[b] for b in around | {one}))
+        for b in around:
+            near[b] = (near[b] | around) - {b, one}
+    return widest
 
 
 # --- fitting --------------------------------------------------------------------------------------
