@@ -4,7 +4,8 @@
 
 V. Bindschaedler, Privacy-preserving seedbased data synthesis, University of Illinois (2018), chapters 8, 9.
 The census of 1,494,974 rows and the discharges of six million cannot be passed on: the 48,842 rows of Adult
-take their place, so that patterns are compared, not digits. `seedbased.md` holds what was printed.
+take their place, so that patterns are compared, not digits. `seedbased.md` holds what was printed. Chapter 9
+is done again on simulated discharges by `seedbased_medical.py`.
 
 A third of the rows teaches the model (ε = 1, δ = 10⁻⁹), a third are seeds, a third is kept for tests. Adult
 has 14 columns in place of 11: as many are kept of a seed as there, so that ω = 14, 13, 12, 12–14 and 8–14
@@ -200,13 +201,12 @@ def table_8_5(found, own):
 # --- tables 9.1 to 9.4 ----------------------------------------------------------------------------
 
 
-def distances(real, codes):
+def distances(real, codes, sizes):
     """Return mean SD, Hellinger distance and KL of single columns and of pairs (KL: 10⁻⁴ more each)."""
-    sizes = adult(ROWS)[1]
     lines = []
     for width in (1, 2):
         each = []
-        for columns in combinations(range(14), width):
+        for columns in combinations(range(len(sizes)), width):
             size = int(np.prod([sizes[one] for one in columns]))
             p, q = (
                 np.bincount(
@@ -231,7 +231,7 @@ def table_9_1(own, seed, *, rows):
     test = planned(rows, epsilon=Fraction(4), delta=Fraction(1, 2**40), ratio=Fraction(2))
     axes = Moments(sizes, EPSILON, DELTA, 5, own.model.shape[1]).learnt(own.model, seeded_noise(seed))
     found["components, tested"], found["components"] = drawn(axes, own.seeds, (14, 14), test, seed)
-    return {name: distances(own.test, codes) for name, codes in found.items()}
+    return {name: distances(own.test, codes, sizes) for name, codes in found.items()}
 
 
 def table_9_2():
@@ -335,15 +335,14 @@ HEADINGS = {
 }
 
 
-def told(name, lines):
+def told(name, lines, headings, printed, form):
     """Return a table as Markdown, the printed figures below each line that has some."""
-    form = {"9.2": ".5g", "9.4": ".0f"}.get(name, ".1f" if name < "9" else ".4f")
-    rows = [f"## Table {name}", "", "| | " + " | ".join(HEADINGS[name]) + " |"]
-    rows.append("|---" * (len(HEADINGS[name]) + 1) + "|")
+    rows = [f"## Table {name}", "", "| | " + " | ".join(headings) + " |"]
+    rows.append("|---" * (len(headings) + 1) + "|")
     for line, values in lines.items():
         rows.append(f"| {line} | " + " | ".join(f"{value:{form}}" for value in values) + " |")
-        if line in PRINTED.get(name, {}):
-            cells = ("" if value is None else f"{value:g}" for value in PRINTED[name][line])
+        if line in printed:
+            cells = ("" if value is None else f"{value:g}" for value in printed[line])
             rows.append("| printed | " + " | ".join(cells) + " |")
     return "\n".join(rows) + "\n"
 
@@ -375,7 +374,9 @@ def main():
     given = asked.parse_args()
     runs = [measured(seed) for seed in range(given.repetitions)]
     whole = {name: mean([run[name] for run in runs]) for name in runs[0]} | {"9.2": table_9_2()}
-    print("\n".join(told(name, whole[name]) for name in sorted(whole)))
+    for name in sorted(whole):
+        form = {"9.2": ".5g", "9.4": ".0f"}.get(name, ".1f" if name < "9" else ".4f")
+        print(told(name, whole[name], HEADINGS[name], PRINTED.get(name, {}), form))
 
 
 if __name__ == "__main__":

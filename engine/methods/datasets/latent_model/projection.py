@@ -57,8 +57,8 @@ class Projection(SeedModel):
         No bit of one line may depend on which other seeds there are: sums go row by row, in a fixed order.
         """
 
-    def batch(self, seeds: int) -> int:
-        return max(16, _MOST_PAIRS // max(1, seeds))
+    def batch(self, seeds: Codes) -> int:
+        return max(16, _MOST_PAIRS // max(1, len(np.unique(seeds, axis=0))))
 
     def made(self, seeds: Codes, noise: Noise) -> Codes:
         return self.drawn(self.read_back(seeds), noise)

@@ -50,8 +50,8 @@ class Boxes(SeedModel):
         """Return itself: every coordinate is moved."""
         return self
 
-    def batch(self, seeds: int) -> int:
-        return max(16, _MOST_PAIRS // max(1, seeds))
+    def batch(self, seeds: Codes) -> int:
+        return max(16, _MOST_PAIRS // max(1, len(seeds)))
 
     def made(self, seeds: Codes, noise: Noise) -> Codes:
         by = noise.uniform_below(2 * self.reach + 1, seeds.size).reshape(seeds.shape) - self.reach

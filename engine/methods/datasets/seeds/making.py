@@ -59,13 +59,13 @@ def made(
     Bindschaedler (2018), mechanism 3.1, until a row passes. What did not pass is never told: see
     `SeededRows` for what that costs. Every twentieth or so row is from the model alone, so that it ends.
     """
-    crowds = model.crowds(seeds)
+    crowds, batch = model.crowds(seeds), model.batch(seeds)
     kept: list[Codes] = []
     before: list[Codes] = []
     missing, tried, unsure, alone = test.count, 0, 0, 0
     while missing:
         progress.step(1 - missing / test.count, "synthesis.seeds")
-        n = min(model.batch(len(seeds)), max(SMALLEST_BATCH, 2 * missing))
+        n = min(batch, max(SMALLEST_BATCH, 2 * missing))
         source = _sources(len(seeds), test, n, noise)
         from_seed = np.flatnonzero(source >= 0)
         of = seeds[source[from_seed]]

@@ -23,7 +23,7 @@ GRID = 2**30
 class SeedModel(ABC):
     """Makes rows from seeds. It has been learnt from other people, or from nobody."""
 
-    def batch(self, seeds: int) -> int:
+    def batch(self, seeds: Codes) -> int:
         """Return how many rows are best tried at a time."""
         return 1 << 15
 
