@@ -142,8 +142,8 @@ class LoadPage(Page):
             known=known if raw is not None else None,
             doing=words.say("app.load.reading", file=name),
             done=lambda reading: self._read_done(reading, plan),
-            failed=self._read_failed,
-            cancelled=self._give_up,
+            failed=lambda error: self._read_failed(error, plan),
+            cancelled=lambda: self._give_up(plan),
         )
 
     def _read_done(self, reading: Reading, plan: Any) -> None:
@@ -160,14 +160,14 @@ class LoadPage(Page):
                 self.study.store(part, getattr(reading, part), now)
         self.refresh_explanation()
 
-    def _read_failed(self, error: Exception) -> None:
+    def _read_failed(self, error: Exception, plan: Any) -> None:
         self.refuse(error)
-        if self.study.result("raw") is None and not self.study.plan.files[MAIN].options:
-            self._give_up()
+        if not plan.files[MAIN].options:
+            self._give_up(plan)
 
-    def _give_up(self) -> None:
-        """Go back to no file, so that another can be chosen."""
-        if self.study.result("raw") is None:
+    def _give_up(self, plan: Any) -> None:
+        """Go back to no file, so that another can be chosen; not where another has been meanwhile."""
+        if self.study.result("raw") is None and self.study.plan.files.get(MAIN) == plan.files[MAIN]:
             others = {name: file for name, file in self.study.plan.files.items() if name != MAIN}
             with self.study.by_itself():
                 self.study.decide(files=others)

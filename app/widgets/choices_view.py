@@ -7,7 +7,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
     QGridLayout,
-    QLabel,
     QLineEdit,
     QScrollArea,
     QVBoxLayout,
@@ -17,7 +16,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.theme import text_font
 from app.widgets.parameter_fields import empty
-from app.widgets.prose import Prose
+from app.widgets.prose import Prose, name_label
 from engine import texts
 from engine.methods.trying import Choices, Tried
 
@@ -86,7 +85,7 @@ class ChoicesView(QWidget):
         empty(self.grid)
         self.ticks, self._beside = [], []
         for column, heading in enumerate(self.shown.headings if self.shown.rows else ()):
-            label = QLabel(words.label(heading))
+            label = name_label(words.label(heading))
             label.setFont(text_font(12, 600))
             label.setProperty("tone", "quiet")
             self.grid.addWidget(label, 0, column)
@@ -100,7 +99,7 @@ class ChoicesView(QWidget):
             beside: list[QWidget] = []
             for column, cell in enumerate(row[1:], 1):
                 number = texts.number(cell) if isinstance(cell, int | float) else str(cell)
-                label = QLabel(number)
+                label = name_label(number)
                 label.setFont(text_font())
                 self.grid.addWidget(label, line + 1, column, Qt.AlignmentFlag.AlignRight)
                 beside.append(label)

@@ -12,6 +12,7 @@ from app import words
 from app.theme import mono_font
 from app.widgets.cards import row
 from app.widgets.parameter_fields import PLACEHOLDER, Field, empty
+from app.widgets.prose import name_label
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.values import resolve
 from engine.table.schema import Schema
@@ -177,7 +178,7 @@ class AddedColumns(Field):
 
     def column_label(self, name: str) -> QLabel:
         """Return the name at the beginning of a line."""
-        label = QLabel(name)
+        label = name_label(name)
         label.setFont(mono_font())
         label.setMinimumWidth(180)
         return label

@@ -16,6 +16,13 @@ def tell_whole(field: QLineEdit) -> None:
     field.textChanged.connect(lambda text: field.setToolTip(words.tip(text)))
 
 
+def name_label(name: str) -> QLabel:
+    """Return a label that shows a name of a file as it is written, also where it looks like markup."""
+    label = QLabel(name)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    return label
+
+
 class Wrapped(QLabel):
     """A label of several lines that remembers how high it is at each width.
 

@@ -16,6 +16,7 @@ from app.widgets.cards import Card
 from app.widgets.exact_field import read
 from app.widgets.prose import Prose
 
+CERTAIN = 1000  # beyond this level nobody is less sure than certain
 AMOUNTS = ("epsilon", "delta", "money")
 
 
@@ -178,7 +179,7 @@ def sure_after(epsilon: Fraction, neighbours: str) -> str:
 
     relation = Neighbours(neighbours)
     known = relation is not Neighbours.ADD_REMOVE
-    return percent(posterior(0.5, float(epsilon), known_in_table=known, neighbours=relation))
+    return percent(posterior(0.5, float(min(epsilon, CERTAIN)), known_in_table=known, neighbours=relation))
 
 
 def change_words(change: dict[str, Any]) -> str:

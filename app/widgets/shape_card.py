@@ -12,7 +12,7 @@ from app.previewing import Lines, shapes
 from app.theme import mono_font, text_font
 from app.widgets.cards import Card, pill
 from app.widgets.parameter_fields import empty
-from app.widgets.prose import Prose
+from app.widgets.prose import Prose, name_label
 from app.widgets.views import make_view
 from app.widgets.views.table import TableBody
 from engine.methods.protocol import DocumentArtefact, FileArtefact, ModelArtefact
@@ -82,7 +82,7 @@ class ShapeCard(Card):
         self._parts.addWidget(said)
 
     def _table(self, lines: Lines) -> None:
-        name = QLabel(lines.file)
+        name = name_label(lines.file)
         name.setFont(mono_font(12))
         name.setProperty("tone", "quiet")
         self._parts.addWidget(name)

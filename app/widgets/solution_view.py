@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
     QGridLayout,
-    QLabel,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -21,7 +20,7 @@ from app.solution import best_first, changed_by, lost, moved, neighbours, step_w
 from app.theme import mono_font
 from app.widgets.cards import row
 from app.widgets.parameter_fields import empty
-from app.widgets.prose import Heading, Prose
+from app.widgets.prose import Heading, Prose, name_label
 from app.widgets.solution_plot import SolutionPlot
 from app.widgets.table_view import DataTable
 from app.widgets.wrapping import Wrapping
@@ -145,7 +144,7 @@ class SolutionView(QWidget):
         empty(self._steps)
         self.groups = []
         for ladder, own in enumerate(self.shown.ladders):
-            name = QLabel(own.column)
+            name = name_label(own.column)
             name.setFont(mono_font())
             self._steps.addWidget(name, ladder, 0)
             part = QWidget()

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
 from app import words
 from app.theme import mono_font, text_font
 from app.widgets.parameter_fields import empty
+from app.widgets.prose import name_label
 from engine import texts
 
 OUT = -1
@@ -65,7 +66,7 @@ class TryTable(QWidget):
         self._tell()
 
     def _add(self, line: int, cause: Any) -> None:
-        name = QLabel(cause.column)
+        name = name_label(cause.column)
         name.setFont(mono_font(12))
         name.setToolTip(cause.column)
         self._grid.addWidget(name, line, 0)

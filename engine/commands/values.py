@@ -89,9 +89,11 @@ def first_line(path: Path) -> str:
 def content(path: Path) -> bytes:
     """Return the bytes of a small file, or refuse in words."""
     try:
-        return path.read_bytes()
+        if path.is_file():  # a pipe would be waited for
+            return path.read_bytes()
     except OSError as error:
         raise InputRefused("commands.not_readable", file=path.name) from error
+    raise InputRefused("commands.not_readable", file=path.name)
 
 
 def read_text(path: Path, code: str) -> str:

@@ -236,6 +236,7 @@ def contradictions(plan: Plan, base: Path) -> list[InputRefused]:
     for source, reference in plan.files.items():
         try:
             schema = plan.schemas.get(source)
+            _refuse_impossible(said(reference), Path(reference.path).name)
             problems += shape.contradictions(base / reference.path, said(reference), schema) or _absent(
                 plan, source, base
             )

@@ -14,6 +14,8 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
 
 from app import marking, words
 from app.flow import ROWS_PER_PERSON, why_not
+from app.widgets.prose import name_label
+from app.widgets.register_card import sure_after
 from app.window import Window
 from engine.ledger import Ledger
 from engine.methods.protocol import Budget
@@ -149,6 +151,30 @@ def test_bad_files_get_an_answer_and_the_page_stays_usable(
     assert name in window.notice.words() and said.split("{")[0] in window.notice.words()
     assert window.page("load").drop.isVisible()
     open_table(qtbot, window, write_people(tmp_path / "good.csv"))
+
+
+@pytest.mark.parametrize("between", [0, 20, 200])
+def test_of_two_tables_the_one_chosen_last_is_open(
+    window: Window, qtbot: Any, tmp_path: Path, between: int
+) -> None:
+    large = tmp_path / "large.csv"
+    large.write_text(
+        "age,sex,ward\n" + "".join(f"{row % 90},{row % 2},w{row % 7}\n" for row in range(60_000))
+    )
+    window.open_file(str(large))
+    qtbot.wait(between)
+    window.open_file(str(write_people(tmp_path / "small.csv")))
+    settle(qtbot, window)
+    assert window.study.plan.files["people"].path.endswith("small.csv")
+    assert window.study.table is not None and window.study.table.n_rows < 60_000
+
+
+def test_a_level_beyond_all_numbers_makes_everybody_certain() -> None:
+    assert sure_after(Fraction(10**400), "add_remove") == sure_after(Fraction(5000), "add_remove")
+
+
+def test_a_name_that_looks_like_markup_is_shown_as_it_is() -> None:
+    assert name_label("<u>x</u>").textFormat() is Qt.TextFormat.PlainText
 
 
 def test_sheets_of_a_workbook_can_be_chosen(window: Window, qtbot: Any, tmp_path: Path) -> None:

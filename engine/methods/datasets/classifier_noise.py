@@ -305,9 +305,11 @@ def _record(request: Request, shapes: list[Shape] | None) -> FileArtefact:
     """Return what a program of the recipient needs: how values were scaled, and their noise."""
     values = request.values
     tree: dict[str, Any] = {
-        "version": 1,
+        "version": 2,
         "form": values["form"],
-        "bounds": {name: bounds(request.schema.column(name)) for name in values["columns"]},
+        "columns": [
+            {"name": name, "bounds": bounds(request.schema.column(name))} for name in values["columns"]
+        ],
         "classes": list(coding.levels(request.schema.column(values["label"]))),
         "penalty": float(values["penalty"]),
         "kappa": float(values["kappa"]),

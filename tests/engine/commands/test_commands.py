@@ -303,3 +303,23 @@ def test_links_that_lead_back_to_themselves_are_no_file(
         capsys, "plan", "new", "--method", "statistics.counts", *files, "--out", str(tmp_path / "plan.json")
     )
     assert "does not know" not in said
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_is_no_key(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "key")
+    paths = ("--out", str(tmp_path / "out"), "--ledger", str(tmp_path / "ledger.sqlite"))
+    said = refusal(capsys, "run", str(SAMPLE / "plan.json"), *paths, "--key", str(tmp_path / "key"))
+    assert "key" in said
+
+
+@pytest.mark.parametrize("encoding", ["rot13", "zlib_codec"])
+def test_an_encoding_of_no_text_is_refused_in_words(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, encoding: str
+) -> None:
+    tree = json.loads((SAMPLE / "plan.json").read_text())
+    tree["files"]["people"]["path"] = str(SAMPLE / "diabetes_encounters.csv")
+    tree["files"]["people"]["options"]["encoding"] = encoding
+    (tmp_path / "plan.json").write_text(json.dumps(tree))
+    found = answer(capsys, "plan", "check", str(tmp_path / "plan.json"), status=2)
+    assert "table.unknown_encoding" in [problem["code"] for problem in found["problems"]]

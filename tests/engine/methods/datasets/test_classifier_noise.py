@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,6 +18,7 @@ from engine.methods.datasets.linear_machine import machine, unseen_noise
 from engine.methods.datasets.noise_shapes import bounded, unbounded
 from engine.methods.protocol import Context
 from engine.privacy.noise import Noise
+from engine.release.make import _names_a_seed
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.engine.methods.datasets.masked import generator
@@ -245,7 +247,8 @@ def test_the_released_table_gives_the_classifier_of_the_original_one():
 
 def test_the_record_tells_bounds_and_noise_and_not_the_classifier():
     tree = json.loads(released(request(rho=4), frame()).artefacts[1].content)
-    assert tree["bounds"] == {"a": [0.0, 100.0], "b": [0.0, 100.0]} and tree["classes"] == ["no", "yes"]
+    assert tree["columns"] == [{"name": name, "bounds": [0.0, 100.0]} for name in "ab"]
+    assert tree["classes"] == ["no", "yes"]
     assert tree["variance_of_scaled"] == [0.5, 0.5]
     assert not {"alpha", "beta", "multipliers"} & set(tree)
 
@@ -289,3 +292,12 @@ def test_rounded_values_have_the_digits_that_were_meant():
     for column, most in zip(written.T.tolist(), (5, 8), strict=True):
         assert max(len(repr(value).partition(".")[2]) for value in column) <= most
     assert np.abs(written - (low + rows * width)).max() <= 0.5e-5
+
+
+def test_a_column_may_be_called_a_seed():
+    seed, state = (
+        replace(column, name=name) for column, name in zip(COLUMNS, ("seed", "random_state"), strict=True)
+    )
+    table = frame().rename(columns={"a": "seed", "b": "random_state"})
+    record = released(request(columns=(seed, state), rho=4), table).artefacts[1]
+    assert not _names_a_seed(json.loads(record.content))
