@@ -21,6 +21,13 @@ HERE = Path(__file__).resolve().parent
 PEERS = {
     "anjana_recoding": ("anjana==1.2.3", "pycanon==1.3.5", "numpy==2.0.2", "pandas==2.3.3"),
     "dpmm_tables": ("dpmm==0.1.9", "opendp==0.12.1", "numpy==1.26.4", "pandas==2.1.0", "scipy==1.17.1"),
+    "private_models": (
+        "interpret-core==0.6.10",
+        "diffprivlib==0.6.6",
+        "scikit-learn==1.5.2",
+        "numpy==2.2.6",
+        "pandas==2.3.3",
+    ),
     "pycanon_risk": ("pycanon==1.3.6", "numpy==2.0.2", "pandas==2.3.3"),
 }
 
