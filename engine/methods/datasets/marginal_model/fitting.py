@@ -21,8 +21,8 @@ from engine.progress import SILENT, Progress
 
 Codes = arrays.Integers
 
-CHECKED, ENOUGH = 10, 1e-3
-"""A fit ends where so many steps make its loss less by no more than this share of it."""
+CHECKED = 10
+"""After so many steps each it is looked whether a fit still gains."""
 FURTHEST, DEEPEST = 2.0, -300.0
 """By how much a step moves a logarithm at most, and how far below the largest of its table one is kept."""
 
@@ -113,8 +113,24 @@ class Model:
         """Return the expected counts of columns that one clique holds."""
         return self.total * self.tree.table(self.shares, attributes)
 
-    def fit(self, measured: Sequence[Measured], *, steps: int, progress: Progress = SILENT) -> None:
+    def fit(
+        self,
+        measured: Sequence[Measured],
+        *,
+        steps: int,
+        enough: float = 0.0,
+        progress: Progress = SILENT,
+    ) -> None:
         """Move the model towards noisy tables.
+
+        Parameters
+        ----------
+        measured
+            The tables.
+        steps
+            At most so many.
+        enough
+            The fit ends where ten steps make its loss less by no more than this share of it.
 
         Notes
         -----
@@ -134,7 +150,7 @@ class Model:
         for done in range(steps):
             progress.step(done / steps, "synthesis.fit")
             if done % CHECKED == CHECKED - 1:
-                if recent - loss <= ENOUGH * loss:
+                if recent - loss <= enough * loss:
                     break
                 recent = loss
             count += 1

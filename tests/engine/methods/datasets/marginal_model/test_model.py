@@ -6,7 +6,6 @@ from math import prod
 import numpy as np
 import pytest
 
-from engine.methods.datasets.marginal_model import fitting
 from engine.methods.datasets.marginal_model.coarse import groups
 from engine.methods.datasets.marginal_model.fitting import Measured, Model
 from engine.methods.datasets.marginal_model.junction_tree import cells_joined, cells_with, junction_tree
@@ -163,9 +162,7 @@ def test_a_fit_to_noisy_tables_ends_where_no_direction_is_left():
     losses = []
     for steps in (300, 3000):
         model = Model(sizes, whole.sum())
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(fitting, "ENOUGH", -1.0)
-            model.fit(found, steps=steps)
+        model.fit(found, steps=steps)
         off = [(model.table(one.attributes) - one.counts) / one.deviation for one in found]
         losses.append(sum(float((one**2).sum()) for one in off) / 2)
     assert losses[1] <= losses[0] < 1.01 * losses[1]
