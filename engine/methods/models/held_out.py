@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from math import floor, sqrt
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ COMPOSED = Fraction(1, 10**12)
 """Below this δ the accountant's composition is more rounding than answer."""
 _CHUNK = 2**16
 
-Predict = Callable[[Mapping[str, Any], pd.DataFrame], np.ndarray]
+Predict: TypeAlias = "Callable[[Mapping[str, Any], pd.DataFrame], np.ndarray]"
 
 
 def is_scored(request: Request) -> bool:
