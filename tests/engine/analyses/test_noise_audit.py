@@ -8,7 +8,6 @@ from itertools import count
 import numpy as np
 import pytest
 
-from engine.__main__ import main
 from engine.analyses.catalogue import analysis, ask
 from engine.analyses.noise_audit import MODELS, NoiseAudit
 from engine.analyses.transcripts import Heard, heard
@@ -176,6 +175,8 @@ def test_what_the_model_refuses_is_refused_here():
 
 
 def test_a_plan_is_audited_from_the_command_line(tmp_path, capsys):
+    from engine.__main__ import main  # it lets libraries wait that are in use here
+
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps(plans(method("models.naive_bayes"))[0].to_json()))
     assert main(["analyse", "noise_audit", "--plan", str(plan), "--set", "runs=3", "--json"]) == 0
