@@ -30,7 +30,7 @@ Codes = arrays.Integers
 Cells = arrays.Whole
 """Cells of rows, of whatever whole numbers they are."""
 
-MODEL_ROWS, FEWER_MODEL_ROWS = 60_000, 20_000
+MODEL_ROWS = 60_000
 MANY_COLUMNS = 20
 BLOCK = 2**15
 """Rows counted at once: so many stay where the processor is quick."""
@@ -38,8 +38,7 @@ STEPS, LAST_STEPS, ENOUGH = 40, 100, 0.01
 """Of a fit after each round and after the last, and the gain of ten steps below which it ends.
 
 With many columns twice as many and a tenth. Longer fits follow the noise: 45,000 rows of 14 columns, ε = 1,
-five times: pairs off by .0222 (60 steps at the end), .0221 (100), .0232 (240); with 60 columns .0310 (100),
-.0283 (200), .0309 (200, of which the gain of .01 ends some).
+pairs off by .0222 (60 steps at the end), .0221 (100), .0232 (240).
 """
 
 
@@ -286,7 +285,7 @@ def _scores(
     Whole numbers: a row moves the sum of differences by at most one for each cell that it moves, and half of
     it, rounded down, by no more.
     """
-    n = FEWER_MODEL_ROWS if len(schedule.sizes) > MANY_COLUMNS else MODEL_ROWS
+    n = MODEL_ROWS
     rows = rows_of(model, n, noise)
     mean_noise = sqrt(2 / pi) if schedule.is_gaussian else 1 / sqrt(2)
     penalty = mean_noise * schedule.deviation(schedule.pair)
