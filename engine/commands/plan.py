@@ -42,19 +42,20 @@ def plan_check_command(options: argparse.Namespace) -> Answer:
     plan = Plan.read(Path(options.plan))
     base = Path(options.plan).parent
     answer = preview_json(plan, existing_ledger(options), base=base, language=options.language)
-    answer["fitness"] = _fitness(plan, options.language)
+    answer["fitness"] = _fitness(plan, base, options.language)
     return answer, 0 if not answer["problems"] else 2
 
 
-def _fitness(plan: Any, language: str) -> list[dict[str, Any]]:
+def _fitness(plan: Any, base: Path, language: str) -> list[dict[str, Any]]:
     """Return what spoils the release, from declarations: with sentences and remedies."""
     from engine.evaluation.fitness import fitness
-    from engine.methods.catalogue import method
+    from engine.release.check import check
     from engine.release.foreseen import worked_out
 
     try:
         with worked_out("forecast"):
-            found = fitness(method(plan.method), plan.request, people=plan.people)
+            checked = check(plan, base=base)
+            found = fitness(checked.method, checked.request, people=plan.people)
     except EngineError:  # stands among the problems already
         return []
     base = "evaluation.fitness"

@@ -112,8 +112,8 @@ def _refuse_sources(plan: Plan, sources: tuple[Source, ...]) -> None:
     known = {source.name for source in sources}
     for step in plan.preparation:
         about = step.get("source", MAIN)
-        if about not in known:
-            raise InputRefused("plan.unknown_source", source=str(about))
+        if not isinstance(about, str) or about not in known:
+            raise InputRefused("plan.unknown_source", source=str(about)[:100])
         if step["step"] == "keep_rows_where":
             column = plan.schemas.get(about, Schema()).column(step["column"])
             if column.role is Role.NOT_RECOGNISED:

@@ -236,7 +236,7 @@ def format_of(path: Path) -> str:
         refuse_old_or_locked(path)
     for magic, kind in _MAGIC:
         if start.startswith(magic):
-            if kind == "excel" and promised not in ("excel", None):
+            if kind == "excel" and promised != "excel":
                 raise InputRefused("table.unknown_format", file=path.name, known=", ".join(SUFFIXES))
             return kind
     if _SAS in start:

@@ -307,6 +307,8 @@ def test_every_declared_source_is_read(folder: Path, ledger: Ledger) -> None:
         check(replace(asked, files=files | {"people.2": files["people"]}))
     with pytest.raises(InputRefused, match=r"plan\.unknown_source"):
         check(replace(asked, preparation=({"step": "age_at", "source": "nobody"},)))
+    with pytest.raises(InputRefused, match=r"plan\.unknown_source"):
+        check(replace(asked, preparation=({"step": "age_at", "source": {"a": 1}},)))
 
 
 # --- visits ---------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 
 from engine import texts
+from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
@@ -179,6 +180,13 @@ def test_the_check_of_a_visit_says_what_would_cost_less(desk):
     count = answers.set_index("value")["count"]["f"]
     assert f"about {count}," in said[0]["what"] and said[0]["what"].endswith("It would take ε 1/8.")
     assert said[0]["parameters"] == {"questions": [{"where": "age >= 3", "epsilon": 0.125}]}
+
+
+def test_the_check_of_a_visit_from_the_command_line_accepts_what_the_run_does(desk, capsys):
+    plan = desk.folder / "plan.json"
+    plan.write_text(json.dumps(desk.visit(F).to_json()))
+    assert main(["plan", "check", str(plan), "--ledger", str(desk.ledger.path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["problems"] == []
 
 
 def test_what_the_desk_remembers_is_what_it_released(desk):

@@ -375,7 +375,12 @@ def test_an_unknown_ending_of_a_text_is_read(tmp_path, name):
 
 @pytest.mark.parametrize(
     ("content", "name"),
-    [(b"%PDF-1.7 " + b"x" * 99, "a.pdf"), (b"\x1f\x8b" + bytes(99), "a.csv.gz"), (b"PK\x03\x04zip", "a.csv")],
+    [
+        (b"%PDF-1.7 " + b"x" * 99, "a.pdf"),
+        (b"\x1f\x8b" + bytes(99), "a.csv.gz"),
+        (b"PK\x03\x04zip", "a.csv"),
+        (b"PK\x03\x04zip", "a.ods"),
+    ],
 )
 def test_other_formats(tmp_path, content, name):
     assert refused(written(tmp_path, content, name))[0] == "table.unknown_format"
