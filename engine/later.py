@@ -39,8 +39,8 @@ def import_later(name: str) -> None:
         Of a package whose contents are only used inside functions by those who import it first.
     """
     parent = sys.modules.get(name.rpartition(".")[0])
-    if name in sys.modules:
-        return
+    if name in sys.modules or (parent is not None and not isinstance(parent, _Later)):
+        return  # a part of a library that is there is found by it
     if isinstance(parent, _Later):  # without asking it: that would import it
         assert parent.__spec__ is not None
         spec = PathFinder.find_spec(name, parent.__spec__.submodule_search_locations)

@@ -58,14 +58,14 @@ def _fitness(plan: Any, base: Path, language: str) -> list[dict[str, Any]]:
             found = fitness(checked.method, checked.request, people=plan.people)
     except EngineError:  # stands among the problems already
         return []
-    base = "evaluation.fitness"
+    where = "evaluation.fitness"
     return [
         {
             "code": remark.code,
             "weight": remark.weight.value,
-            "what": texts.text(f"{base}.{remark.code}", language=language, **remark.values),
+            "what": texts.text(f"{where}.{remark.code}", language=language, **remark.values),
             "remedies": [
-                texts.text(f"{base}.remedies.{name}", language=language) for name in remark.remedies
+                texts.text(f"{where}.remedies.{name}", language=language) for name in remark.remedies
             ],
         }
         for remark in found.remarks

@@ -216,10 +216,8 @@ class Parallel(Several):
         covering = next((part for part in parts if _covers(part, parts)), None)
         if covering is not None:
             return covering
-        sums = [_sum(leaf.epsilon() for leaf in part) for part in parts]
-        if None in sums:
-            return tuple(leaf for part in parts for leaf in part)  # no order among curves: their sum holds
-        return parts[max(range(len(parts)), key=lambda place: sums[place] or Fraction(0))]
+        # The part with the largest ε need not have the worst curve below it: the sum of all holds
+        return tuple(leaf for part in parts for leaf in part)
 
 
 def _covers(part: tuple[Mechanism, ...], parts: Sequence[tuple[Mechanism, ...]]) -> bool:

@@ -65,6 +65,17 @@ print(total, NDArray is npt.NDArray is np.typing.NDArray is numpy.typing.NDArray
     assert python(code) == "6 True 5.0"
 
 
+def test_a_part_of_a_library_that_is_there_is_not_held_back():
+    code = """
+import numpy as np
+from engine.later import import_later
+import_later("numpy.typing")
+import numpy.typing as npt
+print(npt.NDArray is np.typing.NDArray)
+"""
+    assert python(code) == "True"
+
+
 def test_what_is_not_installed_stays_absent():
     code = """
 from engine.later import import_later
