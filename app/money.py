@@ -26,13 +26,16 @@ def money(amount: float | Fraction | int, currency: str) -> str:
     return f"{sign}\u00a0{written}"
 
 
+LARGEST = 10**300  # what a float can say
+
+
 def level(epsilon: float | Fraction) -> str:
     """Write a privacy level with at least two decimals.
 
     >>> level(Fraction(1, 2)), level(Fraction(299, 500)), level(12)
     ('0.50', '0.598', '12.00')
     """
-    short = f"{float(epsilon):.4g}"
+    short = f"{float(min(epsilon, LARGEST)):.4g}"
     whole, _, rest = short.partition(".")
     return f"{whole}.{rest.ljust(2, '0')}" if "e" not in short else short
 

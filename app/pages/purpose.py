@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.holdings import NEW_HOLDING, OTHER_KEY, Holdings, epsilon_of_money, look_up, said
-from app.money import level, money
+from app.money import LARGEST, level, money
 from app.pages.base import Page
 from app.purposes import remembered
 from app.releasing import change_budget
@@ -456,7 +456,7 @@ def follows_words(plan: Plan) -> str:
     return words.say(
         "app.purpose.follows.sentence",
         epsilon=level(budget.epsilon),
-        amount=money(cost.at(float(budget.epsilon)), plan.price.currency),
+        amount=money(cost.at(float(min(budget.epsilon, LARGEST))), plan.price.currency),
         liability=money(cost.liability, plan.price.currency),
     )
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
 
 from app import marking, words
 from app.flow import ROWS_PER_PERSON, why_not
+from app.money import level
 from app.widgets.prose import name_label
 from app.widgets.register_card import sure_after
 from app.window import Window
@@ -171,6 +172,7 @@ def test_of_two_tables_the_one_chosen_last_is_open(
 
 def test_a_level_beyond_all_numbers_makes_everybody_certain() -> None:
     assert sure_after(Fraction(10**400), "add_remove") == sure_after(Fraction(5000), "add_remove")
+    assert level(Fraction(10**400)) == "1e+300"
 
 
 def test_a_name_that_looks_like_markup_is_shown_as_it_is() -> None:

@@ -140,12 +140,13 @@ def _within(
 
 def _open(path: Path, *, values: bool = True) -> Any:
     from openpyxl import load_workbook
+    from openpyxl.utils.exceptions import InvalidFileException
 
     _refuse_huge(path)
     warnings.filterwarnings("ignore", module=r"openpyxl\.")  # it warns with the content of cells
     try:
         return load_workbook(path, read_only=True, data_only=values, keep_links=False)
-    except _DAMAGED as error:
+    except (*_DAMAGED, InvalidFileException) as error:
         raise InputRefused("table.excel_damaged", file=path.name) from error
 
 

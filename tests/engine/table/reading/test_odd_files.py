@@ -285,6 +285,10 @@ def test_truncated_excel(tmp_path):
     assert refused(written(tmp_path, content[: len(content) // 2], "cut.xlsx"))[0] == "table.excel_damaged"
 
 
+def test_a_text_that_is_said_to_be_a_workbook(tmp_path):
+    assert refused(written(tmp_path, "a,b\n1,2\n", "a.csv"), format="excel")[0] == "table.excel_damaged"
+
+
 def test_excel_whose_sheet_is_damaged(tmp_path):
     from openpyxl import Workbook
 
