@@ -236,7 +236,8 @@ def contradictions(plan: Plan, base: Path) -> list[InputRefused]:
     for source, reference in plan.files.items():
         try:
             schema = plan.schemas.get(source)
-            _refuse_impossible(said(reference), Path(reference.path).name)
+            if not can_decode(said(reference).encoding or "utf-8"):
+                continue  # refused with the plan
             problems += shape.contradictions(base / reference.path, said(reference), schema) or _absent(
                 plan, source, base
             )
