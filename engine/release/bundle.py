@@ -149,11 +149,6 @@ def written(folder: Path) -> Iterator[None]:
         raise InputRefused("bundle.not_writable", folder=folder.name, reason=error.strerror or "") from error
 
 
-def remove(folder: Path) -> None:
-    """Take a bundle away again whose ledger entry could not be completed."""
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 def write(path: Path, content: bytes) -> str:
     """Write a file to the disk itself and return its SHA-256 in hexadecimal."""
     with path.open("wb") as file:

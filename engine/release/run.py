@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from engine.errors import EngineError
+from engine.errors import EngineError, InputRefused
 from engine.evaluation import catalogue as measures
 from engine.evaluation.evaluate import Evaluation, evaluate, views
 from engine.evaluation.protocol import Private
@@ -116,6 +116,7 @@ def run_through(
     folder = name_for(out)
     holding, entry = _reserve(plan, ledger, checked, prepared, folder)
     give_back()
+    has_name = False
     try:
         with working(folder):
             spend = _once(lambda: ledger.spend(entry))
@@ -141,6 +142,7 @@ def run_through(
             sums = _write(folder, made, progress)
             with undisturbed():
                 out = bundle.give_name(folder, out)
+                has_name = True
                 _complete(ledger, entry, out, sums, draft.release.state)
         shown = (*draft.release.views, *views(evaluated.public))
         inside = (*draft.release.inside.views, *views(evaluated.internal))
@@ -148,8 +150,9 @@ def run_through(
         seen = spread(draft.release, draft.used, checked.request.schemas, checked.method.rows)
         return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=seen)
     except BaseException:
-        with undisturbed():
-            _close(ledger, entry)
+        if not has_name:  # else it has been paid for and is there: whoever sweeps next completes its entry
+            with undisturbed():
+                _close(ledger, entry)
         raise
 
 
@@ -232,9 +235,8 @@ def _complete(ledger: Ledger, entry: str, out: Path, sums: tuple[str, str], stat
     left = None if state is None else hashlib.sha256(state).hexdigest()
     try:
         ledger.complete(entry, release_sums_hash=sums[0], internal_sums_hash=sums[1], state_hash=left)
-    except BaseException:
-        bundle.remove(out)
-        raise
+    except EngineError as error:
+        raise InputRefused("run.not_closed", folder=out.name[:100]) from error
 
 
 def _close(ledger: Ledger, entry: str) -> None:

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 from engine import evidence
+from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.release import bundle
 from engine.release.run import run
 from engine.release.verify import verify
+from engine.release.working import sweep
 from engine.report import content, drawing
 from tests.engine.adversarial.requests import ROWS, plan_for, table
 
@@ -89,3 +91,23 @@ def test_a_second_control_c_leaves_no_draft(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.undo()
     assert [entry.state for entry in ledger.entries()] == ["failed"]
     assert {path.name for path in tmp_path.iterdir()} == {"people.csv", "ledger.sqlite"}
+
+
+def test_a_bundle_whose_entry_cannot_be_completed_stays_and_is_entered_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "people.csv").write_bytes(table(ROWS))
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+
+    def locked(*_: object, **__: object) -> None:
+        raise InputRefused("ledger.locked")
+
+    with monkeypatch.context() as held:
+        held.setattr(Ledger, "complete", locked)
+        with pytest.raises(InputRefused, match=r"run\.not_closed"):
+            run(plan_for("counts"), out=tmp_path / "out", ledger=ledger, base=tmp_path)
+    assert verify(tmp_path / "out").passed and [entry.state for entry in ledger.entries()] == ["spent"]
+    monkeypatch.setattr("engine.ledger.entries.is_running", lambda _: False)  # the program is started again
+    sweep(ledger)
+    assert verify(tmp_path / "out", ledger=ledger).passed
+    assert [entry.state for entry in ledger.entries()] == ["complete"]

@@ -200,19 +200,6 @@ def test_a_name_that_somebody_took_meanwhile_loses_no_release(
     assert not [path for path in folder.iterdir() if path.name.startswith(".custos")]
 
 
-def test_an_entry_that_cannot_be_completed_takes_its_bundle_away(
-    run: Runner, folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise InputRefused("ledger.locked")
-
-    monkeypatch.setattr(Ledger, "complete", refuse)
-    with pytest.raises(InputRefused):
-        run()
-    assert not (folder / "bundle").exists()
-    assert entries(ledger) == ["failed"]
-
-
 def test_the_ledger_refuses_what_is_over_budget(run: Runner, folder: Path, ledger: Ledger) -> None:
     for number in range(4):
         run(f"bundle-{number}")
