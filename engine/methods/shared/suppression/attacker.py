@@ -63,7 +63,8 @@ class Attacker:
 
     def look_at(self, pattern: Floats | Mask) -> None:
         """Take a pattern: 1 for a hidden cell, 0 for a printed one, or something between."""
-        shares = np.asarray(pattern, dtype=np.float64)[self._loose]
+        # A solver's share of nothing may lie a little below 0, and then no table would be within the limits
+        shares = np.asarray(pattern, dtype=np.float64)[self._loose].clip(min=0)
         self._limits = (-self._down * shares, self._up * shares)
         solver.limit(self._solver, *self._limits)
 

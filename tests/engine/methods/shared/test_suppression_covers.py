@@ -106,3 +106,13 @@ def test_seven_hundred_cells_in_three_dimensions_are_near_the_cheapest_after_a_m
         print(f"{task.size} cells, {len(task.primary)} small: cost {found.cost:.0f}, gap {found.gap:.3f}")
         gaps.append(found.gap)
     assert np.mean(gaps) <= 0.2
+
+
+def test_shares_a_little_below_nothing_are_nothing() -> None:
+    search = searching(drawn(0))
+    attacker, wanted = search.patterns.attacker, search.patterns.wanted
+    shares = np.where(np.arange(search.task.size) % 3 == 0, -1e-6, 0.5)
+    attacker.look_at(shares)
+    found = [attacker.reach(one) for one in wanted]
+    attacker.look_at(shares.clip(min=0))
+    assert [one.met for one in found] == [attacker.reach(one).met for one in wanted]
