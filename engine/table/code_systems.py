@@ -7,10 +7,12 @@ import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 Path = tuple[str, ...]
+KEPT = 2**17
+"""Paths of codes that are remembered: a list of 70,000 is asked for step by step, and again and again."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class Ranges:
         return None
 
 
+@cache
 def code_systems() -> Mapping[str, CodeSystem]:
     """Return every list of codes by its id.
 
@@ -111,6 +114,7 @@ def _ranges(name: str) -> tuple[Ranges, Ranges]:
 
 
 def _diseases(name: str, category_of: Callable[[str], str | None]) -> Callable[[str], Path | None]:
+    @lru_cache(maxsize=KEPT)
     def path(code: str) -> Path | None:
         category = category_of(code.strip().upper())
         if category is None:

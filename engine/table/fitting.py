@@ -71,11 +71,21 @@ def check_condition(condition: Mapping[str, Any], schema: Schema, *, file: str =
     if condition["is"] in _ORDERED and column.kind not in (*NUMERIC, Kind.DATE):
         raise InputRefused("conditions.no_order", column=column.name)
     for value in condition.get("values", ()) if condition["is"] in ("in", "not_in") else ():
-        if not _is_declared(text_of(value), column):
+        if not is_declared_value(text_of(value), column):
             raise InputRefused("conditions.undeclared", column=column.name, value=text_of(value)[:100])
 
 
-def _is_declared(value: str, column: Column) -> bool:
+def is_declared_value(value: str, column: Column) -> bool:
+    """Whether a value fits what is declared of a column: its values, its bounds, or else its kind.
+
+    Examples
+    --------
+    >>> from engine.table.schema import Domain, Origin
+    >>> age = Column("age", kind=Kind.INTEGER, domain=Domain(Fraction(0), Fraction(9)),
+    ...     domain_origin=Origin.DECLARED)
+    >>> [is_declared_value(value, age) for value in ("3", "12", "old")]
+    [True, False, False]
+    """
     known = {text_of(one) for one in (*listed(column), *column.missing)}
     if value in known or listed(column):
         return value in known

@@ -12,6 +12,7 @@ import pandas as pd
 from engine import arrays
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import Request
+from engine.methods.shared.derived import Derived, derived_of
 from engine.table import coding
 from engine.table.schema import Column, Kind, Schema
 from engine.table.table import Table
@@ -64,22 +65,30 @@ class Rules:
         Pairs of columns: the first is never above the second where both are known.
     sums
         A total and its parts; the total is computed, never drawn.
+    derived
+        Columns that follow from another one; they are computed before totals are.
     """
 
     schema: Schema
     never: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]] = ()
     in_order: Sequence[tuple[str, str]] = ()
     sums: Sequence[tuple[str, tuple[str, ...]]] = ()
+    derived: Sequence[Derived] = ()
 
     @property
     def any(self) -> bool:
         """Whether there is any rule."""
-        return bool(self.never or self.in_order or self.sums)
+        return bool(self.never or self.in_order or self.sums or self.derived)
 
     @property
     def totals(self) -> tuple[str, ...]:
-        """The columns that are computed."""
+        """The columns that are sums of others."""
         return tuple(total for total, _ in self.sums)
+
+    @property
+    def computed(self) -> tuple[str, ...]:
+        """The columns that are computed: totals, and what follows from another column."""
+        return (*self.totals, *(one.column.name for one in self.derived))
 
     def broken(self, cells: pd.DataFrame) -> Rows:
         """Say of each row whether it breaks a rule.
@@ -112,10 +121,12 @@ class Rules:
         return found
 
     def complete(self, cells: pd.DataFrame) -> pd.DataFrame:
-        """Return rows with the totals computed from their parts; missing where a part is."""
+        """Return rows with derived columns, and totals computed from their parts; missing where a part is."""
         made = cells.copy()
+        for one in self.derived:
+            made[one.column.name] = one.written(made[one.source.name])
         for total, parts in self.sums:
-            sums = self._sum(cells, parts)
+            sums = self._sum(made, parts)
             places, uniques = pd.factorize(np.round(sums, 6))
             texts = np.array([*(coding.text_of(value) for value in uniques.tolist()), ""], dtype=object)
             made[total] = pd.Series(texts[places], dtype="str")
@@ -141,6 +152,7 @@ def rules_of(request: Request) -> Rules:
         [(rule["one"], rule["other"]) for rule in values["never"] or ()],
         [(rule["first"], rule["second"]) for rule in values["in_order"] or ()],
         [(rule["total"], tuple(rule["parts"])) for rule in values["sums"] or ()],
+        derived_of(request),
     )
 
 

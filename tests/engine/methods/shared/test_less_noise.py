@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.methods.models.less_noise import less_noisy
+from engine.methods.shared.less_noise import less_noisy
 
 WIDTHS = (0, 30, 0, 12)
 SIZE = 44

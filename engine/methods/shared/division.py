@@ -11,16 +11,12 @@ from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
-from engine.errors import InputRefused
-from engine.privacy.accounting import total
+from engine.methods.shared.margins import MARGINS, smallest_margin
 from engine.privacy.events import Event, Neighbours, Sequential
-from engine.privacy.gaussian import concentrated_budget, continuous_delta
+from engine.privacy.gaussian import concentrated_budget, gaussian_level
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Integers, root_above
 from engine.privacy.mechanisms.integers import added
 from engine.privacy.noise import Noise
-from engine.privacy.promise import Loss, Promise, Unit
-
-MARGINS = (1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1)
 
 
 class Plan(Protocol):
@@ -161,42 +157,13 @@ def borne_out(plan: SomePlan) -> SomePlan:
     """
     if not plan.is_gaussian:
         return plan
-    for margin in MARGINS:
-        found: SomePlan = replace(plan, margin=margin)  # type: ignore[type-var]
-        if _is_accepted(found):
-            return found
+    relation = Neighbours.REPLACE_ONE if plan.replace_one else Neighbours.ADD_REMOVE
+    margin = smallest_margin(lambda one: replace(plan, margin=one).events, plan.epsilon, plan.delta, relation)  # type: ignore[type-var]
+    if margin is not None:
+        return replace(plan, margin=margin)  # type: ignore[type-var]
     epsilon, delta = float(plan.epsilon), float(plan.delta)
     always = (2 * concentrated_budget(epsilon, delta)) ** 0.5 * (1 - 1e-6)
     return replace(plan, margin=1 - always / gaussian_level(epsilon, delta))  # type: ignore[type-var]
-
-
-def _is_accepted(plan: Plan) -> bool:
-    relation = Neighbours.REPLACE_ONE if plan.replace_one else Neighbours.ADD_REMOVE
-    loss = Loss(plan.epsilon, plan.delta, relation, plan.events)
-    try:
-        total([Promise("approximate_dp", loss, Unit.ROW, 1)], delta=plan.delta)
-    except InputRefused:
-        return False
-    return True
-
-
-@lru_cache(maxsize=256)
-def gaussian_level(epsilon: float, delta: float) -> float:
-    """Return the largest μ = sensitivity / scale that is (ε, δ), by halving.
-
-    Examples
-    --------
-    >>> round(gaussian_level(1.0, 1e-6), 4)
-    0.2367
-    """
-    low, high = 0.0, 2 * epsilon + 10
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle and continuous_delta(scale=1.0, epsilon=epsilon, sensitivity=middle) <= delta:
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 def rounded_up(scale: float) -> Fraction:
