@@ -18,6 +18,9 @@ from engine import arrays
 Floats = arrays.Floats
 
 HALF, MOST = 0.5, 0.95
+NORMAL_MEDIAN, NORMAL_WITHIN = 0.6745, 1.96
+LAPLACE_MEDIAN, LAPLACE_WITHIN = math.log(2) / math.sqrt(2), math.log(20) / math.sqrt(2)
+"""Standard deviations within which half, and 95 of 100, draws of continuous noise lie."""
 _LARGEST_TABLE = 2000.0  # standard deviation up to which the Gaussian's probabilities are listed one by one
 _WORKING_SPREAD = 512.0  # standard deviation of a sum, in the steps on which it is convolved
 _POINTS = 2**15

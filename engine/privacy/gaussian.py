@@ -251,6 +251,25 @@ def concentrated_budget(epsilon: float, delta: float) -> float:
     return low
 
 
+@lru_cache(maxsize=256)
+def gaussian_level(epsilon: float, delta: float) -> float:
+    """Return the largest μ = sensitivity / scale that is (ε, δ), by halving.
+
+    Examples
+    --------
+    >>> round(gaussian_level(1.0, 1e-6), 4)
+    0.2367
+    """
+    low, high = 0.0, 2 * epsilon + 10
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle and continuous_delta(scale=1.0, epsilon=epsilon, sensitivity=middle) <= delta:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 @lru_cache(maxsize=512)
 def discrete_scale(*, epsilon: Fraction, delta: Fraction, squared_sensitivity: int) -> Fraction:
     """Return a standard deviation of discrete Gaussian noise that gives (epsilon, delta), rounded up.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -58,10 +58,15 @@ class Composition:
     largest: float
     interval: float
     rounded: int
-    worst: Any
+    rounded_up: Callable[[], Any]
     dominating: Any
     bounded_range: bool
     step: Fraction | None = None
+
+    @cached_property
+    def worst(self) -> Any:
+        """The losses rounded up; made when a confidence is asked for, as an accountant asks for none."""
+        return self.rounded_up()
 
     def rises(self) -> Array | None:
         """Return the numbers of steps at which the confidence may rise; None without or with many steps."""
@@ -267,19 +272,17 @@ def compose(losses: Sequence[tuple[PrivacyLoss, int]], *, progress: Progress = S
     exact = step is not None
     rounded = 0 if exact else sum(count for _, count in losses)
     bounded_range = any(loss.envelope is not None for loss, _ in losses)
-    one = exact and not bounded_range
-    ups, dots = [], []
-    for index, (loss, count) in enumerate(losses):
-        progress.step(0.8 * index / len(losses), "at_risk.compose")
-        lowest, up, dot = _on_grid(loss, interval, exact)
-        ups += _repeated(interval, lowest, up, count)
-        if not one:
-            dots += _repeated(interval, lowest, dot, count)
-    worst = _together(ups)
-    progress.step(0.9, "at_risk.compose")
-    dominating = worst if one else _together(dots)
+
+    def rounded_up() -> Any:
+        return _together(losses, interval, lambda loss: _rounded_up(loss, interval))
+
+    def split(loss: PrivacyLoss) -> tuple[int, Array]:
+        return _atoms(loss, interval) if exact else _split(loss, interval)
+
+    dominating = _together(losses, interval, split, progress=progress)
     largest = sum(loss.largest * count for loss, count in losses)
-    return Composition(largest, interval, rounded, worst, dominating, bounded_range, step)
+    other = (lambda: dominating) if exact else rounded_up
+    return Composition(largest, interval, rounded, other, dominating, bounded_range, step)
 
 
 def _interval(losses: Sequence[tuple[PrivacyLoss, int]]) -> tuple[float, Fraction | None]:
@@ -319,16 +322,29 @@ def _common(steps: Iterable[Fraction]) -> Fraction | None:
     return found
 
 
-def _on_grid(loss: PrivacyLoss, interval: float, exact: bool) -> tuple[int, Array, Array]:
-    """Return the first grid index, the masses rounded up, and the masses split between neighbours."""
-    if exact:
-        index = np.rint(loss.losses / interval).astype(np.int64)
-        atoms: Array = np.bincount(index - index[0], weights=loss.masses).astype(np.float64)
-        return int(index[0]), atoms, atoms
+def _atoms(loss: PrivacyLoss, interval: float) -> tuple[int, Array]:
+    """Return the first grid index, and the masses of losses that lie on the grid."""
+    index = np.rint(loss.losses / interval).astype(np.int64)
+    atoms: Array = np.bincount(index - index[0], weights=loss.masses).astype(np.float64)
+    return int(index[0]), atoms
+
+
+def _edges(loss: PrivacyLoss, interval: float) -> tuple[int, Array]:
+    """Return the first grid index and the points of the grid around the losses."""
     low, high = loss.range
     first, last = math.floor(low / interval - 1e-9), math.ceil(high / interval - 1e-9)
-    edges: Array = np.arange(first, last + 1, dtype=np.float64) * interval
-    up = np.diff(loss.worst_below(edges), prepend=0.0)
+    return first, np.arange(first, last + 1, dtype=np.float64) * interval
+
+
+def _rounded_up(loss: PrivacyLoss, interval: float) -> tuple[int, Array]:
+    """Return the first grid index, and the masses of losses that are rounded up to the grid."""
+    first, edges = _edges(loss, interval)
+    return first, _whole(np.diff(loss.worst_below(edges), prepend=0.0))
+
+
+def _split(loss: PrivacyLoss, interval: float) -> tuple[int, Array]:
+    """Return the first grid index, and the masses split between the points beside each loss."""
+    first, edges = _edges(loss, interval)
     mass = np.diff(loss.below(edges), prepend=0.0)
     other = np.diff(loss.below_other(edges), prepend=0.0)
     # In each cell a + b = mass and a e^{−left} + b e^{−right} = other.
@@ -336,10 +352,13 @@ def _on_grid(loss: PrivacyLoss, interval: float, exact: bool) -> tuple[int, Arra
     dots = mass.copy()
     dots[1:] = right
     dots[:-1] += mass[1:] - right
-    for masses in (up, dots):
-        # What lies above the last edge (less than 1e-30) goes to it.
-        masses[-1] += max(0.0, 1.0 - float(masses.sum()))
-    return first, up, dots
+    return first, _whole(dots)
+
+
+def _whole(masses: Array) -> Array:
+    """Return masses that sum to one: what lies above the last edge (less than 1e-30) goes to it."""
+    masses[-1] += max(0.0, 1.0 - float(masses.sum()))
+    return masses
 
 
 def _repeated(interval: float, lowest: int, masses: Array, count: int) -> list[Any]:
@@ -352,8 +371,19 @@ def _repeated(interval: float, lowest: int, masses: Array, count: int) -> list[A
     return [single.self_compose(count, tail_mass_truncation=TAIL)]
 
 
-def _together(parts: list[Any]) -> Any:
+def _together(
+    losses: Sequence[tuple[PrivacyLoss, int]],
+    interval: float,
+    on_grid: Callable[[PrivacyLoss], tuple[int, Array]],
+    *,
+    progress: Progress = SILENT,
+) -> Any:
     """Compose in pairs, shortest first, so that long arrays meet only at the end."""
+    parts: list[Any] = []
+    for index, (loss, count) in enumerate(losses):
+        progress.step(0.8 * index / len(losses), "at_risk.compose")
+        parts += _repeated(interval, *on_grid(loss), count)
+    progress.step(0.9, "at_risk.compose")
     while len(parts) > 1:
         parts.sort(key=lambda part: part.size)
         paired = [

@@ -13,7 +13,7 @@ from engine.privacy.mechanisms.integers import Integers, root_above
 from engine.privacy.mechanisms.laplace import Laplace
 from engine.privacy.mechanisms.permute_and_flip import FlipChoice, PermuteAndFlip
 from engine.privacy.mechanisms.randomised_response import RandomisedResponse
-from engine.privacy.mechanisms.seeded_rows import SeededRows
+from engine.privacy.mechanisms.seeded_rows import GeometricThreshold, LaplaceThreshold, SeededRows
 from engine.privacy.mechanisms.stated import Stated
 
 CountNoise = LaplaceCounts | GaussianCounts
@@ -26,9 +26,11 @@ __all__ = [
     "FlipChoice",
     "Gaussian",
     "GaussianCounts",
+    "GeometricThreshold",
     "Integers",
     "Laplace",
     "LaplaceCounts",
+    "LaplaceThreshold",
     "PermuteAndFlip",
     "RandomisedResponse",
     "SeededRows",

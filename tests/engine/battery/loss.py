@@ -120,6 +120,8 @@ def loss(
     for call, (exact, _), (other, _) in zip(drawn, before, after, strict=True):
         if exact.shape != other.shape:
             raise CheckFailed("the number of sums depends on the data")
+        if np.size(call.answer) != exact.size:
+            raise CheckFailed("several sums share one draw of noise, or a draw got no sum")
         moved = (exact.astype(object) - other.astype(object)).ravel()
         scale = float(call.asked[0])
         if call.name == "discrete_laplace":
