@@ -34,6 +34,7 @@ def points(facts: Mapping[str, Any], views: Sequence[View] = ()) -> tuple[Point,
         *_weak(views),
         *_off(internal),
         *_guessing(internal),
+        *_apart(public),
         *_beyond(internal),
         *_rows(public, internal),
     ]
@@ -75,6 +76,13 @@ def _guessing(internal: Mapping[str, Any]) -> Iterator[Point]:
     for one in internal.get("measures", {}).get("utility.held_out_score", {}).values():
         if one.get("explained") is not None and one["explained"] < LITTLE:
             yield Point(WRONG if one["explained"] <= 0 else CARE, "guessing", {"rows": one["rows"]})
+
+
+def _apart(public: Mapping[str, Any]) -> Iterator[Point]:
+    """Noisy tables that the model of invented rows does not agree with."""
+    for note in public.get("notes", ()):
+        if ".notes.agrees_no" in note.get("id", ""):
+            yield Point(WRONG, "apart", {name: note["values"][name] for name in ("tables", "off")})
 
 
 def _beyond(internal: Mapping[str, Any]) -> Iterator[Point]:

@@ -207,6 +207,10 @@ class Triable:
     tries_for_long: ClassVar[bool] = False
     """Whether that takes so long that it is done when somebody asks for it, and not at each change."""
 
+    def pairs_named(self, request: Any) -> frozenset[frozenset[str]]:
+        """Return pairs of columns whose relation a plan asks for, where rows are invented; none for all."""
+        return frozenset()
+
     def tried(
         self,
         tables: Mapping[str, Table],

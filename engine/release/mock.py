@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 import tempfile
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 from pathlib import Path
+from statistics import mean
 
 import numpy as np
 import pandas as pd
@@ -51,11 +53,14 @@ class Kept:
         Mean total variation distance of single columns and of pairs, 0 to 1.
     apart
         That of pairs, had every column been drawn exactly and by itself.
+    is_named
+        Whether the pairs are those that the plan names; else all.
     """
 
     one_way: float
     two_way: float
     apart: float
+    is_named: bool = False
 
     @property
     def relates(self) -> bool:
@@ -130,12 +135,15 @@ def mock(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Moc
         raise
     except Exception:
         return None  # a picture that fails must never stand in the way
-    kept = _kept(prepared[MAIN], release.artefacts) if is_tried and MAIN in prepared else None
+    named = checked.method.pairs_named(checked.request) if is_tried else ()
+    kept = _kept(prepared[MAIN], release.artefacts, named) if is_tried and MAIN in prepared else None
     return Mock(release.artefacts, release.views, people, kept)
 
 
-def _kept(tried: PreparedTable, artefacts: tuple[Artefact, ...]) -> Kept | None:
-    """Compare the rows that were invented with those that they were invented from."""
+def _kept(
+    tried: PreparedTable, artefacts: tuple[Artefact, ...], named: Collection[frozenset[str]]
+) -> Kept | None:
+    """Compare invented rows with those that they were invented from, by all pairs or named ones."""
     made = next((one.frame for one in artefacts if isinstance(one, TableArtefact)), None)
     rows = tried.table.rows()
     names = [] if made is None else [str(name) for name in made if name in rows]
@@ -144,8 +152,10 @@ def _kept(tried: PreparedTable, artefacts: tuple[Artefact, ...]) -> Kept | None:
     scales = [Scale.of(rows[name], tried.schema.column(name)) for name in names]
     own = classes_of(rows, scales)
     mixed = {name: codes[scattered.order(len(rows), at)] for at, (name, codes) in enumerate(own.items())}
-    found = distances(classes_of(made, scales), own)
-    return Kept(found.mean_one_way, found.mean_two_way, distances(mixed, own).mean_two_way)
+    found, alone = distances(classes_of(made, scales), own), distances(mixed, own)
+    pairs = [pair for pair in found.two_way if frozenset(pair) in named] or list(found.two_way)
+    two_way, apart = (mean([one.two_way[pair] for pair in pairs] or [0.0]) for one in (found, alone))
+    return Kept(found.mean_one_way, two_way, apart, bool(named))
 
 
 def _people(plan: Plan, *, leaves_rows: bool) -> int:

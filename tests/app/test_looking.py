@@ -46,6 +46,18 @@ def test_numbers_without_information_are_worst_when_they_are_most():
     assert names(FACTS) == []
 
 
+def test_a_model_that_does_not_agree_with_its_tables_is_named():
+    def noted(name):
+        found, values = facts(), {"tables": "sex × ward", "more": 0, "off": 12.0}
+        found["public"]["notes"] = [{"id": f"methods.datasets.marginals.notes.{name}", "values": values}]
+        return points(found)
+
+    (point,) = noted("agrees_no_more")
+    assert (point.tone, point.name) == ("wrong", "apart")
+    assert "sex × ward" in words.say("app.release.point.apart", **point.values)
+    assert noted("agrees_yes") == noted("agrees_nearly") == ()
+
+
 def test_a_model_that_only_guesses_is_named():
     def scored(explained):
         return facts(measures={"utility.held_out_score": {"m": {"rows": 99, "explained": explained}}})

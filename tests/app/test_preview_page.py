@@ -160,7 +160,7 @@ def test_the_noise_of_a_model_is_measured_before_it_is_spent(
     assert page.audit.isVisible() and "No row" in page.audit.told.plain()
     page.audit.ask.click()
     qtbot.waitUntil(lambda: "ε =" in page.audit.told.plain(), timeout=60_000)
-    assert "as large as it has to be" in page.audit.told.plain() and page.audit.property("card") == ""
+    assert "not more than promised" in page.audit.told.plain() and page.audit.property("card") == ""
     window.study.decide(budget=Budget(Fraction(1, 2)))
     page.enter()
     assert "ε =" not in page.audit.told.plain(), "an answer is about its own plan"

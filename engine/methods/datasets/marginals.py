@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import combinations
+from math import ceil
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from engine.methods.budget import budget_problems, is_replace_one, required
-from engine.methods.datasets.marginal_model.exactness import combined_deviation
+from engine.methods.datasets.marginal_model.codes import MOST_GROUPS, SEEN, Coded, as_coded, with_shares
 from engine.methods.datasets.marginal_model.junction_tree import Attributes
+from engine.methods.datasets.marginal_model.named import (
+    CHOSEN,
+    MOST_TOGETHER,
+    MOSTLY_NOISE,
+    NAMED_TABLES,
+    TABLES,
+    mostly_noise,
+    named_columns,
+    named_problems,
+    named_tables,
+    named_view,
+    off_together,
+    pairs_of,
+)
 from engine.methods.datasets.marginal_model.possible import Mask, impossible_pairs, is_possible, kept_rows
-from engine.methods.datasets.marginal_model.rounds import Learnt, learn
+from engine.methods.datasets.marginal_model.rounds import Learnt, code_table, learn
 from engine.methods.datasets.marginal_model.sampling import CODE, rows_of
 from engine.methods.datasets.marginal_model.schedule import Schedule
-from engine.methods.datasets.synthesis.invented import invented_entry, invented_rows
+from engine.methods.datasets.marginal_model.shown import measured_views
+from engine.methods.datasets.synthesis.invented import entry_with_values, invented_rows
 from engine.methods.datasets.synthesis.misplaced import expected, misplaced
 from engine.methods.filling import USELESS, Judged
 from engine.methods.parameters import Parameter, ParameterKind, Problem
@@ -43,6 +60,7 @@ from engine.methods.shared.column_cells import (
     edge_problems,
     is_listed,
 )
+from engine.methods.shared.derived import DERIVED, derived_problems
 from engine.methods.shared.plausibility import (
     IN_ORDER,
     NEVER,
@@ -57,7 +75,7 @@ from engine.methods.shared.rows import entry
 from engine.privacy.accuracy import Accuracy, gaussian_accuracy, laplace_accuracy
 from engine.privacy.promise import Promise
 from engine.table.table import Table
-from engine.views import Cell, TableView, Text
+from engine.views import Text
 
 ID = "datasets.marginals"
 WORDS = f"methods.{ID}"
@@ -110,10 +128,19 @@ class Marginals(Method):
         Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
         BINS,
         OWN_EDGES,
-        Parameter("target", ParameterKind.COLUMN, optional=True, column_kinds=CELL_KINDS),
+        TABLES,
+        NAMED_TABLES,
+        Parameter(
+            "target",
+            ParameterKind.COLUMN,
+            optional=True,
+            column_kinds=CELL_KINDS,
+            when=(TABLES.name, (CHOSEN,)),
+        ),
         IN_ORDER,
         NEVER,
         SUMS,
+        DERIVED,
         Parameter("rows", ParameterKind.INTEGER, optional=True, minimum=1, maximum=MOST_ROWS),
     )
 
@@ -122,13 +149,17 @@ class Marginals(Method):
     def further_problems(self, request: Request) -> list[Problem]:
         columns = [request.schema.column(name) for name in request.values["columns"]]
         found = _not_released(request) + rule_problems(request, method=ID)
+        found += derived_problems(request, totals=rules_of(request).totals, method=ID)
         found += level_problems([one for one in columns if is_listed(one)], parameter="columns")
         found += edge_problems(request, columns, method=ID, parameter="columns")
         if not found:
             for cells in self.cells(request):
                 if cells.size > MOST_CELLS:
                     values = {"column": cells.column.name, "cells": cells.size, "most": MOST_CELLS}
+                    values["groups"] = MOST_GROUPS
                     found.append(Problem(f"{ID}.too_many_cells", values, "columns"))
+        if not found:
+            found += named_problems(request, self.cells(request), method=ID)
         if not found and not self._leaves_rows(request):
             found.append(Problem(f"{ID}.rules_leave_nothing", {}, "never"))
         gaussian = request.values["noise"] == GAUSSIAN
@@ -136,23 +167,29 @@ class Marginals(Method):
 
     def cells(self, request: Request) -> tuple[ColumnCells, ...]:
         """Return the cells of every column that is drawn: from declarations alone."""
-        totals = rules_of(request).totals
-        return columns_as_cells(request, [name for name in request.values["columns"] if name not in totals])
+        computed = rules_of(request).computed
+        names = [name for name in request.values["columns"] if name not in computed]
+        return tuple(as_coded(cells) for cells in columns_as_cells(request, names))
 
     def _leaves_rows(self, request: Request) -> bool:
         columns, rules = self.cells(request), rules_of(request)
-        return not rules.any or is_possible(columns, rules, _impossible(columns, rules))
+        return not rules.any or is_possible(columns, rules, _impossible(request, columns))
 
     def schedule(self, request: Request) -> Schedule:
         """Return which noise everything gets."""
-        budget = required(request)
+        return self._division(request).borne_out()
+
+    def _division(self, request: Request) -> Schedule:
+        budget, columns = required(request), self.cells(request)
         return Schedule(
-            tuple(cells.size for cells in self.cells(request)),
+            tuple(cells.size for cells in columns),
             budget.epsilon,
             budget.delta,
             request.units_moved,
             request.rows_per_person**2 * (2 if is_replace_one(request) else 1),
             request.values["about_rows"],
+            named_tables(request, columns),
+            sum(isinstance(cells, Coded) for cells in columns),
         )
 
     def cost(self, request: Request) -> Promise:
@@ -163,7 +200,7 @@ class Marginals(Method):
     # --- forecast ----------------------------------------------------------------------------------
 
     def forecast(self, request: Request) -> Forecast:
-        schedule, unit = self.schedule(request), counted_unit(request)
+        schedule, unit = self._division(request).expected(), counted_unit(request)
         accuracy = _accuracy(schedule, max(schedule.single))
         single = Text(f"{WORDS}.numbers.count.label")
         errors = [Expected(single, "invented", None, accuracy.median, accuracy.limit, unit)]
@@ -171,19 +208,45 @@ class Marginals(Method):
             pair = _accuracy(schedule, schedule.pair)
             label = Text(f"{WORDS}.numbers.count.pair")
             errors.append(Expected(label, "invented", None, pair.median, pair.limit, unit))
+        if schedule.together:
+            worst = _accuracy(schedule, max(schedule.together))
+            label = Text(f"{WORDS}.numbers.count.named")
+            errors.append(Expected(label, "invented", None, worst.median, worst.limit, unit))
+        coded = [cells for cells in self.cells(request) if isinstance(cells, Coded)]
+        if coded:
+            code = _accuracy(schedule, schedule.code)
+            label = Text(f"{WORDS}.numbers.count.code")
+            errors.append(Expected(label, "invented", None, code.median, code.limit, unit))
         errors.append(expected(Text(f"{WORDS}.numbers.share.label"), _off_alone(schedule)))
         if off := _off_in_pairs(schedule):
             errors.append(expected(Text(f"{WORDS}.numbers.share.pair"), off))
-        told = {"rows": round(schedule.rows_per_deviation, 1), "pairs": schedule.pairs}
+        names = [cells.column.name for cells in self.cells(request)]
+        views = (named_view(schedule, names, words=WORDS),) if schedule.together else ()
+        told = {
+            "rows": round(schedule.rows_per_deviation, 1),
+            "pairs": schedule.pairs,
+            "tables": len(schedule.together),
+            "noise": mostly_noise(schedule, names),
+        }
         note = Text(f"{WORDS}.notes.{_verdict(schedule)}", told)
-        return Forecast(tuple(errors), notes=(*cap_notes(request), note))
+        drawn = [_coded_note(cells, schedule) for cells in coded]
+        return Forecast(tuple(errors), views=views, notes=(*cap_notes(request), note, *drawn))
 
     def judged(self, request: Request, people: int | None) -> Judged:
-        schedule, epsilon = self.schedule(request), float(required(request).epsilon)
+        schedule, epsilon = self._division(request).expected(), float(required(request).epsilon)
         off = _off_alone(schedule)[0]
-        told = {"rows": schedule.about_rows, "epsilon": epsilon, "off": 100 * off}
+        told: dict[str, Any] = {"rows": schedule.about_rows, "epsilon": epsilon, "off": 100 * off}
         verdict = "nothing" if 1 - off < USELESS else _verdict(schedule)
+        if schedule.together:
+            names = [cells.column.name for cells in self.cells(request)]
+            each = off_together(schedule)
+            off = max(off, sum(each) / len(each))
+            told |= {"noise": mostly_noise(schedule, names), "together": 100 * sum(each) / len(each)}
         return Judged(1 - off, Text(f"{WORDS}.judged.{verdict}", told))
+
+    def pairs_named(self, request: Request) -> frozenset[frozenset[str]]:
+        tables = named_columns(request)
+        return frozenset(frozenset(pair) for table in tables for pair in combinations(table, 2))
 
     # --- release -----------------------------------------------------------------------------------
 
@@ -199,11 +262,16 @@ class Marginals(Method):
             schedule,
             ordered=[cells.ordered for cells in columns],
             noise=context.noise,
-            impossible=_impossible(columns, rules_of(request)),
+            impossible=_impossible(request, columns),
             target=names.index(target) if target in names else None,
             progress=context.progress.part(0.1, 0.9),
         )
-        return self._released(learnt, columns, schedule, request, context)
+        every = {
+            place: code_table(cells.fine_codes(rows[cells.column.name]), cells.fine, schedule, context.noise)
+            for place, cells in enumerate(columns)
+            if isinstance(cells, Coded)
+        }
+        return self._released(learnt, with_shares(columns, every, learnt.model), schedule, request, context)
 
     def _released(
         self,
@@ -225,36 +293,64 @@ class Marginals(Method):
 
         frame = kept_rows(draw, n, rules) if rules.any else draw(n)
         frame = frame[list(request.values["columns"])]
-        entries = {column.column.name: invented_entry(column) for column in columns}
+        entries = {
+            cells.column.name: entry_with_values(
+                cells.column, "invented_in_group" if isinstance(cells, Coded) else "invented"
+            )
+            for cells in columns
+        }
         entries |= {name: entry(request.schema.column(name), "computed") for name in rules.totals}
+        for one in rules.derived:
+            entries[one.column.name] = entry_with_values(one.column, "derived", source=one.source.name)
         artefact = TableArtefact("table", (frame,), tuple(entries[name] for name in frame.columns))
-        views = (
-            _measured_view(learnt, [column.column.name for column in columns]),
-            _shares_view(learnt, columns),
-        )
-        return Release((artefact,), self.cost(request), views)
+        views, light = measured_views(learnt, schedule, columns, words=WORDS)
+        drawn = [_coded_note(cells, schedule) for cells in columns if isinstance(cells, Coded)]
+        return Release((artefact,), self.cost(request), views, (light, *drawn))
 
 
 def _not_released(request: Request) -> list[Problem]:
     """Find columns that a rule or the target names, and that do not leave or are computed."""
-    released, totals = set(request.values["columns"]), rules_of(request).totals
+    released, rules = set(request.values["columns"]), rules_of(request)
     target = tuple(name for name in [request.values["target"]] if name is not None)
+    named = tuple(name for table in named_columns(request) for name in table)
+    drawn = [("target", target), (NAMED_TABLES.name, named)]
     found = [
         Problem(f"{ID}.not_released", {"column": name}, parameter)
-        for parameter, names in [*rule_columns(request), ("target", target)]
-        for name in names
-        if name not in released or (parameter == "target" and name in totals)
+        for parameter, names in [*rule_columns(request), *_derived_columns(rules), *drawn]
+        for name in dict.fromkeys(names)
+        if name not in released or (parameter in dict(drawn) and name in rules.computed)
     ]
-    if not found and released <= set(totals):
+    if not found and released <= set(rules.totals):
         found.append(Problem(f"{ID}.rules_leave_nothing", {}, "sums"))
     return found
 
 
-def _impossible(columns: tuple[ColumnCells, ...], rules: Rules) -> dict[Attributes, Mask]:
-    return impossible_pairs(columns, rules, most_cells=MOST_IN_RULES)
+def _derived_columns(rules: Rules) -> list[tuple[str, tuple[str, str]]]:
+    return [(DERIVED.name, (one.column.name, one.source.name)) for one in rules.derived]
+
+
+def _impossible(request: Request, columns: tuple[ColumnCells, ...]) -> dict[Attributes, Mask]:
+    pairs = pairs_of(named_tables(request, columns))
+    most = MOST_TOGETHER if pairs else MOST_IN_RULES
+    return impossible_pairs(columns, rules_of(request), most_cells=most, beside=pairs)
+
+
+def _coded_note(cells: Coded, schedule: Schedule) -> Text:
+    """Say of a column of codes what the model knows of it."""
+    told = {
+        "column": cells.column.name,
+        "codes": len(cells.groups),
+        "groups": cells.count,
+        "step": cells.step,
+        "least": ceil(SEEN * schedule.deviation(schedule.code)),
+    }
+    return Text(f"{WORDS}.notes.codes", told)
 
 
 def _verdict(schedule: Schedule) -> str:
+    if schedule.named is not None:
+        is_noise = any(off > MOSTLY_NOISE for off in off_together(schedule))
+        return "named_noise" if is_noise else "named" if schedule.named else "single"
     return "only_single" if schedule.only_single else "little" if schedule.is_thin else "pairs"
 
 
@@ -277,33 +373,3 @@ def _accuracy(schedule: Schedule, scale: Fraction) -> Accuracy:
     if schedule.is_gaussian:
         return gaussian_accuracy(scale**2, count=1)
     return laplace_accuracy(scale, count=1)
-
-
-def _measured_view(learnt: Learnt, names: Sequence[str]) -> TableView:
-    """Say what was measured and how exactly: of released numbers alone."""
-    rows = tuple(
-        (
-            " × ".join(names[place] for place in one.attributes),
-            one.counts.size,
-            round(1.96 * one.deviation, 1),
-        )
-        for one in learnt.measured
-    )
-    headings = tuple(Text(f"{WORDS}.views.measured.{name}") for name in ("table", "cells", "within"))
-    return TableView(
-        Text(f"{WORDS}.views.measured.title"), headings, rows, Text(f"{WORDS}.views.measured.note")
-    )
-
-
-def _shares_view(learnt: Learnt, columns: Sequence[ColumnCells]) -> TableView:
-    """Say how exact a share is by the noise of all tables together: of released numbers alone."""
-    total = learnt.model.total
-    rows: list[tuple[Cell, ...]] = []
-    for place, cells in enumerate(columns):
-        deviation = combined_deviation(learnt.measured, place, cells.size) / total
-        rows.append(
-            (cells.column.name, *(float(f"{100 * value:.2g}") for value in (deviation, 1.96 * deviation)))
-        )
-    headings = tuple(Text(f"{WORDS}.views.shares.{name}") for name in ("column", "error", "within"))
-    note = Text(f"{WORDS}.views.shares.note", {"rows": round(total)})
-    return TableView(Text(f"{WORDS}.views.shares.title"), headings, tuple(rows), note)

@@ -274,6 +274,24 @@ def test_the_error_of_invented_rows_is_found_by_trying(method_id):
     assert 0.2 < few.apart < 0.5  # there is something to keep
 
 
+@pytest.mark.parametrize(("tables", "relates"), [("named", True), ("single", False), ("chosen", True)])
+def test_tables_that_are_named_are_tried_as_they_are_named(tables, relates):
+    """What is said is about the relations that were asked for; without any, that they are lost."""
+    plan = example("datasets.marginals")
+    given = {"tables": tables} | ({"named": [{"columns": ["age", "A1Cresult"]}]} if tables == "named" else {})
+    plan = replace(
+        plan,
+        budget=replace(plan.budget, epsilon=Fraction(20)),
+        parameters={**plan.parameters, "about_rows": 2139, **given},
+    )
+    found = mock(plan).kept
+    assert found.relates == relates and found.is_named == (tables == "named")
+    assert found.two_way < 0.1 if relates else found.two_way > 0.9 * found.apart
+    if tables == "named":
+        few = mock(replace(plan, budget=replace(plan.budget, epsilon=Fraction(1, 50)))).kept
+        assert not few.relates and few.two_way > found.two_way
+
+
 def test_only_rows_invented_under_a_level_are_tried():
     assert mock(example("statistics.counts")).kept is None
     assert mock(example("datasets.imputation")).kept is None

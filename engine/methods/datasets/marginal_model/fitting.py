@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -89,7 +90,7 @@ class Model:
     potentials
         By columns. They are kept while the tree changes around them.
     tree, shares
-        The tree of the measured pairs, and the shares of its cliques.
+        The tree of the measured tables, and the shares of its cliques.
     step
         Of the descent; kept from one fit to the next.
     """
@@ -106,8 +107,8 @@ class Model:
 
     @property
     def pairs(self) -> list[Attributes]:
-        """The pairs that are modelled together."""
-        return [one for one in self.potentials if len(one) == 2]
+        """The pairs that are modelled together: those measured, and those inside larger tables."""
+        return list(dict.fromkeys(pair for one in self.potentials for pair in combinations(one, 2)))
 
     def table(self, attributes: Attributes) -> Floats:
         """Return the expected counts of columns that one clique holds."""
@@ -174,7 +175,7 @@ class Model:
         return *aim.loss(aim.flat(tables)), shares
 
     def _hold(self, measured: Sequence[Measured]) -> None:
-        """Give every measured table logarithms: its own, or those of a pair that holds its column."""
+        """Give every measured table logarithms: its own, or those of a table that holds its columns."""
         for one in measured:
             name = one.attributes
             if any(set(name) <= set(other) for other in self.potentials):
@@ -184,7 +185,7 @@ class Model:
             else:
                 self.potentials[name] = np.zeros([self.sizes[a] for a in name])
         for held in [one for one in self.potentials if len(one) == 1]:
-            for name in self.pairs:
+            for name in [one for one in self.potentials if len(one) > 1]:
                 if held[0] in name:
                     own = spread(self.potentials.pop(held), held, name)
                     self.potentials[name] = self.potentials[name] + own

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from engine import arrays
+from engine.methods.datasets.marginal_model.codes import Coded
 from engine.methods.datasets.marginal_model.fitting import Model
 from engine.methods.datasets.marginal_model.junction_tree import Attributes, cells_with
 from engine.methods.datasets.synthesis.invented import written_rows
@@ -24,7 +25,7 @@ SPREAD, TRIES = 2_000, 20
 
 
 def impossible_pairs(
-    columns: Sequence[ColumnCells], rules: Rules, *, most_cells: int
+    columns: Sequence[ColumnCells], rules: Rules, *, most_cells: int, beside: Sequence[Attributes] = ()
 ) -> dict[Attributes, Mask]:
     """Return which cells of two columns no row may be in, by the places of the columns.
 
@@ -33,17 +34,23 @@ def impossible_pairs(
     columns
         Of the model.
     rules
-        Those about two columns of the model are looked at; the others are kept by drawing again.
+        Those about two columns of the model are looked at; the others are kept by drawing again, and so are
+        those about codes, of which the model knows groups alone.
     most_cells
         Pairs and cliques with more cells stay out of the model.
+    beside
+        Pairs that will be in the model whatever the rules are.
     """
-    places = {column.column.name: place for place, column in enumerate(columns)}
+    places = {
+        column.column.name: place for place, column in enumerate(columns) if not isinstance(column, Coded)
+    }
     found: dict[Attributes, Mask] = {}
     for names, rule in _of_two(rules):
         if len(set(names)) < 2 or not set(names) <= set(places):
             continue
         one, other = sorted(places[name] for name in names)
-        if not cells_with([column.size for column in columns], [*found, (one, other)], most=most_cells):
+        pairs = [*beside, *found, (one, other)]
+        if not cells_with([column.size for column in columns], pairs, most=most_cells):
             continue
         mask = _never_together(columns[one], columns[other], rule)
         if mask.any():

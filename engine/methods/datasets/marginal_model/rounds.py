@@ -1,4 +1,4 @@
-"""The one place that reads counts of rows: single columns first, then the pairs that the model lacks most."""
+"""The one place that reads counts: of single columns and named tables, then of pairs that the model lacks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from math import pi, prod, sqrt
 import numpy as np
 
 from engine import arrays
+from engine.methods.datasets.marginal_model.agreement import settle
 from engine.methods.datasets.marginal_model.coarse import groups
 from engine.methods.datasets.marginal_model.fitting import Measured, Model
 from engine.methods.datasets.marginal_model.junction_tree import (
@@ -100,7 +101,7 @@ def learn(
     target: int | None = None,
     progress: Progress = SILENT,
 ) -> Learnt:
-    """Return a model of rows, by noisy tables of one and two columns.
+    """Return a model of rows, by noisy tables of single columns and of several.
 
     Parameters
     ----------
@@ -124,16 +125,20 @@ def learn(
     Mullins, Sheldon and Miklau, AIM (2022), algorithm 2; several pairs a round.
     """
     sizes = schedule.sizes
-    single = [_whole((one,), sizes) for one in range(len(sizes))]
+    known = [*((one,) for one in range(len(sizes))), *(schedule.named or ())]
+    tables, scales = [_whole(one, sizes) for one in known], (*schedule.single, *schedule.together)
     measured = [
         _measure(one, exact, schedule, scale, noise)
-        for one, exact, scale in zip(single, _counts(single, codes), schedule.single, strict=True)
+        for one, exact, scale in zip(tables, _counts(tables, codes), scales, strict=True)
     ]
-    total = _total(measured, sizes)
+    total = _total(measured)
     model = start_model(sizes, total, impossible or {})
     effort = 2 if len(sizes) > MANY_COLUMNS else 1
     enough = ENOUGH if effort == 1 else ENOUGH / 10
     model.fit(measured, steps=LAST_STEPS, enough=enough)
+    if schedule.named is not None:
+        settle(model, measured, is_gaussian=schedule.is_gaussian, steps=LAST_STEPS)
+        return Learnt(model, tuple(measured))
     candidates = _candidates(measured, schedule, ordered)
     counts = _counts(candidates, codes)
     only_single = False
@@ -144,7 +149,20 @@ def learn(
         measured += [_measure(candidates[one], counts[one], schedule, schedule.pair, noise) for one in chosen]
         last = place == schedule.rounds - 1
         model.fit(measured, steps=effort * (LAST_STEPS if last else STEPS), enough=enough)
+    settle(model, measured, is_gaussian=schedule.is_gaussian, steps=LAST_STEPS)
     return Learnt(model, tuple(measured))
+
+
+def code_table(codes: Cells, size: int, schedule: Schedule, noise: Noise) -> Measured:
+    """Return how many rows have each code of one column, with noise, beside the model.
+
+    Parameters
+    ----------
+    codes
+        The code of every row, whatever it holds, from 0 up to but not ``size``.
+    """
+    own = _whole((0,), (size,))
+    return _measure(own, own.count(codes[None]), schedule, schedule.code, noise)
 
 
 def _whole(attributes: Attributes, sizes: Sequence[int]) -> Candidate:
@@ -172,9 +190,9 @@ def _measure(
     return Measured(candidate.attributes, candidate.groups, noisy, schedule.deviation(scale))
 
 
-def _total(measured: Sequence[Measured], sizes: Sequence[int]) -> float:
-    """Return the number of rows by all single columns together, the exact ones weighing more."""
-    weights = np.array([1 / (sizes[one.attributes[0]] * one.deviation**2) for one in measured])
+def _total(measured: Sequence[Measured]) -> float:
+    """Return the number of rows by all tables together, the exact ones weighing more."""
+    weights = np.array([1 / (one.counts.size * one.deviation**2) for one in measured])
     sums = np.array([one.counts.sum() for one in measured])
     return max(1.0, float((weights * sums).sum() / weights.sum()))
 

@@ -9,10 +9,11 @@ import pandas as pd
 from engine import arrays
 from engine.methods.datasets.marginal_model.sampling import uniform
 from engine.methods.protocol import DictionaryEntry, TableArtefact
-from engine.methods.shared.column_cells import ColumnCells, Intervals
+from engine.methods.shared.column_cells import ColumnCells, is_listed
 from engine.methods.shared.rows import entry
 from engine.privacy.noise import Noise
 from engine.table import coding
+from engine.table.schema import Column
 
 Codes = arrays.Whole
 Floats = arrays.Floats
@@ -50,8 +51,14 @@ def invented_table(columns: Sequence[ColumnCells], drawn: Codes, noise: Noise) -
 
 def invented_entry(cells: ColumnCells) -> DictionaryEntry:
     """Return what the dictionary says of a drawn column."""
-    found = entry(cells.column, "invented")
-    if isinstance(cells, Intervals):
+    return entry_with_values(cells.column, "invented")
+
+
+def entry_with_values(column: Column, meaning: str, **values: object) -> DictionaryEntry:
+    """Return the line of the dictionary for a column of invented rows, with the values of its list."""
+    found = entry(column, meaning, **values)
+    if not is_listed(column):
         return found
-    values = (*coding.levels(cells.column), coding.OTHER)
-    return DictionaryEntry(found.name, found.meaning, found.kind, found.unit, values)
+    return DictionaryEntry(
+        found.name, found.meaning, found.kind, found.unit, (*coding.levels(column), coding.OTHER)
+    )

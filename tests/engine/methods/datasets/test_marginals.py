@@ -17,6 +17,7 @@ from engine.privacy.promise import Neighbours
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.foreseen import foresee
+from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.noise_source import seeded_noise
@@ -345,6 +346,85 @@ def test_rules_that_cannot_be_kept_are_refused_from_declarations(given, code):
     request = request_for({"columns": ALL_STAYS, "about_rows": 3000, **given}, schema=Schema(STAYS))
     found = [problem.code for problem in method(ID).problems(request)]
     assert found == ([] if code is None else [f"{ID}.{code}"])
+
+
+DEGREE = declared("degree", Kind.CATEGORY, values=("none", "school", "college"))
+DEGREES = replace(
+    DEGREE,
+    hierarchy=Hierarchy(tree={"none": ("1", "low"), "school": ("2", "low"), "college": ("3", "high")}),
+)
+NUMBER = declared("number", Kind.INTEGER, minimum=Fraction(1), maximum=Fraction(9))
+LEVEL = declared("level", Kind.CATEGORY, values=("low", "high"))
+SCHOOL = Schema((*STAYS, DEGREES, NUMBER, LEVEL))
+FOLLOW = [{"column": "number", "follows": "degree"}, {"column": "level", "follows": "degree"}]
+
+
+def test_what_follows_from_another_column_fits_in_every_row_and_costs_nothing():
+    frame = stays()
+    frame["degree"] = np.random.default_rng(4).choice(["none", "school", "college", "x", None], len(frame))
+    frame["number"], frame["level"] = 7, "high"  # whatever the rows hold
+    columns = ["level", "sex", "ward", "total", "degree", "number"]
+    never = [
+        {
+            "one": {"column": "level", "is": "in", "values": ["high"]},
+            "other": {"column": "sex", "is": "in", "values": ["m"]},
+        }
+    ]
+    given = {
+        "columns": columns,
+        "about_rows": 3000,
+        "rows": 3000,
+        "derived": FOLLOW,
+        "sums": [{"total": "total", "parts": ["ward", "number"]}],
+        "never": never,
+    }
+    release = made(frame, given, budget=Budget(Fraction(1)), schema=SCHOOL)
+    found = release.artefacts[0].frame
+    assert list(found) == columns
+    rows = set(zip(found["degree"], found["number"], found["level"], strict=True))
+    all_of_them = {
+        ("none", "1", "low"),
+        ("school", "2", "low"),
+        ("college", "3", "high"),
+        ("other", "", "other"),
+        ("", "", ""),
+    }
+    assert rows == all_of_them
+    assert not ((found["level"] == "high") & (found["sex"] == "m")).any()
+    whole = found[(found["ward"] != "") & (found["number"] != "")].apply(pd.to_numeric, errors="coerce")
+    assert len(whole) and (whole["total"] == whole["ward"] + whole["number"]).all()
+    less = {"columns": ["sex", "ward", "degree"], "about_rows": 3000}
+    costs = [method(ID).cost(request_for(one, schema=SCHOOL)) for one in (given | {"never": []}, less)]
+    assert costs[0] == costs[1]
+    meanings = {one.name: one.meaning.id for one in release.artefacts[0].dictionary}
+    assert meanings["level"] == "datasets.derived" and meanings["degree"] == "datasets.invented"
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"derived": FOLLOW}, None),
+        ({"derived": [*FOLLOW, FOLLOW[0]]}, "derived_twice"),
+        ({"derived": FOLLOW[:1], "sums": [{"total": "number", "parts": ["ward"]}]}, "derived_twice"),
+        ({"derived": [{"column": "degree", "follows": "degree"}]}, "derived_of_computed"),
+        (
+            {"derived": [*FOLLOW, {"column": "degree", "follows": "level"}]},
+            ["derived_of_computed"] * 3,
+        ),
+        ({"derived": [{"column": "sex", "follows": "bmi"}]}, "derived_without_values"),
+        ({"derived": [{"column": "level", "follows": "sex"}]}, "derived_no_step"),
+        ({"derived": [{"column": "sex", "follows": "degree"}]}, "derived_no_step"),
+        ({"derived": FOLLOW, "target": "level"}, "not_released"),
+        ({"columns": ["degree", "sex"], "derived": FOLLOW[:1]}, "not_released"),
+    ],
+)
+def test_what_does_not_follow_is_said_from_declarations(given, code):
+    schema = Schema((*SCHOOL.columns, COLUMNS[2]))
+    names = [column.name for column in schema.columns]
+    request = request_for({"columns": names, "about_rows": 3000, **given}, schema=schema)
+    found = [problem.code for problem in method(ID).problems(request)]
+    wanted = [code] if isinstance(code, str) else code or []
+    assert found == [f"{ID}.{one}" for one in wanted]
 
 
 def test_pairs_of_the_target_come_first():

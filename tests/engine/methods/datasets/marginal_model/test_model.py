@@ -116,6 +116,20 @@ def test_exact_tables_are_reproduced():
         np.testing.assert_allclose(model.table(one.attributes), one.counts, rtol=2e-3)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_tables_of_any_number_of_columns_are_reproduced_together(seed):
+    """One within another, and those that overlap; what the tree says is what its tables say."""
+    chance = np.random.default_rng(seed)
+    sizes = (3, 4, 2, 3, 2)
+    whole = chance.gamma(1, size=sizes) * 100
+    wanted = [(0,), (4,), (0, 1), (0, 1, 2), (1, 2, 3), (0, 2, 3, 4), (3, 4)]
+    found = [measured(whole, one, sizes) for one in wanted]
+    model = Model(sizes, whole.sum())
+    model.fit(found, steps=4000)
+    for one in found:
+        np.testing.assert_allclose(model.table(one.attributes), one.counts, rtol=5e-3)
+
+
 def test_what_was_not_measured_is_independent_given_what_was():
     chance = np.random.default_rng(2)
     whole = chance.gamma(1, size=(2, 3, 2)) * 100

@@ -1,6 +1,8 @@
 """What is paid for is what is drawn, nobody's row moves more, and nothing else steers a step."""
 
+from dataclasses import replace
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 import pytest
@@ -21,6 +23,10 @@ GAUSS, LAPLACE = Fraction(1, 10**6), Fraction(0)
 
 def schedule(delta=GAUSS, epsilon=Fraction(2), moved=1, rows=3000, sizes=SIZES):
     return Schedule(tuple(sizes), epsilon, delta, moved, moved**2, rows)
+
+
+def named(*tables, **options):
+    return replace(schedule(**options), named=tables)
 
 
 def some_rows(seed=1, n=3000):
@@ -206,3 +212,61 @@ def test_a_row_moves_the_halved_score_of_other_pairs_by_one_at_most():
     of_target = np.array([2 in candidate.attributes for candidate in candidates])
     assert np.array_equal(half[0][of_target], whole[0][of_target])
     assert np.array_equal(half[0][~of_target], whole[0][~of_target] // 2)
+
+
+# --- named tables ---------------------------------------------------------------------------------
+
+THREE = ((0, 1), (0, 2, 3), (1, 4))
+
+
+@pytest.mark.parametrize("delta", [GAUSS, LAPLACE])
+@pytest.mark.parametrize("tables", [(), THREE])
+@pytest.mark.parametrize("rows", [40, 10**6])
+def test_single_columns_and_named_tables_cost_the_whole_budget_and_no_more(delta, tables, rows):
+    plan = named(*tables, delta=delta, rows=rows, moved=3)
+    leaves = plan.events.together(Neighbours.ADD_REMOVE)
+    if delta:
+        assert certified_delta(leaves, float(plan.epsilon)) <= float(delta)
+        spent = sum(one.count * float(one.sensitivity / one.scale) ** 2 / 2 for one in leaves)
+        assert 0.999 * plan.budget < spent <= plan.budget
+    else:
+        assert Fraction(999, 1000) * plan.epsilon < sum(leaf.epsilon() for leaf in leaves) <= plan.epsilon
+
+
+@pytest.mark.parametrize("delta", [GAUSS, LAPLACE])
+@pytest.mark.parametrize("n", [0, 1, 3000])
+def test_named_tables_are_measured_once_each_and_nothing_is_chosen(delta, n):
+    plan, noise = named(*THREE, delta=delta), seeded_noise(4)
+    learnt = learn(some_rows()[:, :n], plan, ordered=ORDERED, noise=noise)
+    assert noise.counted == plan.events.drawn()
+    assert [one.attributes for one in learnt.measured] == [(0,), (1,), (2,), (3,), (4,), *THREE]
+    assert not plan.rounds and not any("exponential" in str(draw) for draw in noise.counted)
+
+
+def test_the_noise_of_named_tables_makes_the_sum_of_all_errors_least():
+    """Any other division of the same budget has a larger sum over all cells of the mean error of a cell."""
+    for delta in (GAUSS, LAPLACE):
+        plan, power = named(*THREE, delta=delta), 2 if delta else 1
+        scales = np.array([float(scale) for scale in (*plan.single, *plan.together)])
+        cells = np.array([*SIZES, *(prod(SIZES[one] for one in table) for table in THREE)])
+        costs = scales**-power
+        least = (cells * scales).sum()
+        for seed in range(50):
+            other = costs * np.random.default_rng(seed).uniform(0.7, 1.4, len(costs))
+            other *= costs.sum() / other.sum()
+            assert (cells * other ** (-1 / power)).sum() > least
+
+
+def test_a_relation_of_three_columns_is_kept_where_it_is_named():
+    """The third is the first plus the second, which no two of the three tell anything of."""
+    chance = np.random.default_rng(8)
+    rows = chance.integers(0, 2, (3, 4000))
+    rows[2] = rows[0] ^ rows[1]
+    plan = Schedule((2, 2, 2), Fraction(4), LAPLACE, 1, 1, 4000, named=((0, 1, 2),))
+    noise = seeded_noise(8)
+    learnt = learn(rows, plan, ordered=(0, 0, 0), noise=noise)
+    drawn = rows_of(learnt.model, 4000, noise)
+    assert np.mean(drawn[2] == drawn[0] ^ drawn[1]) > 0.99
+    apart = learn(rows, replace(plan, named=((0, 1), (1, 2), (0, 2))), ordered=(0, 0, 0), noise=noise)
+    drawn = rows_of(apart.model, 4000, noise)
+    assert np.mean(drawn[2] == drawn[0] ^ drawn[1]) < 0.55

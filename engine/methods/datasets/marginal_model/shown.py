@@ -1,0 +1,105 @@
+"""What the noisy tables of a model tell of themselves: how exact they are, and whether the model agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.methods.datasets.marginal_model.agreement import LITTLE, Agreement, agreement
+from engine.methods.datasets.marginal_model.codes import Coded
+from engine.methods.datasets.marginal_model.exactness import combined_deviation
+from engine.methods.datasets.marginal_model.rounds import Learnt
+from engine.methods.datasets.marginal_model.schedule import Schedule
+from engine.methods.shared.column_cells import ColumnCells
+from engine.privacy.accuracy import LAPLACE_WITHIN
+from engine.views import Cell, TableView, Text
+
+MOST_NAMED = 5
+
+
+def measured_views(
+    learnt: Learnt, schedule: Schedule, columns: Sequence[ColumnCells], *, words: str
+) -> tuple[tuple[TableView, ...], Text]:
+    """Return tables of what was measured and how exactly, and a sentence on whether the model agrees.
+
+    Parameters
+    ----------
+    columns
+        Those that are drawn.
+    words
+        Below which the texts stand.
+
+    Notes
+    -----
+    Of released numbers alone.
+    """
+    found = agreement(learnt.model, learnt.measured, is_gaussian=schedule.is_gaussian)
+    names = [cells.column.name for cells in columns]
+    tables = [" × ".join(names[place] for place in one.attributes) for one in learnt.measured]
+    said = [
+        "yes" if agrees else "nearly" if beyond <= LITTLE else "no"
+        for agrees, beyond in zip(found.agrees, found.beyond, strict=True)
+    ]
+    rows = tuple(
+        (
+            _named(columns[one.attributes[0]], words) if len(one.attributes) == 1 else table,
+            one.counts.size,
+            schedule.within(one.deviation),
+            float(f"{per_cell:.2g}"),
+            Text(f"{words}.views.measured.{answer}"),
+        )
+        for table, one, per_cell, answer in zip(tables, learnt.measured, found.per_cell, said, strict=True)
+    )
+    within = schedule.within(schedule.deviation(schedule.code))
+    every = [
+        (Text(f"{words}.views.codes", {"column": cells.column.name}), cells.fine, within, None, None)
+        for cells in columns
+        if isinstance(cells, Coded)
+    ]
+    headings = tuple(
+        Text(f"{words}.views.measured.{name}") for name in ("table", "cells", "within", "distance", "agrees")
+    )
+    note = Text(f"{words}.views.measured.note")
+    measured = TableView(Text(f"{words}.views.measured.title"), headings, (*rows, *every), note)
+    return (measured, _shares(learnt, schedule, columns, words)), _light(found, tables, said, words)
+
+
+def _light(found: Agreement, tables: Sequence[str], said: Sequence[str], words: str) -> Text:
+    """Say whether the model agrees with everything, and if not, with which tables it does least."""
+    worst = "no" if "no" in said else "nearly" if "nearly" in said or not found.agrees_as_a_whole else "yes"
+    rising = sorted(range(len(said)), key=lambda place: -found.beyond[place])
+    off = list(dict.fromkeys(tables[place] for place in rising if said[place] == worst or worst not in said))
+    told = {
+        "tables": "; ".join(off[:MOST_NAMED]),
+        "more": max(0, len(off) - MOST_NAMED),
+        "off": float(f"{100 * max(found.beyond, default=0.0):.2g}"),
+    }
+    more = "_more" if told["more"] and worst != "yes" else ""
+    return Text(f"{words}.notes.agrees_{worst}{more}", told)
+
+
+def _shares(learnt: Learnt, schedule: Schedule, columns: Sequence[ColumnCells], words: str) -> TableView:
+    """Say how exact a share is by the noise of all tables together."""
+    total = learnt.model.total
+    rows: list[tuple[Cell, ...]] = []
+    for place, cells in enumerate(columns):
+        deviation = combined_deviation(learnt.measured, place, cells.size) / total
+        rows.append((_named(cells, words), *_points(deviation)))
+        if isinstance(cells, Coded):
+            name = Text(f"{words}.views.codes", {"column": cells.column.name})
+            deviation = schedule.deviation(schedule.code) / total
+            rows.append((name, *_points(deviation, single=not schedule.is_gaussian)))
+    headings = tuple(Text(f"{words}.views.shares.{name}") for name in ("column", "error", "within"))
+    note = Text(f"{words}.views.shares.note", {"rows": round(total)})
+    return TableView(Text(f"{words}.views.shares.title"), headings, tuple(rows), note)
+
+
+def _named(cells: ColumnCells, words: str) -> str | Text:
+    """Return what the table of a single column is of: of its groups where values are drawn within them."""
+    name = cells.column.name
+    return Text(f"{words}.views.groups", {"column": name}) if isinstance(cells, Coded) else name
+
+
+def _points(deviation: float, *, single: bool = False) -> tuple[float, float]:
+    """Return a deviation of a share and what 95 of 100 lie within, in points; of one draw of Laplace?"""
+    within = (LAPLACE_WITHIN if single else 1.96) * deviation
+    return float(f"{100 * deviation:.2g}"), float(f"{100 * within:.2g}")

@@ -1,0 +1,119 @@
+"""A model that holds is called so in 95 of 100 fits; one that cannot hold or was fitted briefly is not."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from engine.methods.datasets.marginal_model import agreement as module
+from engine.methods.datasets.marginal_model import rounds
+from engine.methods.datasets.marginal_model.agreement import Agreement, agreement, settle
+from engine.methods.datasets.marginal_model.fitting import Measured, Model
+from engine.methods.datasets.marginal_model.possible import start_model
+from engine.methods.datasets.marginal_model.rounds import learn
+from engine.methods.datasets.marginal_model.schedule import Schedule
+from tests.noise_source import seeded_noise
+
+SIZES = (3, 4, 2, 5, 12)
+TABLES = ((0, 1), (1, 2), (0, 2, 3), (3, 4))
+KINDS = {"gaussian": (Fraction(1, 10**6), module.GAUSSIAN), "laplace": (Fraction(0), module.LAPLACE)}
+
+
+def plan_for(kind, epsilon=2, rows=5000, named=TABLES):
+    return Schedule(SIZES, Fraction(epsilon), KINDS[kind][0], 1, 1, rows, named)
+
+
+def dependent_rows(seed=1, n=5000):
+    """Columns along a chain, so that tables of neighbours say everything; some cells are empty."""
+    chance = np.random.default_rng(seed)
+    rows = [chance.integers(0, SIZES[0], n)]
+    for size in SIZES[1:]:
+        step = np.where(chance.random(n) < 0.6, 0, chance.geometric(0.4, n))
+        rows.append((rows[-1] + step) % size)
+    return np.array(rows)
+
+
+def independent_rows(seed=1, n=5000):
+    chance = np.random.default_rng(seed)
+    return np.array([chance.integers(0, size, n) for size in SIZES])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("cells", [(2, 3, 5), (4, 30, 400), (5000,)])
+def test_noise_alone_passes_a_limit_in_few_cases(kind, cells):
+    """The truth itself as a model: at most about 5 of 100 are called off, and not none of them."""
+    noise, repetitions, scale = seeded_noise(1), 4000 if max(cells) < 1000 else 400, Fraction(20)
+    draw = noise.discrete_gaussian if kind == "gaussian" else noise.discrete_laplace
+    deviation = 20.0 if kind == "gaussian" else 20 * np.sqrt(2)
+    asked = scale**2 if kind == "gaussian" else scale
+    sums = [(draw(asked, repetitions * size).reshape(-1, size) / deviation) ** 2 for size in cells]
+    found = [
+        Agreement(row, (0.0,) * len(cells), cells, KINDS[kind][1]).agrees_as_a_whole
+        for row in zip(*(one.sum(axis=1).tolist() for one in sums), strict=True)
+    ]
+    assert 0.003 < 1 - np.mean(found) < 0.065
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("epsilon", ["1/4", 2])
+def test_a_model_that_holds_agrees_in_95_of_100_fits(kind, epsilon, monkeypatch):
+    """Rows of a chain of columns, with named or chosen tables, and rows in which nothing hangs together."""
+    monkeypatch.setattr(rounds, "MODEL_ROWS", 4000)
+    agreed, distances = [], []
+    for seed in range(12):
+        chain = dependent_rows(seed)
+        for rows, named in ((chain, TABLES), (chain, None), (independent_rows(seed), ())):
+            plan = plan_for(kind, epsilon, named=named)
+            learnt = learn(rows, plan, ordered=(0,) * 5, noise=seeded_noise(seed))
+            found = agreement(learnt.model, learnt.measured, is_gaussian=plan.is_gaussian)
+            agreed.append(found.agrees_as_a_whole)
+            distances.append(found.all_per_cell)
+    assert np.mean(agreed) >= 0.95
+    assert max(distances) < 1.2 and np.mean(distances) < 0.8  # it follows a part of the noise
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_relation_that_a_rule_forbids_is_named(kind):
+    """Counted and not to be fitted: a tenth of the people are in a cell that is said to be impossible."""
+    rows = independent_rows()
+    mask = np.zeros((3, 4), dtype=bool)
+    mask[0, 0] = True
+    for seed in range(10):
+        plan = plan_for(kind, 1, named=((0, 1), (2, 3)))
+        noise = seeded_noise(seed)
+        learnt = learn(rows, plan, ordered=(0,) * 5, noise=noise, impossible={(0, 1): mask})
+        found = agreement(learnt.model, learnt.measured, is_gaussian=plan.is_gaussian)
+        assert not found.agrees[5] and found.agrees[2:5] == (True,) * 3 and found.agrees[6]
+        assert not found.agrees_as_a_whole and found.beyond[5] == max(found.beyond) > 0.05
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("steps", [0, 2])
+def test_a_fit_that_ended_too_soon_does_not_agree(kind, steps):
+    plan = plan_for(kind)
+    for seed in range(10):
+        learnt = learn(dependent_rows(seed), plan, ordered=(0,) * 5, noise=seeded_noise(seed))
+        model = start_model(SIZES, learnt.model.total, {})
+        model.fit(learnt.measured, steps=steps)
+        assert not agreement(model, learnt.measured, is_gaussian=plan.is_gaussian).agrees_as_a_whole
+        settle(model, learnt.measured, is_gaussian=plan.is_gaussian, steps=100)
+        assert agreement(model, learnt.measured, is_gaussian=plan.is_gaussian).agrees_as_a_whole
+
+
+def test_a_fit_that_agrees_does_not_go_on():
+    plan = plan_for("laplace", "1/4")
+    learnt = learn(dependent_rows(), plan, ordered=(0,) * 5, noise=seeded_noise(1))
+    before = [share.copy() for share in learnt.model.shares]
+    settle(learnt.model, learnt.measured, is_gaussian=False, steps=100)
+    assert all(np.array_equal(one, other) for one, other in zip(before, learnt.model.shares, strict=True))
+
+
+def test_coarse_tables_are_compared_by_their_groups():
+    model = Model((4,), 100.0)
+    groups = (np.array([0, 0, 1, 1]),)
+    found = agreement(model, [Measured((0,), groups, np.array([53.0, 46.0]), 2.0)], is_gaussian=True)
+    assert found.distances == (pytest.approx((9 + 16) / 4),) and found.cells == (2,)
+    beyond = (3 / 2 + 4 / 2 - 2 * np.sqrt(2 / np.pi)) * 2 / 200
+    assert found.beyond == (pytest.approx(beyond),)
+    assert replace(found, distances=(60.0,)).agrees == (False,)
