@@ -8,6 +8,7 @@ from math import sqrt
 import numpy as np
 
 from engine.methods.budget import budget_problems, required
+from engine.methods.datasets.bayes_network.correlation import CorrelationShares
 from engine.methods.datasets.bayes_network.learning import Network as Learnt
 from engine.methods.datasets.bayes_network.learning import learn
 from engine.methods.datasets.bayes_network.shares import MOST_GROUPS, Shares
@@ -38,13 +39,14 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
-from engine.privacy.accuracy import laplace_accuracy
+from engine.privacy.accuracy import LAPLACE_WITHIN, laplace_accuracy
 from engine.privacy.promise import Promise
 from engine.table.table import Table
 from engine.views import TableView, Text
 
 ID = "datasets.network"
 WORDS = f"methods.{ID}"
+CHOSEN, CORRELATION = "chosen", "correlation"
 MOST_CELLS = 5_000
 MOST_ROWS = 10_000_000
 MOST_TIMES = 10
@@ -60,6 +62,11 @@ class Network(Method):
     those before it are chosen by the exponential mechanism; every column is counted together with its
     parents, with noise, and rows are drawn parents first. J. Zhang et al., PrivBayes (2017), with a score in
     whole rows whose sensitivity is below 2 whatever the number of rows is.
+
+    Or parents follow from noisy entropies of columns and pairs, as those that are correlated with a column
+    and little with each other: V. Bindschaedler, "Privacy-preserving seedbased data synthesis" (2018),
+    section 6.2, in a corrected form (`bayes_network.entropies`), and less exact than choices (measured:
+    tests/published/invented_rows.md).
 
     Faster and coarser than `engine.methods.datasets.marginals`, and no δ is spent. What two columns have to
     do with each other that are no parents of each other is not in the table, except through those between.
@@ -85,6 +92,7 @@ class Network(Method):
             needs_domain=True,
         ),
         Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
+        Parameter("structure", ParameterKind.CHOICE, default=CHOSEN, choices=(CHOSEN, CORRELATION)),
         BINS,
         OWN_EDGES,
         Parameter("rows", ParameterKind.INTEGER, optional=True, minimum=1, maximum=MOST_ROWS),
@@ -110,7 +118,10 @@ class Network(Method):
     def shares(self, request: Request) -> Shares:
         """Return which noise everything gets."""
         sizes = tuple(one.size for one in self.cells(request))
-        return Shares(sizes, required(request).epsilon, request.units_moved)
+        epsilon, moved = required(request).epsilon, request.units_moved
+        if request.values["structure"] == CORRELATION:
+            return CorrelationShares(sizes, epsilon, moved, request.values["about_rows"])
+        return Shares(sizes, epsilon, moved)
 
     def cost(self, request: Request) -> Promise:
         return promise(request, self.shares(request).event, kind="pure_dp")
@@ -173,7 +184,7 @@ def _off(shares: Shares, rows: int) -> tuple[float, float]:
 
 def _parents_view(learnt: Learnt, names: tuple[str, ...], shares: Shares) -> TableView:
     """Say what was counted together and how exactly: of released numbers alone."""
-    within = round(1.96 * shares.deviation, 1)
+    within = round(LAPLACE_WITHIN * shares.deviation, 1)
     rows = tuple(
         (names[node.column], ", ".join(names[parent] for parent in node.parents), found.size, within)
         for node, found in zip(learnt.nodes, learnt.shares, strict=True)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from engine.methods.datasets.seeds.learning import KINDS, NOBODY, PAIRS, Learning
 from engine.methods.datasets.seeds.method import (
     BINNED,
     FIRST,
+    LOT,
     MODEL_SHARE,
     RATIO,
+    TESTS,
     WEIGHTED,
     SeedMethod,
     drawn_anew,
@@ -40,11 +43,16 @@ class Seedbased(SeedMethod):
     It has to be well below the number of seeds: a few thousand people are enough for tens of rows at ε = 1.
     A row that does not pass is replaced by another try, which nobody sees; see `SeededRows` for its price.
 
-    Of the tests of the thesis one is here. A sharp threshold (privacy test 4.1) bounds no loss: the last
-    person of a crowd decides whether a row leaves. A threshold with Laplace or geometric noise (tests 4.2 and
-    3.2) has the same bound on the ratio as the lot between floor and threshold that is used here, but lets a
-    row below the floor pass now and then, and stops one above the threshold: more δ and less use for the
-    same ε. Rows are composed in the best way that there is; sequential and advanced composition are shown.
+    Of the models of the thesis, columns drawn anew from a network, from pairs, by themselves or evenly,
+    copies (none is drawn, example 3.1) and mixtures with the model alone (example 3.6) are choices. The one
+    that keeps how many ones a seed has (example 3.2) is for bits, and takes part in tests alone.
+
+    How crowds near the threshold pass: by a lot between a floor and the threshold, or against a threshold
+    with Laplace noise (test 4.2) or geometric noise (test 3.2). All three have the same bound for the same
+    ε₀, t and chance at t; the lot lets every crowd from t on through at least as often, and none below it. A
+    sharp threshold (test 4.1) bounds no loss, as the last person of a crowd decides whether a row leaves:
+    how often it would have been passed is told inside. Rows are composed in the best way that there is;
+    sequential and advanced composition are shown.
     """
 
     id = ID
@@ -60,8 +68,12 @@ class Seedbased(SeedMethod):
         replace(MODEL_SHARE, when=("model", tuple(kind for kind in KINDS if kind != NOBODY))),
         Parameter("fewest_drawn", ParameterKind.INTEGER, optional=True, minimum=0, maximum=100),
         Parameter("most_drawn", ParameterKind.INTEGER, optional=True, minimum=0, maximum=100),
+        Parameter(
+            "anew_share", ParameterKind.NUMBER, default=0, minimum=Fraction(0), maximum=Fraction(19, 20)
+        ),
         Parameter("crowd", ParameterKind.CHOICE, default=WEIGHTED, choices=(WEIGHTED, BINNED)),
         replace(RATIO, when=("crowd", (BINNED,))),
+        Parameter("test", ParameterKind.CHOICE, default=LOT, choices=tuple(TESTS)),
         BINS,
         OWN_EDGES,
     )
@@ -82,7 +94,10 @@ class Seedbased(SeedMethod):
             tuple(one.ordered for one in cells),
             *level_of(request),
             model_rows(request),
+            Fraction(request.values["anew_share"]),
         )
 
     def note(self, request: Request) -> Text:
+        if drawn_anew(request)[1] == 0 and not request.values["anew_share"]:
+            return Text(f"{WORDS}.notes.copies")
         return Text(f"{WORDS}.notes.model_{request.values['model']}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine import arrays
+from engine.methods.datasets.bayes_network.correlation import CorrelationShares, by_correlation
 from engine.methods.datasets.bayes_network.shares import MOST_GROUPS, Shares
 from engine.methods.datasets.bayes_network.structure import Node, Rows, structure
 from engine.methods.datasets.marginal_model.coarse import groups
@@ -86,7 +87,10 @@ def learn(
         return Network((Node(0, ()),), (own[0][None, :],), coarse, total)
     taken = np.array([group[cells] for group, cells in zip(coarse, codes, strict=True)])
     rows = Rows(codes, taken, sizes, tuple(int(group.max()) + 1 for group in coarse))
-    nodes = structure(rows, shares, total=total, noise=noise, progress=progress)
+    if isinstance(shares, CorrelationShares):
+        nodes = by_correlation(rows, shares, total=total, noise=noise)
+    else:
+        nodes = structure(rows, shares, total=total, noise=noise, progress=progress)
     tables = [rows.table(node) for node in nodes]
     released = shares.tables.release(np.concatenate([table.ravel() for table in tables]), noise)
     parts = np.split(released, np.cumsum([table.size for table in tables])[:-1])

@@ -47,6 +47,11 @@ class Shares:
         return len(self.sizes) - 1
 
     @property
+    def structure_share(self) -> Fraction:
+        """Which share of the budget says what the parents are."""
+        return STRUCTURE
+
+    @property
     def most_parents(self) -> int:
         """How many parents a column may have."""
         return 3 if len(self.sizes) <= MANY_COLUMNS else 2
@@ -60,13 +65,13 @@ class Shares:
     @cached_property
     def tables(self) -> LaplaceCounts:
         """The noise of the tables of all columns with their parents together."""
-        share = 1 - SINGLE - STRUCTURE
+        share = 1 - SINGLE - self.structure_share
         return LaplaceCounts(len(self.sizes) * self.moved, share * self.epsilon)
 
     @cached_property
     def rate(self) -> Fraction:
         """Of every choice: P ∝ exp(rate · score)."""
-        return STRUCTURE * self.epsilon / (self.choices * 2 * SCORE_MOVES * self.moved)
+        return self.structure_share * self.epsilon / (self.choices * 2 * SCORE_MOVES * self.moved)
 
     @property
     def deviation(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine import arrays
+from engine.methods.datasets.bayes_network.correlation import CorrelationShares
 from engine.methods.datasets.bayes_network.learning import Network
 from engine.methods.datasets.bayes_network.learning import learn as network_of
 from engine.methods.datasets.bayes_network.shares import Shares
@@ -27,8 +28,9 @@ from engine.progress import SILENT, Progress
 Codes = arrays.Integers
 Floats = arrays.Floats
 
-PAIRS, NETWORK, COLUMNS, NOBODY = "pairs", "network", "columns", "nobody"
-KINDS = (PAIRS, NETWORK, COLUMNS, NOBODY)
+PAIRS, NETWORK, CORRELATION, COLUMNS, NOBODY = "pairs", "network", "correlation", "columns", "nobody"
+KINDS = (PAIRS, NETWORK, CORRELATION, COLUMNS, NOBODY)
+NETWORKS = (NETWORK, CORRELATION)
 
 
 @dataclass(frozen=True)
@@ -38,14 +40,17 @@ class Learning:
     Parameters
     ----------
     kind
-        One of `KINDS`: noisy tables of pairs, a noisy network, noisy columns that have nothing to do with
-        each other, or every declared cell equally likely.
+        One of `KINDS`: noisy tables of pairs, a noisy network, one whose parents follow from noisy
+        correlations, noisy columns that have nothing to do with each other, or every declared cell equally
+        likely.
     sizes, ordered
         Cells of every column, and how many of the first of them have an order.
     epsilon, delta
         What it may cost; only the noise of pairs spends δ.
     about_rows
         Roughly how many rows it is learnt from.
+    anew
+        How often rows are drawn from the model alone, whatever their seed is.
     """
 
     kind: str
@@ -54,6 +59,7 @@ class Learning:
     epsilon: Fraction
     delta: Fraction
     about_rows: int
+    anew: Fraction = Fraction(0)
 
     @property
     def schedule(self) -> Schedule:
@@ -63,6 +69,8 @@ class Learning:
     @property
     def network(self) -> Shares:
         """Which noise a network gets."""
+        if self.kind == CORRELATION:
+            return CorrelationShares(self.sizes, self.epsilon, 1, self.about_rows)
         return Shares(self.sizes, self.epsilon, 1)
 
     @property
@@ -75,7 +83,7 @@ class Learning:
         """What learning costs; None where it reads nobody."""
         if self.kind == NOBODY:
             return None
-        if self.kind == NETWORK:
+        if self.kind in NETWORKS:
             return self.network.event
         return self.schedule.events if self.kind == PAIRS else self.counts.event
 
@@ -86,16 +94,19 @@ class Learning:
             return 0.0
         if self.kind == PAIRS:
             return self.schedule.deviation(max(self.schedule.single))
-        if self.kind == NETWORK:
+        if self.kind in NETWORKS:
             return self.network.deviation
         return sqrt(2) * float(self.counts.scale)
 
     def learnt(self, codes: Codes, noise: Noise, *, progress: Progress = SILENT) -> Learnt:
         """Return the model of rows, shape (columns, n)."""
+        return replace(self._learnt(codes, noise, progress), anew=self.anew)
+
+    def _learnt(self, codes: Codes, noise: Noise, progress: Progress) -> Learnt:
         if self.kind == PAIRS:
             found = learn(codes, self.schedule, ordered=self.ordered, noise=noise, progress=progress)
             return _of_tree(found.model)
-        if self.kind == NETWORK:
+        if self.kind in NETWORKS:
             network = network_of(codes, self.network, ordered=self.ordered, noise=noise, progress=progress)
             return _of_network(network)
         if self.kind == NOBODY:
@@ -111,10 +122,11 @@ class Learnt:
 
     order: tuple[int, ...]
     conditionals: tuple[Conditional, ...]
+    anew: Fraction = Fraction(0)
 
     def model(self, *, fewest: int, most: int) -> ColumnModel:
         """Return the model that draws so many of the last columns anew."""
-        return ColumnModel(self.conditionals, fewest, most)
+        return ColumnModel(self.conditionals, fewest, most, self.anew)
 
 
 def _separate(counts: Sequence[npt.NDArray]) -> Learnt:

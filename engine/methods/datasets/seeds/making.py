@@ -26,7 +26,8 @@ MOST_LEVELS = 200
 class Made:
     """Rows that passed, shape (rows, columns), and what nobody outside may know.
 
-    ``tried`` rows were made from seeds, of which ``unsure`` would not have passed surely from every seed;
+    ``tried`` rows were made from seeds, of which ``unsure`` would not have passed as good as surely from
+    every seed, and ``sharp`` have a crowd of at least the threshold (privacy test 4.1, which bounds no loss);
     ``alone`` of those that leave are from the model alone; ``untested`` are the first that were made from
     seeds, as many as leave, whether they passed or not.
     """
@@ -34,6 +35,7 @@ class Made:
     rows: Codes
     tried: int
     unsure: int
+    sharp: int
     alone: int
     untested: Codes
 
@@ -62,7 +64,7 @@ def made(
     crowds, batch = model.crowds(seeds), model.batch(seeds)
     kept: list[Codes] = []
     before: list[Codes] = []
-    missing, tried, unsure, alone = test.count, 0, 0, 0
+    missing, tried, unsure, sharp, alone = test.count, 0, 0, 0, 0
     while missing:
         progress.step(1 - missing / test.count, "synthesis.seeds")
         n = min(batch, max(SMALLEST_BATCH, 2 * missing))
@@ -75,9 +77,11 @@ def made(
         passing = np.ones(n, dtype=bool)
         if len(from_seed):
             crowd = crowds(rows[from_seed], of)
-            passing[from_seed] = passes(score(crowd, test), test, noise)
+            scores = score(crowd, test)
+            passing[from_seed] = passes(scores, test, noise)
+            sharp += int((scores >= test.threshold).sum())
             if crowd.logs.shape[1] <= MOST_LEVELS:
-                unsure += int((smallest_crowd(crowd, test) < test.threshold).sum())
+                unsure += int((smallest_crowd(crowd, test) < test.nearly_sure).sum())
             else:  # as many levels as seeds: it would take longer than the test
                 unsure += len(from_seed)
         places = np.flatnonzero(passing)[:missing]
@@ -86,7 +90,7 @@ def made(
         alone += int((source[places] < 0).sum())
         missing -= len(places)
         tried += len(from_seed)
-    return Made(np.concatenate(kept), tried, unsure, alone, np.concatenate(before))
+    return Made(np.concatenate(kept), tried, unsure, sharp, alone, np.concatenate(before))
 
 
 def score(crowd: Crowd, test: SeededRows) -> Codes:
@@ -95,17 +99,8 @@ def score(crowd: Crowd, test: SeededRows) -> Codes:
 
 
 def passes(scores: Codes, test: SeededRows, noise: Noise) -> npt.NDArray[np.bool_]:
-    """Draw which rows pass: surely from the threshold on, never below the least crowd."""
-    short = np.maximum(test.threshold - scores, 0)
-    lot = noise.bernoulli_exp_minus_each(short * test.rate.numerator, test.rate.denominator)
-    return np.asarray(lot & (scores >= test.least))
-
-
-def pass_probability(size: int, test: SeededRows) -> float:
-    """Return how likely a crowd of some size passes."""
-    if size < test.least:
-        return 0.0
-    return float(np.exp(-float(test.rate) * max(test.threshold - size, 0)))
+    """Draw which rows pass, by the sizes of their crowds."""
+    return test.passed(scores, noise)
 
 
 def _sources(seeds: int, test: SeededRows, n: int, noise: Noise) -> Codes:

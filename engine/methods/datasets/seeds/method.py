@@ -43,7 +43,7 @@ from engine.methods.shared.column_cells import (
 from engine.methods.shared.promise import cap_notes, promise
 from engine.numbers import brief
 from engine.privacy.events import Event, Parallel
-from engine.privacy.mechanisms import SeededRows
+from engine.privacy.mechanisms import GeometricThreshold, LaplaceThreshold, SeededRows
 from engine.privacy.promise import Promise
 from engine.table.table import Table
 from engine.views import Cell, TableView, Text
@@ -51,6 +51,12 @@ from engine.views import Cell, TableView, Text
 ID = "datasets.seedbased"
 WORDS = f"methods.{ID}"
 WEIGHTED, BINNED = "weighted", "bins"
+LOT, LAPLACE, GEOMETRIC = "lot", "laplace", "geometric"
+TESTS: dict[str, type[SeededRows]] = {
+    LOT: SeededRows,
+    LAPLACE: LaplaceThreshold,
+    GEOMETRIC: GeometricThreshold,
+}
 MOST_CELLS = 5_000
 SURE = Fraction(9, 10)
 """The crowd may need so much of the seeds that are expected; the lot may give fewer."""
@@ -127,7 +133,7 @@ class SeedMethod(Method):
         test = _test(request)
         learnt = self.learning(request).event
         events: Event = test if learnt is None else Parallel((test, learnt))
-        if _ratio(request) == 1:
+        if _ratio(request) == 1 or _kind(request) is not SeededRows:  # no crowd is certain
             return promise(request, events, kind="approximate_dp", further=("parts_by_lot",))
         found = promise(request, events, kind="plausible_deniability", further=("parts_by_lot",))
         return replace(found, terms={"k": test.least, "gamma": test.ratio})
@@ -172,7 +178,7 @@ class SeedMethod(Method):
         order = np.argsort(learnt.order)
         artefact = invented_table(columns, model.finished(found.rows).T[order], context.noise)
         untested = invented_rows(columns, model.finished(found.untested).T[order], context.noise)
-        inside = replace(_inside(found, codes, apart), untested=untested)
+        inside = replace(_inside(found, test, codes, apart), untested=untested)
         return Release((artefact,), self.cost(request), (_plan_view(test, request),), inside=inside)
 
 
@@ -209,6 +215,11 @@ def _ratio(request: Request) -> Fraction:
     return Fraction(1) if ratio is None or request.values.get("crowd") == WEIGHTED else Fraction(ratio)
 
 
+def _kind(request: Request) -> type[SeededRows]:
+    """Return how crowds near the threshold pass."""
+    return TESTS[request.values.get("test") or LOT]
+
+
 def _test(request: Request) -> SeededRows:
     """Return the test of a request that has been checked."""
     found = _planned(request)
@@ -218,7 +229,13 @@ def _test(request: Request) -> SeededRows:
 
 def _planned(request: Request) -> SeededRows | None:
     budget = required(request)
-    return planned(request.values["rows"], epsilon=budget.epsilon, delta=budget.delta, ratio=_ratio(request))
+    return planned(
+        request.values["rows"],
+        epsilon=budget.epsilon,
+        delta=budget.delta,
+        ratio=_ratio(request),
+        kind=_kind(request),
+    )
 
 
 def _seeds(request: Request) -> int:
@@ -231,9 +248,9 @@ def _crowd_problems(request: Request) -> list[Problem]:
     test, seeds, budget, rows = _planned(request), _seeds(request), required(request), request.values["rows"]
     if test is not None and test.threshold <= seeds:
         return []
-    limits = {"delta": budget.delta, "ratio": _ratio(request)}
-    most = most_rows(seeds, epsilon=budget.epsilon, **limits)
-    level = level_needed(rows, seeds, **limits)
+    ratio, kind = _ratio(request), _kind(request)
+    most = most_rows(seeds, epsilon=budget.epsilon, delta=budget.delta, ratio=ratio, kind=kind)
+    level = level_needed(rows, seeds, delta=budget.delta, ratio=ratio, kind=kind)
     told = {"rows": rows, "seeds": seeds, "most": most, "epsilon": "" if level is None else float(level)}
     return [Problem(f"{ID}.{'crowd' if most and level is not None else 'no_crowd'}", told, "rows")]
 
@@ -244,6 +261,7 @@ def _plan_view(test: SeededRows, request: Request) -> TableView:
     table = {"epsilon": float(budget.epsilon), "delta": float(budget.delta), "rows": test.count}
     each = {"epsilon": float(level), "delta": float(f"{float(failure):.2g}")}
     others = by_other_ways(test) if test.count > 1 else {}
+    form = "" if _kind(request) is SeededRows else "_noisy"
     rows: tuple[tuple[str, Cell], ...] = (
         ("table", Text(f"{WORDS}.views.plan.level", table)),
         ("each", Text(f"{WORDS}.views.plan.level", each)),
@@ -253,32 +271,34 @@ def _plan_view(test: SeededRows, request: Request) -> TableView:
             if isfinite(epsilon)
         ),
         ("expected", _seeds(request)),
-        ("threshold", test.threshold),
-        ("least", test.least),
-        ("blur", brief(float(test.rate))),
+        (f"threshold{form}", test.threshold),
+        (f"least{form}", test.least),
+        (f"blur{form}", brief(float(test.rate))),
         ("alone", Text(f"{WORDS}.views.plan.in_twenty")),
     )
     return TableView(
         Text(f"{WORDS}.views.plan.title"),
         (Text(f"{WORDS}.views.plan.what"), Text(f"{WORDS}.views.plan.value")),
         tuple((Text(f"{WORDS}.views.plan.{name}"), value) for name, value in rows),
-        Text(f"{WORDS}.views.plan.note"),
+        Text(f"{WORDS}.views.plan.note{form}"),
     )
 
 
-def _filtered(found: Made) -> float:
+def _filtered(found: Made, test: SeededRows) -> float:
     """Return how far rows from seeds may lie from what they would be without a test."""
-    return distance_at_most(small=upper_edge(found.unsure, found.tried), passing=1.0)
+    small, passing = upper_edge(found.unsure, found.tried), test.chance(test.nearly_sure)
+    return distance_at_most(small=small, passing=passing)
 
 
-def _inside(found: Made, codes: np.ndarray, apart: np.ndarray) -> Inside:
+def _inside(found: Made, test: SeededRows, codes: np.ndarray, apart: np.ndarray) -> Inside:
     """Say to the custodian alone how often the test was passed: outside it would tell of the rows."""
     figures = {
         "seeds": int((~apart).sum()),
         "model_rows": int(apart.sum()),
         "tried": found.tried,
+        "sharp": found.sharp,
         "from_model_alone": found.alone,
-        "filtered": round(_filtered(found), 4),
+        "filtered": round(_filtered(found, test), 4),
     }
     rows = tuple((Text(f"{WORDS}.views.inside.{name}"), value) for name, value in figures.items())
     headings = (Text(f"{WORDS}.views.plan.what"), Text(f"{WORDS}.views.plan.value"))

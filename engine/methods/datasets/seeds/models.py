@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from engine import arrays
 from engine.methods.datasets.seeds.crowds import Crowd
@@ -15,6 +18,7 @@ from engine.privacy.noise import Noise
 
 Codes = arrays.Integers
 Floats = arrays.Floats
+Truths = npt.NDArray[np.bool_]
 
 GRID = 2**30
 """Shares are whole parts of it, so that what is drawn has exactly the likelihood that is computed."""
@@ -104,18 +108,23 @@ class ColumnModel(SeedModel):
         One for each column, in the order in which they are drawn.
     fewest, most
         How many of the last columns are drawn anew: a number ω between them, each equally likely.
+    anew
+        With this probability all columns are drawn anew instead, below 1.
 
     Notes
     -----
     A row y has from a seed d, with which it agrees in its first L columns of m, the likelihood
     Σ over ω >= m − L of Q_ω(y), over the number of possible ω: it depends on d through L alone. Q_ω is the
     product of the shares of the last ω cells given those before. Bindschaedler (2018), equation 6.13, with
-    the likelihood that it leaves implicit. ω = 0 copies the seed, ω = m has no seed.
+    the likelihood that it leaves implicit. ω = 0 copies the seed (example 3.1), ω = m has no seed (example
+    3.3 where every cell is equally likely). With ``anew`` = 1 − b the likelihood is b times that, and (1 − b)
+    Q_m, so that everybody could have led to every row (example 3.6).
     """
 
     conditionals: tuple[Conditional, ...]
     fewest: int
     most: int
+    anew: Fraction = Fraction(0)
 
     @property
     def columns(self) -> int:
@@ -124,6 +133,8 @@ class ColumnModel(SeedModel):
 
     def made(self, seeds: Codes, noise: Noise) -> Codes:
         redrawn = self.fewest + noise.uniform_below(self.most - self.fewest + 1, len(seeds))
+        if self.anew:
+            redrawn = np.where(noise.bernoulli(self.anew, len(seeds)), self.columns, redrawn)
         return self._drawn(seeds, redrawn, noise)
 
     def alone(self, n: int, noise: Noise) -> Codes:
@@ -153,15 +164,33 @@ class ColumnModel(SeedModel):
             agree = prefixes.counts(rows, first=kept, last=self.columns - self.fewest)
             exactly = agree - np.append(agree[:, 1:], np.zeros((len(rows), 1), dtype=np.int64), axis=1)
             length = np.cumprod(rows == of, axis=1).sum(axis=1)
-            return Crowd(exactly, self._logs(rows), np.clip(length - kept, 0, self.most - self.fewest))
+            own = np.clip(length - kept, 0, self.most - self.fewest)
+            found = Crowd(exactly, self._logs(rows), own)
+            if not self.anew:
+                return found
+            fewer = np.array(len(seeds) - agree[:, 0])  # who agree in fewer columns than are kept
+            return self._mixed(found, rows, fewer, length < kept)
 
         return crowd
 
+    def _mixed(self, crowd: Crowd, rows: Codes, fewer: Codes, is_among: Truths) -> Crowd:
+        """Return the crowd where everybody may lead to every row: one level more, below the others."""
+        logs = np.insert(crowd.logs, 0, -np.inf, axis=1)
+        by_model = self._shares(rows, 0).sum(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            logs = np.logaddexp(logs + math.log(1 - self.anew), by_model + math.log(self.anew))
+        return Crowd(np.insert(crowd.counts, 0, fewer, axis=1), logs, np.where(is_among, 0, crowd.own + 1))
+
+    def _shares(self, rows: Codes, first: int) -> Floats:
+        """Return the logarithms of the shares of the cells from a column on, and 0 for those before."""
+        each = np.zeros((len(rows), self.columns))
+        for place in range(first, self.columns):
+            each[:, place] = self.conditionals[place].logs[self._combination(rows, place), rows[:, place]]
+        return each
+
     def _logs(self, rows: Codes) -> Floats:
         """Return ln Σ_{ω >= m − L} Q_ω for L from m − most to m − fewest, less ln of how many ω there are."""
-        each = np.zeros((len(rows), self.columns))
-        for place in range(self.columns - self.most, self.columns):
-            each[:, place] = self.conditionals[place].logs[self._combination(rows, place), rows[:, place]]
+        each = self._shares(rows, self.columns - self.most)
         after = np.append(np.cumsum(each[:, ::-1], axis=1)[:, ::-1], np.zeros((len(rows), 1)), axis=1)
         products = after[:, self.columns - self.most : self.columns - self.fewest + 1]  # ω falls along it
         highest = products.max(axis=1, keepdims=True)

@@ -17,7 +17,9 @@ _DIGITS = 20  # binary, of the rate: its multiples stay exact integers
 _DOWN = 1 - 1e-8
 
 
-def planned(rows: int, *, epsilon: Fraction, delta: Fraction, ratio: Fraction) -> SeededRows | None:
+def planned(
+    rows: int, *, epsilon: Fraction, delta: Fraction, ratio: Fraction, kind: type[SeededRows] = SeededRows
+) -> SeededRows | None:
     """Return the test with the lowest threshold under which all rows together have (ε, δ).
 
     Parameters
@@ -28,6 +30,8 @@ def planned(rows: int, *, epsilon: Fraction, delta: Fraction, ratio: Fraction) -
         Of the whole table; δ above 0.
     ratio
         r of the crowd of bins; 1 for the weighted crowd.
+    kind
+        How crowds near the threshold pass.
 
     Returns
     -------
@@ -38,7 +42,8 @@ def planned(rows: int, *, epsilon: Fraction, delta: Fraction, ratio: Fraction) -
     -----
     Half of δ goes to the composition, half to the rows. With x the level and Λ = ln 1/δ₁ of one row, the
     threshold k(t) = t + Λ / (x − ln(1 + r/t)) is lowest near t = (r + √(Λ r)) / x; the neighbourhood is
-    searched. Bindschaedler (2018), section 4.3, which fixes k = 2t.
+    searched. Noise on the threshold lowers it by what `SeededRows.lower` says, over ε₀. Bindschaedler (2018),
+    section 4.3, which fixes k = 2t.
 
     Examples
     --------
@@ -61,8 +66,8 @@ def planned(rows: int, *, epsilon: Fraction, delta: Fraction, ratio: Fraction) -
         return None
     best = int(np.argmin(np.ceil(least + goal / left)))
     rate = _rounded_down(float(left[best]))
-    threshold = int(least[best]) + math.ceil(goal / float(rate))
-    return SeededRows(threshold, int(least[best]), rate, Fraction(ratio), ALONE, slack, count=rows)
+    threshold = int(least[best]) + math.ceil((goal - kind.lower(float(rate))) / float(rate))
+    return kind(threshold, int(least[best]), rate, Fraction(ratio), ALONE, slack, count=rows)
 
 
 def by_other_ways(test: SeededRows) -> dict[str, float]:
@@ -88,11 +93,13 @@ def by_other_ways(test: SeededRows) -> dict[str, float]:
     return {"added": rows * each, "advanced": advanced}
 
 
-def most_rows(seeds: int, *, epsilon: Fraction, delta: Fraction, ratio: Fraction) -> int:
+def most_rows(
+    seeds: int, *, epsilon: Fraction, delta: Fraction, ratio: Fraction, kind: type[SeededRows] = SeededRows
+) -> int:
     """Return how many rows some number of seeds is enough for; 0 where not even for one."""
 
     def enough(rows: int) -> bool:
-        found = planned(rows, epsilon=epsilon, delta=delta, ratio=ratio)
+        found = planned(rows, epsilon=epsilon, delta=delta, ratio=ratio, kind=kind)
         return found is not None and found.threshold <= seeds
 
     low, high = 0, 1
@@ -105,11 +112,13 @@ def most_rows(seeds: int, *, epsilon: Fraction, delta: Fraction, ratio: Fraction
     return low
 
 
-def level_needed(rows: int, seeds: int, *, delta: Fraction, ratio: Fraction) -> Fraction | None:
+def level_needed(
+    rows: int, seeds: int, *, delta: Fraction, ratio: Fraction, kind: type[SeededRows] = SeededRows
+) -> Fraction | None:
     """Return about the smallest ε under which some number of seeds is enough; None above 1,000."""
 
     def enough(epsilon: Fraction) -> bool:
-        found = planned(rows, epsilon=epsilon, delta=delta, ratio=ratio)
+        found = planned(rows, epsilon=epsilon, delta=delta, ratio=ratio, kind=kind)
         return found is not None and found.threshold <= seeds
 
     low, high = Fraction(1, 1000), Fraction(1000)

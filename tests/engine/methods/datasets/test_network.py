@@ -35,8 +35,12 @@ def made(frame, given=None, **options):
     return release
 
 
-def test_values_are_declared_and_what_belongs_together_stays_together():
-    release = made(some_rows(2000), budget=Budget(Fraction(10)))
+STRUCTURES = pytest.mark.parametrize("structure", ["chosen", "correlation"])
+
+
+@STRUCTURES
+def test_values_are_declared_and_what_belongs_together_stays_together(structure):
+    release = made(some_rows(2000), {"structure": structure}, budget=Budget(Fraction(10)))
     frame = release.artefacts[0].frame
     assert set(frame["sex"]) <= {"f", "m", "other", ""} and set(frame["ward"]) <= {"a", "b", "c", "other", ""}
     assert pd.to_numeric(frame["age"][frame["age"] != ""]).between(0, 99).all()
@@ -45,8 +49,9 @@ def test_values_are_declared_and_what_belongs_together_stays_together():
     assert {row[0] for row in view.rows} == set(ALL)
 
 
+@STRUCTURES
 @pytest.mark.parametrize("n", [0, 1, 7])
-def test_whatever_the_rows_hold_a_table_comes_out(n):
+def test_whatever_the_rows_hold_a_table_comes_out(n, structure):
     frame = pd.DataFrame(
         {
             "sex": pd.Series(["x", "", None, "f", "1", "F ", "nan"][:n], dtype="object"),
@@ -55,7 +60,7 @@ def test_whatever_the_rows_hold_a_table_comes_out(n):
             "bmi": pd.Series(HARD[:n][::-1], dtype=float),
         }
     )
-    assert 1 <= len(made(frame).artefacts[0].frame) <= 20_000
+    assert 1 <= len(made(frame, {"structure": structure}).artefacts[0].frame) <= 20_000
 
 
 def test_the_number_of_rows_is_not_the_true_one_unless_declared():
@@ -69,10 +74,12 @@ def test_noise_alone_makes_no_millions_of_rows():
     assert len(made(some_rows(20), given, budget=Budget(Fraction(1, 10**6))).artefacts[0].frame) <= 200
 
 
+@STRUCTURES
 @pytest.mark.parametrize("relation", Neighbours)
-def test_people_with_several_rows_and_both_relations_are_paid_for(relation):
+def test_people_with_several_rows_and_both_relations_are_paid_for(relation, structure):
     schema = Schema((Column("pid", Role.PERSON_KEY), *COLUMNS), rows_per_person=3)
-    request = request_for(budget=Budget(Fraction(3), Fraction(0), relation), schema=schema)
+    given = {"structure": structure}
+    request = request_for(given, budget=Budget(Fraction(3), Fraction(0), relation), schema=schema)
     assert not method(ID).problems(request)
     assert method(ID).shares(request).moved == (6 if relation is Neighbours.REPLACE_ONE else 3)
     assert method(ID).cost(request).loss.events.epsilon() == 3
@@ -131,13 +138,15 @@ class Replayed:
         monkeypatch.setattr(self.noise, "exponential_choice", lambda scores, rate: scores.size // 2)
 
 
-def test_nothing_but_paid_numbers_steers_what_leaves(monkeypatch):
+@STRUCTURES
+def test_nothing_but_paid_numbers_steers_what_leaves(monkeypatch, structure):
     """Neither cells nor parents nor the number of rows come from the table on another way."""
     odd = pd.DataFrame({"sex": ["x", None], "ward": ["z", ""], "age": [1e9, np.nan], "bmi": [-5.0, np.inf]})
     found = []
     for frame in (some_rows(300), some_rows(299), pd.concat([some_rows(300), odd]), odd, odd[:0]):
         noise = Replayed(monkeypatch).noise
-        release = method(ID).run({"people": Table(frame)}, request_for(), Context(noise, None, Path()))
+        request = request_for({"structure": structure})
+        release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
         found.append((release.artefacts[0].frame.to_csv(), release.views))
     assert all(one == found[0] for one in found[1:])
 

@@ -11,8 +11,15 @@ from engine import texts
 from engine.methods.catalogue import method
 from engine.methods.protocol import Budget, Context
 from engine.privacy.accounting import total
+from engine.privacy.event_json import event_from_json, event_to_json
 from engine.privacy.events import Parallel
-from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, SeededRows
+from engine.privacy.mechanisms import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    GeometricThreshold,
+    LaplaceThreshold,
+    SeededRows,
+)
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -63,10 +70,13 @@ def made(frame, given=None, **options):
     return release
 
 
-@pytest.mark.parametrize("model", ["pairs", "network", "columns", "nobody"])
-@pytest.mark.parametrize("crowd", ["weighted", "bins"])
-def test_as_many_rows_of_declared_cells_as_planned(model, crowd):
-    release = made(some_rows(), {"model": model, "crowd": crowd})
+@pytest.mark.parametrize("model", ["pairs", "network", "correlation", "columns", "nobody"])
+@pytest.mark.parametrize(
+    ("crowd", "test"),
+    [("weighted", "lot"), ("bins", "lot"), ("weighted", "geometric"), ("bins", "laplace")],
+)
+def test_as_many_rows_of_declared_cells_as_planned(model, crowd, test):
+    release = made(some_rows(), {"model": model, "crowd": crowd, "test": test})
     frame = release.artefacts[0].frame
     assert len(frame) == 50 and list(frame) == ALL
     assert set(frame["sex"]) <= {"f", "m", "other", ""} and set(frame["ward"]) <= {"a", "b", "c", "other", ""}
@@ -133,6 +143,37 @@ def test_bins_promise_a_crowd_and_weights_do_not():
     assert found.kind == "plausible_deniability"
     assert found.terms == {"k": test.least, "gamma": Fraction(3)}
     assert method(ID).cost(request_for()).kind == "approximate_dp"
+
+
+@pytest.mark.parametrize(("test", "kind"), [("laplace", LaplaceThreshold), ("geometric", GeometricThreshold)])
+def test_with_noise_on_the_threshold_no_crowd_is_promised(test, kind):
+    found = method(ID).cost(request_for({"crowd": "bins", "ratio": 3, "test": test}))
+    assert found.kind == "approximate_dp" and not found.terms
+    event = found.loss.events.parts[0]
+    assert type(event) is kind and event_from_json(event_to_json(event)) == event
+    assert event != method(ID).cost(request_for({"crowd": "bins", "ratio": 3})).loss.events.parts[0]
+    said = [row[0].id for row in method(ID).forecast(request_for({"test": test})).views[0].rows]
+    assert sum(name.endswith("_noisy") for name in said) == 3
+    for name in said:
+        assert name in texts.catalogue()
+
+
+def test_copies_leave_where_enough_have_the_same_row():
+    """Nothing is drawn anew: with two columns there are crowds. The forecast says what that means."""
+    given = {"columns": ["sex", "ward"], "fewest_drawn": 0, "most_drawn": 0, "rows": 10}
+    frame = made(some_rows(), given).artefacts[0].frame
+    assert (frame["ward"][frame["sex"] == "m"] == "a").mean() > 0.9
+    assert method(ID).forecast(request_for(given)).notes[-1].id.endswith("notes.copies")
+    mixed = request_for(given | {"anew_share": Fraction(1, 4)})
+    assert method(ID).forecast(mixed).notes[-1].id.endswith("notes.model_columns")
+    assert len(made(some_rows(), given | {"anew_share": Fraction(1, 4)}).artefacts[0].frame) == 10
+
+
+def test_what_a_sharp_threshold_would_let_through_is_told_inside_alone():
+    release = made(some_rows(), {"test": "laplace"})
+    figures = release.inside.figures
+    assert 0 < figures["sharp"] <= figures["tried"]
+    assert "sharp" not in str([release.views, release.notes, release.promise])
 
 
 def test_the_guarantee_of_one_row_never_stands_alone():
@@ -211,13 +252,15 @@ def test_how_often_rows_passed_stays_inside():
     assert all(isinstance(row[0], Text) for row in release.inside.views[0].rows)
 
 
-@pytest.mark.parametrize("model", ["pairs", "nobody"])
+@pytest.mark.parametrize(
+    ("model", "test"), [("pairs", "lot"), ("nobody", "laplace"), ("nobody", "geometric")]
+)
 @pytest.mark.parametrize("rows", [1, 20])
-def test_whatever_the_level_the_claim_holds_and_the_forecast_answers(model, rows):
+def test_whatever_the_level_the_claim_holds_and_the_forecast_answers(model, test, rows):
     """Screens ask at levels that nobody would choose, and a level may be as large as a budget can be."""
     for epsilon in (Fraction(1, 10**6), Fraction(1), Fraction(1000), Fraction(10**12)):
         for delta in (Fraction(1, 10**15), Fraction(1, 3)):
-            request = request_for({"model": model, "rows": rows}, Budget(epsilon, delta))
+            request = request_for({"model": model, "rows": rows, "test": test}, Budget(epsilon, delta))
             assert len(method(ID).forecast(request).errors) == (model == "pairs")
             if not method(ID).problems(request):
                 assert total([method(ID).cost(request)], delta=delta).epsilon <= epsilon

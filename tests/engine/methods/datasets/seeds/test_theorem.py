@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from engine.methods.datasets.seeds import making
-from engine.methods.datasets.seeds.making import made, pass_probability, passes, score
-from engine.privacy.mechanisms import SeededRows
-from tests.engine.methods.datasets.seeds import universe as small
+from engine.methods.datasets.seeds.making import made, passes, score
+from engine.methods.datasets.seeds.plan import planned
+from engine.privacy.mechanisms import GeometricThreshold, LaplaceThreshold, SeededRows
 from tests.engine.methods.datasets.seeds.universe import (
     WeightModel,
     beyond,
@@ -25,12 +25,21 @@ from tests.engine.methods.datasets.seeds.universe import (
 )
 from tests.noise_source import seeded_noise
 
+NOISY = [LaplaceThreshold, GeometricThreshold]
+KINDS = [SeededRows, *NOISY]
 TESTS = [
     SeededRows(threshold, least, rate, ratio, alone, Fraction(0))
     for threshold, least in ((3, 1), (6, 2), (9, 3))
     for rate in (Fraction(1, 2), Fraction(2))
     for ratio in (Fraction(1), Fraction(2))
     for alone in (Fraction(1), Fraction(1, 4))
+]
+BLURRED = [
+    kind(threshold, least, rate, ratio, Fraction(1, 4), Fraction(0))
+    for kind in NOISY
+    for threshold, least in ((3, 1), (4, 3), (8, 2))
+    for rate in (Fraction(1, 2), Fraction(2))
+    for ratio in (Fraction(1), Fraction(2))
 ]
 
 
@@ -39,13 +48,13 @@ def tables(universe, seeds, model):
     return p.reshape(len(seeds), len(universe))
 
 
-def instances(count, *, sizes=(2, 2, 2), seed=0):
+def instances(count, *, sizes=(2, 2, 2), seed=0, anew=Fraction(0)):
     """Yield models with small sets of seeds, the last of which is the one more."""
     chance = np.random.default_rng(seed)
     universe = everything(sizes)
     for place in range(count):
         most = int(chance.integers(1, len(sizes) + 1))
-        model = column_model(sizes, int(chance.integers(0, most + 1)), most, place)
+        model = column_model(sizes, int(chance.integers(0, most + 1)), most, place, anew=anew)
         # few different rows, so that crowds form
         some = universe[chance.integers(0, len(universe), 3)]
         yield model, universe, some[chance.integers(0, 3, int(chance.integers(1, 9)))]
@@ -67,21 +76,27 @@ def cases():
     return list(instances(25))
 
 
-@pytest.mark.parametrize("test", TESTS, ids=str)
+@pytest.mark.parametrize("test", TESTS + BLURRED, ids=str)
 def test_one_more_seed_moves_no_set_of_rows_beyond_the_claim(test, cases):
     assert worst(test, cases) <= 1e-12
 
 
-def test_a_claim_that_is_too_small_is_found(cases):
-    """The bound is worth something: what is claimed of a steeper test does not hold of a steeper one."""
-    test = SeededRows(4, 2, Fraction(3), Fraction(1), Fraction(1), Fraction(0))
+@pytest.mark.parametrize("test", TESTS[::5] + BLURRED[::7], ids=str)
+def test_nor_where_everybody_could_have_led_to_every_row(test):
+    assert worst(test, list(instances(15, seed=3, anew=Fraction(1, 3)))) <= 1e-12
 
-    class Halved(SeededRows):
-        def each(self):
-            return Fraction(3, 4), super().each()[1]
 
-    mutant = Halved(4, 2, Fraction(3), Fraction(1), Fraction(1), Fraction(0))
-    assert worst(test, cases) <= 1e-12 and worst(mutant, cases) > 1e-3
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_claim_that_is_too_small_is_found(cases, kind):
+    """The bound is worth something: a quarter of its ε does not hold of a steep test."""
+
+    def claim(test):
+        level, failure = kind.each(test)
+        return level / 4, failure
+
+    mutant = type("Claims", (kind,), {"each": claim})
+    parameters = 4, 2, Fraction(3), Fraction(1), Fraction(1), Fraction(0)
+    assert worst(kind(*parameters), cases) <= 1e-12 and worst(mutant(*parameters), cases) > 1e-3
 
 
 def test_failures_that_are_seen_would_break_it():
@@ -94,8 +109,7 @@ def test_failures_that_are_seen_would_break_it():
     def outcomes(p):
         sizes = [[sizes_by_definition(test, p[:, row].tolist(), d) for d in range(len(p))] for row in (0, 1)]
         passing = [
-            sum(p[d, row] * pass_probability(sizes[row][d], test) for d in range(len(p))) / len(p)
-            for row in (0, 1)
+            sum(p[d, row] * test.chance(sizes[row][d]) for d in range(len(p))) / len(p) for row in (0, 1)
         ]
         return np.array([*passing, 1 - sum(passing)])
 
@@ -107,9 +121,32 @@ def test_failures_that_are_seen_would_break_it():
     assert max(beyond(*hidden, epsilon), beyond(*hidden[::-1], epsilon)) <= delta
 
 
+@pytest.mark.parametrize("kind", NOISY)
+def test_rows_given_that_they_passed_are_not_what_the_theorems_speak_of(kind):
+    """60 people who are all different: each row that leaves is somebody's, and that of one more is new.
+
+    Theorem 4.1 and corollary 4.1 hold of one try, which may release nothing. A table that is filled by
+    trying until enough rows passed has rows given that they passed, and no (ε, δ) below 1 in so many people.
+    """
+    test = kind(40, 5, Fraction(4, 5), Fraction(2), Fraction(1), Fraction(0))
+    epsilon, p = float(test.each()[0]), np.eye(61)
+    delta = test.chance(test.least)  # as published for one try
+
+    def passing(n):
+        return np.array([p[d, d] * test.chance(1) / n for d in range(n)] + [0.0] * (61 - n))
+
+    tried = [passing(n) for n in (61, 60)]
+    assert max(beyond(*tried, epsilon), beyond(*tried[::-1], epsilon)) <= delta < 1e-11
+    filled = [one / one.sum() for one in tried]
+    assert beyond(*filled, epsilon) == pytest.approx(1 / 61)
+    alone = np.full(61, 1 / 61)
+    mended = [released(p[:n], p[:n], alone, test) for n in (61, 60)]
+    assert max(beyond(*mended, epsilon), beyond(*mended[::-1], epsilon)) <= delta
+
+
 def test_a_sharp_threshold_bounds_no_loss(monkeypatch):
     """The last of a crowd of 30 decides whether its row leaves: next to never, or most of the time."""
-    monkeypatch.setattr(small, "pass_probability", lambda size, test: float(size >= test.threshold))
+    monkeypatch.setattr(SeededRows, "chance", lambda test, size: float(size >= test.threshold))
     test = SeededRows(30, 5, Fraction(4, 5), Fraction(2), Fraction(1, 20), Fraction(0))
     p = np.tile([1.0, 0.0], (30, 1))
     alone = np.array([0.001, 0.999])
@@ -121,10 +158,11 @@ def test_a_sharp_threshold_bounds_no_loss(monkeypatch):
 # --- crowds ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("anew", [Fraction(0), Fraction(1, 4)])
 @pytest.mark.parametrize("ratio", [Fraction(1), Fraction(2), Fraction(4)])
-def test_crowds_are_those_of_the_definition(ratio):
+def test_crowds_are_those_of_the_definition(ratio, anew):
     test = replace(TESTS[0], ratio=ratio)
-    for place, (model, _, seeds) in enumerate(instances(60, sizes=(2, 3, 2, 2), seed=9)):
+    for place, (model, _, seeds) in enumerate(instances(60, sizes=(2, 3, 2, 2), seed=9, anew=anew)):
         noise = seeded_noise(place)
         of = seeds[noise.uniform_below(len(seeds), 6)]
         rows = model.made(of, noise)
@@ -165,8 +203,9 @@ def test_other_models_take_part(b):
 # --- drawing --------------------------------------------------------------------------------------
 
 
-def test_rows_are_drawn_with_the_likelihood_that_is_computed():
-    model, universe = column_model((2, 3, 2), 1, 3, 5), everything((2, 3, 2))
+@pytest.mark.parametrize(("most", "anew"), [(3, Fraction(0)), (1, Fraction(2, 5)), (0, Fraction(0))])
+def test_rows_are_drawn_with_the_likelihood_that_is_computed(most, anew):
+    model, universe = column_model((2, 3, 2), min(1, most), most, 5, anew=anew), everything((2, 3, 2))
     seed, n = universe[7], 40_000
     rows = model.made(np.repeat(seed[None, :], n, axis=0), seeded_noise(2))
     exact = np.array([likelihood(model, seed, row) for row in universe])
@@ -176,11 +215,11 @@ def test_rows_are_drawn_with_the_likelihood_that_is_computed():
     assert (np.abs(counts - n * exact) <= 5 * deviation + 1e-9).all()
 
 
-def furthest(ratio):
+def furthest(ratio, kind=SeededRows):
     """Return by how many standard deviations the rows that leave are off what was enumerated, the worst."""
     model, universe = column_model((2, 2, 2), 1, 2, 3), everything((2, 2, 2))
     seeds = universe[[0, 0, 1, 5, 5, 5, 6]]
-    test = SeededRows(4, 1, Fraction(1, 2), ratio, Fraction(1, 4), Fraction(0), count=40_000)
+    test = kind(4, 1, Fraction(1, 2), ratio, Fraction(1, 4), Fraction(0), count=40_000)
     rows = made(model, seeds, test, seeded_noise(8)).rows
     alone = np.array([of_model_alone(model, y) for y in universe])
     exact = released(seeds, tables(universe, seeds, model), alone, test)
@@ -188,9 +227,10 @@ def furthest(ratio):
     return (np.abs(counts - test.count * exact) / np.sqrt(test.count * exact * (1 - exact))).max()
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("ratio", [Fraction(1), Fraction(2)])
-def test_what_leaves_has_the_probability_that_was_enumerated(ratio):
-    assert furthest(ratio) <= 5
+def test_what_leaves_has_the_probability_that_was_enumerated(ratio, kind):
+    assert furthest(ratio, kind) <= 5
 
 
 def steeper(scores, test, noise):
@@ -230,13 +270,66 @@ def test_another_test_than_the_one_that_is_paid_for_is_found(name, mutant, ratio
     assert furthest(ratio) > 6
 
 
+def never_turned(one, n, noise):
+    return np.ones(n, dtype=bool)
+
+
+@pytest.mark.parametrize("kind", NOISY)
+@pytest.mark.parametrize(
+    ("owner", "name", "mutant"),
+    [
+        (making, "passes", steeper),
+        (making, "passes", sharp),
+        (making, "passes", lower),
+        (making, "passes", lambda scores, test, noise: SeededRows.passed(test, scores, noise)),
+        (None, "_on_one_side", never_turned),
+    ],
+)
+def test_other_noise_than_the_one_that_is_paid_for_is_found(kind, owner, name, mutant, monkeypatch):
+    monkeypatch.setattr(owner or kind, name, mutant)
+    assert furthest(Fraction(1), kind) > 6
+
+
 def test_the_threshold_is_not_sharp_and_has_a_floor():
     test = SeededRows(12, 4, Fraction(1, 3), Fraction(1), Fraction(1, 20), Fraction(0))
     for size in (0, 3, 4, 8, 11, 12, 50):
         passed = passes(np.full(20_000, size), test, seeded_noise(size)).mean()
-        exact = pass_probability(size, test)
+        exact = test.chance(size)
         assert abs(passed - exact) <= 5 * math.sqrt(exact * (1 - exact) / 20_000)
-    assert pass_probability(3, test) == 0 and pass_probability(12, test) == 1
+    assert test.chance(3) == 0 and test.chance(12) == 1
+
+
+@pytest.mark.parametrize("kind", NOISY)
+@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(2)])
+def test_noisy_thresholds_pass_as_often_as_their_noise_says(kind, rate):
+    """P(x >= k + Z), Z added up from its distribution."""
+    test, beta = kind(12, 4, rate, Fraction(1), Fraction(1, 20), Fraction(0)), float(rate)
+    alpha = math.exp(-beta)
+
+    def at_least(j):  # P(−Z >= j)
+        if kind is LaplaceThreshold:
+            return math.exp(-beta * j) / 2 if j >= 0 else 1 - math.exp(beta * j) / 2
+        return sum((1 - alpha) / (1 + alpha) * alpha ** abs(z) for z in range(j, 400))
+
+    for size in (0, 3, 8, 11, 12, 13, 20):
+        assert test.chance(size) == pytest.approx(at_least(12 - size), rel=1e-9)
+        passed = passes(np.full(20_000, size), test, seeded_noise(size)).mean()
+        exact = test.chance(size)
+        assert abs(passed - exact) <= 5 * math.sqrt(exact * (1 - exact) / 20_000) + 1e-9
+    assert test.chance(test.nearly_sure) > 0.99
+
+
+@pytest.mark.parametrize("kind", NOISY)
+@pytest.mark.parametrize("rows", [1, 100, 10_000])
+def test_the_lot_lets_every_crowd_through_that_noise_does_at_the_same_level(kind, rows):
+    limits = {"epsilon": Fraction(1), "delta": Fraction(1, 2**40), "ratio": Fraction(1)}
+    lot, noisy = planned(rows, **limits), planned(rows, kind=kind, **limits)
+    assert (lot.least, lot.rate) == (noisy.least, noisy.rate) and noisy.threshold <= lot.threshold
+    assert noisy.stated()[0] <= 1 and noisy.stated()[1] <= limits["delta"]
+    step = math.exp(float(lot.rate))  # thresholds are whole numbers
+    for size in range(lot.least, 2 * lot.threshold, max(1, lot.threshold // 50)):
+        assert noisy.chance(size) <= lot.chance(size) * step
+    assert noisy.chance(lot.threshold) < 1 == lot.chance(lot.threshold)
 
 
 @pytest.mark.parametrize("n", [0, 1, 5])

@@ -8,11 +8,10 @@ from itertools import product
 import numpy as np
 
 from engine.methods.datasets.seeds.crowds import Crowd
-from engine.methods.datasets.seeds.making import pass_probability
 from engine.methods.datasets.seeds.models import ColumnModel, Conditional, SeedModel
 
 
-def column_model(sizes, fewest, most, seed, *, parents=True):
+def column_model(sizes, fewest, most, seed, *, parents=True, anew=Fraction(0)):
     """Return a model with invented shares, some of them 0."""
     chance = np.random.default_rng(seed)
     conditionals = []
@@ -23,7 +22,7 @@ def column_model(sizes, fewest, most, seed, *, parents=True):
         shares[:, -1] += shares.sum(axis=1) == 0
         groups = [np.arange(sizes[one]) for one in known]
         conditionals.append(Conditional.of(shares / shares.sum(axis=1, keepdims=True), known, groups))
-    return ColumnModel(tuple(conditionals), fewest, most)
+    return ColumnModel(tuple(conditionals), fewest, most, anew)
 
 
 def everything(sizes):
@@ -42,13 +41,17 @@ def share(model, row, place):
 
 
 def likelihood(model, seed, row):
-    """P(row ← seed): for every number of columns drawn anew, the product of shares where the others agree."""
+    """P(row ← seed): for every number of columns drawn anew, the product of shares where the others agree.
+
+    With the probability ``anew`` the row is of the model alone.
+    """
     columns, total = len(row), 0.0
     for redrawn in range(model.fewest, model.most + 1):
         kept = columns - redrawn
         if (row[:kept] == seed[:kept]).all():
             total += math.prod(share(model, row, place) for place in range(kept, columns))
-    return total / (model.most - model.fewest + 1)
+    by_model = float(model.anew) * of_model_alone(model, row)
+    return float(1 - model.anew) * total / (model.most - model.fewest + 1) + by_model
 
 
 def of_model_alone(model, row):
@@ -121,7 +124,7 @@ def released(seeds, p, alone, test):
     for row in range(len(alone)):
         for d in range(len(seeds)):
             size = sizes_by_definition(test, p[:, row].tolist(), d)
-            mass[row] += p[d, row] * pass_probability(size, test)
+            mass[row] += p[d, row] * test.chance(size)
     mass += float(test.alone) * max(len(seeds), test.least) * alone
     return mass / mass.sum()
 
