@@ -16,17 +16,23 @@ EDGES = {
     "capital_gain": AMOUNTS,
     "capital_loss": AMOUNTS,
 }
+FINER = EDGES | {
+    "capital_gain": (1, *range(500, 10_001, 500), 15_000, 20_000, 30_000, 50_000),
+    "capital_loss": (1, *range(200, 4_401, 200)),
+}
+"""With amounts in steps of 500 and 200 dollars: what people earn depends on small differences of them."""
 
 
 @cache
-def adult(n=45_000):
+def adult(n=45_000, *, finer=False):
     """Return cells, shape (14, n), how many there are of each column, and how many have an order."""
+    cut = FINER if finer else EDGES
     rows = pd.read_csv(DATA).drop(columns="fnlwgt")
     rows = rows.iloc[np.random.default_rng(5).permutation(len(rows))[:n]]
     codes, sizes, ordered = [], [], []
     for name in rows:
-        if name in EDGES:
-            edges = np.array(EDGES[name])
+        if name in cut:
+            edges = np.array(cut[name])
             codes.append(np.searchsorted(edges, rows[name], side="right"))
             sizes.append(len(edges) + 1)
             ordered.append(len(edges) + 1)

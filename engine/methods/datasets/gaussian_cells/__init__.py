@@ -1,0 +1,1 @@
+"""Groups of similar rows with noise, and normal distributions in their place."""
