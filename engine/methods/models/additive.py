@@ -10,17 +10,13 @@ import numpy as np
 from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.models.additive_model import content, effects, predict
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
-from engine.methods.models.additive_steps import fit
-from engine.methods.models.held_out import (
-    PERCENT,
-    fit_budget,
-    is_scored,
-    score_errors_of,
-    scored_promise,
-    with_score,
-)
+from engine.methods.models.additive_steps import Fitted, fit
+from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import leaving, number_views, privacy_text
+from engine.methods.models.limits import FULL, WIDEST, limit_told
 from engine.methods.models.linear_model import effects_picture, effects_table
+from engine.methods.models.monotone import FALLING, RISING, monotone, monotone_problems
+from engine.methods.models.residuals import WHOLE
 from engine.methods.models.targets import CLASSES, Target, privacy_told, target_problems
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
@@ -29,11 +25,11 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
-    Method,
     Reference,
     Release,
     Request,
 )
+from engine.methods.shared.blocks import read
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import (
     BINS,
@@ -43,9 +39,10 @@ from engine.methods.shared.column_cells import (
     columns_as_cells,
     edge_problems,
     is_listed,
+    small_codes,
 )
 from engine.methods.shared.promise import cap_notes
-from engine.privacy.promise import Promise
+from engine.privacy.events import Event
 from engine.table.schema import Kind
 from engine.views import Text, View
 
@@ -58,7 +55,7 @@ GAUSSIAN, LAPLACE = "gaussian", "laplace"
 MOST_CELLS = 1_000
 
 
-class Additive(Method):
+class Additive(ScoredModel):
     """Cyclic private additive model: for a number, or for one of two classes.
 
     Notes
@@ -66,10 +63,13 @@ class Additive(Method):
     Whole histograms of clipped residuals get noise, one predictor after the other, a few rounds; each moves a
     smoothed curve. What a row adds to a histogram is a whole number that depends on the row and on published
     curves alone. H. Nori and others, "Accuracy, interpretability, and differential privacy via explainable
-    boosting", ICML 2021, with declared bins, whole-histogram steps and clipping at half.
+    boosting", ICML 2021, with declared bins, whole-histogram steps and clipping: at half of a probability, of
+    a number at a limit that a small part of the budget buys, see `engine.methods.models.limits`.
 
     Clipping makes probabilities bolder or shyer in a known way and moves effects towards 0; they are for
-    prediction, not for saying what causes what. Relations of two predictors together are not in it.
+    prediction, not for saying what causes what. Of a column that is declared to raise or to lower the
+    prediction, the nearest such curve is taken, after the noise. Relations of two predictors together are
+    not in it.
     """
 
     id = ID
@@ -101,6 +101,8 @@ class Additive(Method):
         Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
         BINS,
         OWN_EDGES,
+        RISING,
+        FALLING,
         PERCENT,
     )
 
@@ -118,6 +120,7 @@ class Additive(Method):
             if cells.size > MOST_CELLS:
                 values = {"column": cells.column.name, "cells": cells.size, "most": MOST_CELLS}
                 found.append(Problem(f"{ID}.too_many_cells", values, "predictors"))
+        found += [] if found else monotone_problems(request, self.cells(request), method=ID)
         found += budget_problems(request, uses_delta=request.values["noise"] == GAUSSIAN)
         if not found and 2 * self.schedule(request).needed_rows > request.values["about_rows"]:
             needed = round(self.schedule(request).needed_rows)
@@ -141,12 +144,8 @@ class Additive(Method):
             self.target(request).is_classes,
         ).borne_out()
 
-    def cost(self, request: Request) -> Promise:
-        kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
-        return scored_promise(request, self.schedule(request).events, kind=kind)
-
-    def scores(self, request: Request) -> bool:
-        return is_scored(request)
+    def fit_events(self, request: Request) -> Event:
+        return self.schedule(request).events
 
     # --- forecast ----------------------------------------------------------------------------------
 
@@ -160,7 +159,7 @@ class Additive(Method):
             spread = np.sqrt(needed / schedule.bend) / max(size, 1)
             median, limit = 0.6745 * spread * unit, 1.96 * spread * unit
             errors.append(Expected(Text(f"{WORDS}.numbers.effect.label"), "cell", size, median, limit))
-        errors += score_errors_of(request, schedule.events)
+        errors += self.score_errors(request)
         note = Text(f"{WORDS}.notes.needed", {"rows": round(needed), "rounds": schedule.rounds})
         return Forecast(tuple(errors), notes=(*cap_notes(request), note))
 
@@ -171,11 +170,10 @@ class Additive(Method):
         context.progress.step(0.0, "run.reading")
         frame = tables[MAIN].rows()
         described = self.target(request)
-        target = described.steps(frame)
+        target = read(frame, np.int32, described.steps)
         known = target >= -RESIDUAL_STEPS
-        codes = [cells.codes(frame[cells.column.name])[known] for cells in predictors]
         fitted = fit(
-            codes,
+            [small_codes(frame, cells)[known] for cells in predictors],
             target[known],
             schedule,
             ordered=[cells.ordered for cells in predictors],
@@ -183,29 +181,35 @@ class Additive(Method):
             progress=context.progress.part(0.1, 0.9),
         )
         model = content(
-            fitted,
+            monotone(fitted, predictors, request),
             predictors,
             described.described,
             unit=described.unit,
             middle=described.middle,
-            further=self._told(request, schedule),
+            further=self._told(request, schedule, fitted),
         )
-        return self._released(with_score(model, predict, request, schedule.events, context), request)
+        return self._released(self.with_score(model, predict, request, context), request)
 
     def target(self, request: Request) -> Target:
         """Return what is predicted."""
         return Target(request.schema.column(request.values["target"]))
 
-    def _told(self, request: Request, schedule: Schedule) -> dict[str, Any]:
+    def _told(self, request: Request, schedule: Schedule, fitted: Fitted) -> dict[str, Any]:
+        noise = {
+            "distribution": "discrete_gaussian" if schedule.is_gaussian else "discrete_laplace",
+            "scale_of_sums": str(schedule.sum_scale / RESIDUAL_STEPS * WHOLE / fitted.parts),
+            "scale_of_counts": str(schedule.count_scale),
+        }
+        limit: dict[str, Any] = {"clipping": str(schedule.clipping)}
+        if schedule.bought is not None:
+            noise["scale_of_spread"] = str(schedule.spread_scale / FULL * WIDEST**2)
+            limit = limit_told(fitted.parts, schedule.bought, self.target(request).unit)
         return {
             "rounds": schedule.rounds,
-            "clipping": str(schedule.clipping),
+            **limit,
             "needed_rows": round(schedule.needed_rows),
-            "noise": {
-                "distribution": "discrete_gaussian" if schedule.is_gaussian else "discrete_laplace",
-                "scale_of_sums": str(schedule.sum_scale / RESIDUAL_STEPS),
-                "scale_of_counts": str(schedule.count_scale),
-            },
+            "noise": noise,
+            **{one.name: one_way for one in (RISING, FALLING) if (one_way := list(request.values[one.name]))},
             "privacy": privacy_told(request),
             "method": {"id": self.id, "version": self.version},
         }

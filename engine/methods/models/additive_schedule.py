@@ -7,8 +7,10 @@ from fractions import Fraction
 from functools import cached_property
 from math import sqrt
 
-from engine.methods.models.division import MARGINS, borne_out, level_of, rounded_up
+from engine.methods.models.limits import LEAST_MULTIPLE, SPREAD_SHARE, parts_of, spread_query
 from engine.methods.models.residuals import RESIDUAL_STEPS as RESIDUAL_STEPS
+from engine.methods.shared.division import borne_out, level_of, rounded_up
+from engine.methods.shared.margins import MARGINS
 from engine.privacy.events import Event, Sequential
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Integers, root_above
 from engine.privacy.noise import Noise
@@ -75,7 +77,10 @@ class Schedule:
 
     @cached_property
     def clipping(self) -> Fraction:
-        """Residuals are clipped to ± this: at first all are smaller, so that little is lost."""
+        """Residuals are clipped to ± this, of a number until a limit is bought.
+
+        At first those of classes are all smaller, so that little is lost.
+        """
         small = self.epsilon < 1 or not self.is_classes or not self.is_gaussian
         return Fraction(1, 2) if small else Fraction(3, 4)
 
@@ -92,7 +97,24 @@ class Schedule:
         if self.is_classes:
             wanted = sqrt(self.about_rows * self.signal / float(self.clipping)) / 4
             return int(min(max(wanted, 3), 40))
-        return int(min(max(sqrt(self.about_rows * self.signal) / 10, 3), 30))
+        return int(min(max(sqrt(self.about_rows * self.signal) / 10, 5), 30))
+
+    @property
+    def bought(self) -> int | None:
+        """The round before which the limit of residuals is bought; None for classes, where it stays."""
+        return None if self.is_classes else 1
+
+    @property
+    def multiple(self) -> float:
+        """The limit is so many typical residuals: the less noise, the more, as a narrow one bends the fit."""
+        length = sqrt(len(self.sizes)) if self.is_gaussian else len(self.sizes) / sqrt(2)
+        told_apart = self.about_rows * self.signal / (length * sqrt(sum(self.sizes)))
+        return LEAST_MULTIPLE + told_apart / 1000
+
+    def parts(self, squared: float, rows: float) -> int:
+        """Return the limit of residuals from their noisy sum of squares; see `limits.parts_of`."""
+        deviation = self.deviation(self.spread_scale)
+        return parts_of(squared, deviation=deviation, rows=rows, multiple=self.multiple)
 
     @property
     def averaged(self) -> int:
@@ -127,13 +149,26 @@ class Schedule:
         return rounded_up(self._moved * len(self.sizes) / (COUNTS_PURE * self.level))
 
     @cached_property
+    def spread_scale(self) -> Fraction:
+        """Scale of the noise of the sum of squared residuals of a number, in its steps."""
+        query = spread_query(self.rows_per_person)
+        if self.is_gaussian:
+            return rounded_up(sqrt(query.squared / query.share) / self.level)
+        return rounded_up(query.ones / (query.share * self.level))
+
+    @property
+    def _sum_share(self) -> float:
+        """Share of the budget that the sums of residuals get."""
+        return 1 - (COUNTS if self.is_gaussian else COUNTS_PURE) - (0 if self.is_classes else SPREAD_SHARE)
+
+    @cached_property
     def sum_scale(self) -> Fraction:
         """Scale of the noise of the sums of residuals, in their steps."""
         sums = self.rounds * len(self.sizes)
         moved = self._moved * self.reach
         if self.is_gaussian:
-            return rounded_up(moved * sqrt(sums / (1 - COUNTS)) / self.level)
-        return rounded_up(moved * sums / ((1 - COUNTS_PURE) * self.level))
+            return rounded_up(moved * sqrt(sums / self._sum_share) / self.level)
+        return rounded_up(moved * sums / (self._sum_share * self.level))
 
     @property
     def needed_rows(self) -> float:
@@ -145,19 +180,15 @@ class Schedule:
     def events(self) -> Event:
         """What the ledger reserves."""
         sums, reach = self.rounds * len(self.sizes), self._moved * self.reach
-        if self.is_gaussian:
-            return Sequential(
-                (
-                    DiscreteGaussian(self.count_scale, root_above(self._count_squared)),
-                    DiscreteGaussian(self.sum_scale, Fraction(reach), count=sums),
-                )
-            )
-        return Sequential(
-            (
-                DiscreteLaplace(self.count_scale, Fraction(self._moved * len(self.sizes))),
-                DiscreteLaplace(self.sum_scale, Fraction(reach), count=sums),
-            )
-        )
+        kind = DiscreteGaussian if self.is_gaussian else DiscreteLaplace
+        once = root_above(self._count_squared) if self.is_gaussian else self._moved * len(self.sizes)
+        events = [
+            kind(self.count_scale, Fraction(once)),
+            kind(self.sum_scale, Fraction(reach), count=sums),
+        ]
+        if not self.is_classes:
+            events.append(kind(self.spread_scale, Fraction(spread_query(self.rows_per_person).ones)))
+        return Sequential(tuple(events))
 
     def drawn(self, scale: Fraction, size: int, noise: Noise) -> Integers:
         """Draw noise of a scale."""

@@ -2,28 +2,34 @@
 
 A row's part in a sum is a whole number that follows from the row and from published curves alone: curves are
 rounded to a grid, scores are sums of whole numbers, the logistic function is a table. So another row changes
-no bit of it.
+no bit of it. Of a row are kept a small number for each predictor, its target and its score.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from engine import arrays
 from engine.methods.models.additive_schedule import Schedule
-from engine.methods.models.residuals import RESIDUAL_BITS, on_grid
+from engine.methods.models.limits import inside, squares
+from engine.methods.models.residuals import RESIDUAL_BITS, WHOLE, on_grid
 from engine.methods.models.residuals import residuals as left_over
+from engine.methods.shared.blocks import blocks
 from engine.privacy.mechanisms.integers import added
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
-Codes = arrays.Integers
+Codes = arrays.Whole
 Floats = arrays.Floats
 
 RATE = 0.5
+NOTHING = np.zeros(0, dtype=np.int64)
+WIDEST_CURVE = 2.0**11
+"""Curves are kept within ± this where rows are scored: far beyond where a residual still changes, and so that
+200 of them and the intercept in steps of 2^-12 stay below 2^31."""
 
 
 @dataclass(frozen=True)
@@ -47,26 +53,62 @@ class Curve:
 
 @dataclass(frozen=True)
 class Fitted:
-    """An additive model."""
+    """An additive model; ``parts`` say at what residuals were clipped in the end, see `limits.limit_of`."""
 
     intercept: float
     curves: tuple[Curve, ...]
+    parts: int = WHOLE
 
 
 @dataclass
 class _State:
-    """Curves and intercept as they are now, and the integer scores of all rows."""
+    """Curves and intercept as they are now, and the rows with their integer scores.
 
-    curves: list[Floats]
-    intercept: float
+    The scores wait for a move until rows are read for the next sums: then both is one reading.
+    """
+
+    codes: Sequence[Codes]
+    target: Codes
     scores: Codes
+    curves: list[Floats]
+    intercept: float = 0.0
+    moved: tuple[Codes, Codes] | None = None
 
-    def move(self, place: int, codes: Codes, change: Floats, shift: float) -> None:
-        before = on_grid(self.curves[place]) + on_grid(self.intercept)
+    @classmethod
+    def of(cls, codes: Sequence[Codes], target: Codes, schedule: Schedule) -> _State:
+        curves = [np.zeros(size) for size in schedule.sizes]
+        narrow = target.astype(np.int32, copy=False)
+        return cls(codes, narrow, np.zeros(len(target), dtype=np.int32), curves)
+
+    def move(self, place: int, change: Floats, shift: float) -> None:
+        """Change a curve and the intercept; scores follow with the next sums."""
+        before = _steps(self.curves[place]) + _steps(self.intercept)
         self.curves[place] = self.curves[place] + change
         self.intercept += shift
-        after = on_grid(self.curves[place]) + on_grid(self.intercept)
-        self.scores += (after - before)[codes]
+        after = _steps(self.curves[place]) + _steps(self.intercept)
+        self.moved = (self.codes[place], (after - before).astype(np.int32))
+
+    def sums(self, place: int, schedule: Schedule, parts: int) -> arrays.Integers:
+        """Return the exact sums of residuals by cell of a predictor."""
+        found = np.zeros(schedule.sizes[place], dtype=np.int64)
+        for rows, left in self._left(schedule, parts):
+            # Whole numbers below 2^53 in doubles: exact, in any order.
+            sums = np.bincount(self.codes[place][rows], weights=left, minlength=found.size)
+            found += sums.astype(np.int64)
+        return found
+
+    def squares(self, schedule: Schedule) -> arrays.Integers:
+        """Return the exact sum of squares of residuals at the widest limit."""
+        return np.asarray(sum((squares(left) for _, left in self._left(schedule, WHOLE)), squares(NOTHING)))
+
+    def _left(self, schedule: Schedule, parts: int) -> Iterator[tuple[slice, Codes]]:
+        """Yield blocks of rows with their residuals."""
+        for rows in blocks(len(self.target)):
+            if self.moved is not None:
+                own, change = self.moved
+                self.scores[rows] += change.take(own[rows])
+            yield rows, residuals(self.target[rows], self.scores[rows], schedule, parts)
+        self.moved = None
 
 
 def fit(
@@ -85,7 +127,7 @@ def fit(
     codes
         By predictor, the cell of every row.
     target
-        In steps of 2^-15: 0 or one for classes, −1 to 1 for numbers.
+        In steps of 2^-15: 0 or one for classes, −1 to 1 for numbers; kept as 32 bits.
     schedule
         The noise of every sum, how many rounds, how far residuals reach.
     ordered
@@ -95,7 +137,9 @@ def fit(
     -----
     Rounds over the predictors; in each the sums of residuals by cell, with noise, move its curve. One curve
     at a time: all at once diverges where predictors go together. After Nori and others (2021), with whole
-    histograms, a penalty on jumps, and bins that were declared.
+    histograms, a penalty on jumps, and bins that were declared. For a number the limit of residuals is bought
+    after the first round: `limits`. The penalty stays what it is at the widest limit, as it stands beside
+    numbers of rows.
     """
     counts = _counts(codes, schedule, noise)
     rows: list[Floats] = [np.maximum(count, 0.0) for count in counts]
@@ -105,41 +149,51 @@ def fit(
         np.asarray(np.linalg.inv(np.diag(schedule.bend * own) + schedule.ridge * penalty), dtype=np.float64)
         for own, penalty in zip(rows, penalties, strict=True)
     ]
-    state = _State([np.zeros(len(own)) for own in rows], 0.0, np.zeros(len(target), dtype=np.int64))
+    state = _State.of(codes, target, schedule)
     kept: list[tuple[float, list[Floats]]] = []
+    parts = WHOLE
     for turn in range(schedule.rounds):
         progress.step(turn / schedule.rounds, "models.rounds")
-        for place, own in enumerate(codes):
-            sums = _sums(own, target, state.scores, schedule, len(rows[place]), noise)
+        if turn == schedule.bought:
+            noisy = added(state.squares(schedule), schedule.drawn(schedule.spread_scale, 1, noise))
+            parts = schedule.parts(noisy[0], about)
+        for place in range(len(codes)):
+            sums = _noisy(state.sums(place, schedule, parts), schedule, noise) * (WHOLE / parts)
             shift = _shift(sums, schedule, about, turn, place)
             pull = schedule.shrinkage * penalties[place] @ state.curves[place]
             change = RATE * inverses[place] @ (sums - schedule.bend * shift * rows[place] - pull)
-            state.move(place, own, change, shift)
+            state.move(place, change, shift)
         if turn >= schedule.rounds - schedule.averaged:
             kept.append((state.intercept, [curve.copy() for curve in state.curves]))
-    return _averaged(kept, rows, inverses, penalties, schedule)
+    return _averaged(kept, rows, inverses, penalties, schedule, parts)
 
 
-def residuals(target: Codes, scores: Codes, schedule: Schedule) -> Codes:
-    """Return what is left of every row, clipped, in steps of 2^-15."""
-    return left_over(target, scores, is_classes=schedule.is_classes, reach=schedule.reach)
+def residuals(target: Codes, scores: Codes, schedule: Schedule, parts: int = WHOLE) -> Codes:
+    """Return what is left of every row, clipped, in steps of 4/``parts`` · 2^-15."""
+    return left_over(target, scores, is_classes=schedule.is_classes, reach=schedule.reach, parts=parts)
+
+
+def _steps(values: Floats | float) -> arrays.Integers:
+    return on_grid(values, widest=WIDEST_CURVE)
 
 
 def _counts(codes: Sequence[Codes], schedule: Schedule, noise: Noise) -> list[Floats]:
     """Return how many rows each cell of each predictor holds, with noise: one query."""
-    exact = np.concatenate(
-        [np.bincount(own, minlength=size) for own, size in zip(codes, schedule.sizes, strict=True)]
-    ).astype(np.int64)
+    exact = np.concatenate([_counted(own, size) for own, size in zip(codes, schedule.sizes, strict=True)])
     noisy = added(exact, schedule.drawn(schedule.count_scale, exact.size, noise)).astype(np.float64)
     return np.split(noisy, np.cumsum(schedule.sizes)[:-1])
 
 
-def _sums(codes: Codes, target: Codes, scores: Codes, schedule: Schedule, cells: int, noise: Noise) -> Floats:
-    """Return the sums of residuals by cell, with noise."""
-    left = residuals(target, scores, schedule)
-    # Whole numbers below 2^53 in doubles: exact, in any order.
-    exact = np.bincount(codes, weights=left.astype(np.float64), minlength=cells).astype(np.int64)
-    noisy = added(exact, schedule.drawn(schedule.sum_scale, cells, noise))
+def _counted(codes: Codes, cells: int) -> arrays.Integers:
+    found = np.zeros(cells, dtype=np.int64)
+    for rows in blocks(len(codes)):
+        found += np.bincount(codes[rows], minlength=cells)
+    return found
+
+
+def _noisy(exact: arrays.Integers, schedule: Schedule, noise: Noise) -> Floats:
+    """Return sums of residuals with noise."""
+    noisy = added(exact, schedule.drawn(schedule.sum_scale, exact.size, noise))
     return noisy.astype(np.float64) / 2**RESIDUAL_BITS
 
 
@@ -167,6 +221,7 @@ def _averaged(
     inverses: list[Floats],
     penalties: list[Floats],
     schedule: Schedule,
+    parts: int,
 ) -> Fitted:
     intercept = float(np.mean([one for one, _ in kept]))
     curves = []
@@ -174,21 +229,23 @@ def _averaged(
         effects = np.mean([all_curves[place] for _, all_curves in kept], axis=0)
         middle = float(own @ effects / own.sum()) if own.sum() > 0 else float(effects.mean())
         intercept += middle
-        spread = _spread(own, inverses[place], penalties[place], schedule)
+        spread = _spread(own, inverses[place], penalties[place], schedule, parts)
         curves.append(Curve(effects - middle, spread, own))
-    return Fitted(intercept, tuple(curves))
+    return Fitted(intercept, tuple(curves), parts)
 
 
-def _spread(rows: Floats, inverse: Floats, penalty: Floats, schedule: Schedule) -> Floats:
+def _spread(rows: Floats, inverse: Floats, penalty: Floats, schedule: Schedule, parts: int) -> Floats:
     """Return the standard deviation that the noise of the sums gives a curve.
 
     Notes
     -----
     The step is linear in the noise: a curve keeps (1 − rate · P (h N + shrinkage · S)) of what it had. What
-    each draw leaves in the mean of the last rounds is added up. Other predictors are left out of it.
+    each draw leaves in the mean of the last rounds is added up. Other predictors are left out of it. Rows
+    beyond a limit of residuals do not pull: of those of a number so many as of a normal distribution.
     """
     cells = len(rows)
-    keeps = np.eye(cells) - RATE * inverse @ (np.diag(schedule.bend * rows) + schedule.shrinkage * penalty)
+    bend = schedule.bend * (inside(schedule.multiple) if parts > WHOLE else 1.0)
+    keeps = np.eye(cells) - RATE * inverse @ (np.diag(bend * rows) + schedule.shrinkage * penalty)
     power, total = np.eye(cells), np.zeros((cells, cells))
     reach = [np.zeros((cells, cells))]
     for _ in range(schedule.rounds):
@@ -197,6 +254,7 @@ def _spread(rows: Floats, inverse: Floats, penalty: Floats, schedule: Schedule) 
     for turn in range(schedule.rounds):
         first = max(turn, schedule.rounds - schedule.averaged)
         left = (reach[schedule.rounds - turn] - reach[first - turn]) / schedule.averaged
-        step = left @ inverse * RATE
+        less = WHOLE / parts if schedule.bought is not None and turn >= schedule.bought else 1.0
+        step = less * left @ inverse * RATE
         total += step @ step.T
     return np.sqrt(np.maximum(np.diag(total), 0)) * schedule.deviation(schedule.sum_scale) / 2**RESIDUAL_BITS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine import arrays
-from engine.methods.models.division import Division, Query, joined
+from engine.methods.shared.division import Division, Query, joined
 from engine.privacy.noise import Noise
 
 Codes = arrays.Integers
@@ -108,40 +108,59 @@ class ClassTables:
     sums: tuple[Floats, ...] = ()
 
 
-def fit(
-    target: Codes, codes: Sequence[Codes], numbers: Sequence[Floats], plan: TablesPlan, *, noise: Noise
-) -> ClassTables:
-    """Count rows by class and cell, with noise.
+@dataclass(frozen=True)
+class Rows:
+    """Some rows.
 
     Parameters
     ----------
     target
-        The class of every row; at least ``plan.classes`` where it has none, and so no part.
+        The class of every row; at least as many as there are classes where it has none, and so no part.
     codes
         By predictor, the cell of every row.
     numbers
         By number, the values between −1 and 1, NaN where missing.
     """
-    seen = (target >= 0) & (target < plan.classes)
-    own = target[seen]
-    counts = [np.bincount(own, minlength=plan.classes)]
-    widths = [*plan.sizes, *(2 for _ in numbers)]
-    steps = [_steps(values[seen]) for values in numbers]
-    places = [*(one[seen] for one in codes), *((known.astype(np.int64)) for known, _ in steps)]
-    counts += [
+
+    target: Codes
+    codes: Sequence[Codes]
+    numbers: Sequence[Floats] = ()
+
+
+def fit(blocks: Iterable[Rows], plan: TablesPlan, *, noise: Noise) -> ClassTables:
+    """Count rows by class and cell, with noise; no block is kept."""
+    widths = [*plan.sizes, *(2 for _ in range(plan.numbers))]
+    sizes = [plan.classes, *(plan.classes * width for width in widths)]
+    counts = np.zeros(sum(sizes), dtype=np.int64)
+    moments = np.zeros(plan.numbers * plan.classes * 2, dtype=np.int64)
+    for rows in blocks:
+        own_counts, own_moments = _counted(rows, widths, plan)
+        counts += own_counts
+        moments += own_moments
+    noisy = plan.division.noisy(COUNTS, counts, noise).astype(np.float64)
+    parts = np.split(noisy, np.cumsum(sizes)[:-1])
+    tables = [part.reshape(plan.classes, -1) for part in parts[1:]]
+    sums: list[Floats] = []
+    if plan.numbers:
+        ways = plan.division.noisy(MOMENTS, moments, noise).astype(np.float64) / PER_SIDE
+        sums = list(ways.reshape(plan.numbers, plan.classes, 2))
+    by_cell = len(plan.sizes)
+    return ClassTables(parts[0], tuple(tables[:by_cell]), tuple(tables[by_cell:]), tuple(sums))
+
+
+def _counted(rows: Rows, widths: Sequence[int], plan: TablesPlan) -> tuple[Codes, Codes]:
+    """Return the exact counts of some rows, and their exact sums of numbers."""
+    seen = (rows.target >= 0) & (rows.target < plan.classes)
+    own = rows.target[seen]
+    steps = [_steps(values[seen]) for values in rows.numbers]
+    places = [*(one[seen] for one in rows.codes), *(known.astype(np.int64) for known, _ in steps)]
+    counts = [
         np.bincount(own * width + place, minlength=plan.classes * width)
         for width, place in zip(widths, places, strict=True)
     ]
-    noisy = plan.division.noisy(COUNTS, joined(counts), noise).astype(np.float64)
-    parts = np.split(noisy, np.cumsum([part.size for part in counts])[:-1])
-    tables = [part.reshape(plan.classes, -1) for part in parts[1:]]
-    sums: list[Floats] = []
-    if numbers:
-        exact = joined([_moments(own, values, plan.classes) for _, values in steps])
-        moments = plan.division.noisy(MOMENTS, exact, noise).astype(np.float64) / PER_SIDE
-        sums = list(moments.reshape(len(numbers), plan.classes, 2))
-    by_cell = len(plan.sizes)
-    return ClassTables(parts[0], tuple(tables[:by_cell]), tuple(tables[by_cell:]), tuple(sums))
+    moments = [_moments(own, values, plan.classes).ravel() for _, values in steps]
+    none = np.zeros(0, dtype=np.int64)
+    return joined([np.bincount(own, minlength=plan.classes), *counts]), joined([none, *moments])
 
 
 def _steps(values: Floats) -> tuple[npt.NDArray[np.bool_], Codes]:

@@ -6,21 +6,34 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine import arrays
 from engine.methods.budget import is_replace_one
 from engine.methods.models.design import Design
-from engine.methods.models.division import Division, Query, exchanged
 from engine.methods.models.held_out import fit_budget
+from engine.methods.models.limits import (
+    FULL,
+    LEAST_MULTIPLE,
+    REACH,
+    SPREAD,
+    WIDEST,
+    limit_told,
+    parts_of,
+    spread_query,
+    squares,
+)
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.points import PER_SIDE, WIDEST_WEIGHT, Floats, Points
 from engine.methods.models.quadratic import Solution, centred
-from engine.methods.models.residuals import RESIDUAL_STEPS, Codes, residuals
+from engine.methods.models.residuals import RESIDUAL_STEPS, WHOLE, residuals
 from engine.methods.models.targets import Target
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Context, Request
+from engine.methods.shared.blocks import read
+from engine.methods.shared.division import Division, Query, exchanged
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
@@ -31,8 +44,6 @@ PRODUCTS, SUMS = "products", "sums"
 SHARE = 0.07
 """Of the budget for the products of coordinates, which give the length of a step and the bands."""
 LEAST_SIGNAL, LEAST_SIGNAL_PURE = 5, 20
-CLIPPING = Fraction(1, 2)
-"""Residuals are clipped to ± this: of the probability, or a quarter of the declared range of a number."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +90,14 @@ class DescentPlan:
         return 1 + sum(max(width, 1) for width in self.widths)
 
     @property
-    def reach(self) -> int:
-        """Residuals are clipped to ± this, in steps of 2^-15."""
-        return int(CLIPPING * RESIDUAL_STEPS)
+    def bought(self) -> int | None:
+        """The turn before which the limit of residuals is bought; None for classes, where it stays."""
+        return None if self.is_classes else self.turns // 4
+
+    @property
+    def multiple(self) -> float:
+        """The limit is so many typical residuals: the less noise, the more, as a narrow one bends the fit."""
+        return LEAST_MULTIPLE + self.signal / 250
 
     @property
     def bend(self) -> float:
@@ -129,19 +145,38 @@ class DescentPlan:
         change = largest_change(**shape, replace_one=self.replace_one, target=False)
         squared = largest_squared_change(**shape, replace_one=self.replace_one, target=False)
         products = Query(PRODUCTS, change * rows * square, squared * (rows * square) ** 2, SHARE)
-        step = rows * PER_SIDE * self.reach
-        sums = Query(SUMS, self.active * step, self.active * step**2, 1 - SHARE, self.turns)
-        queries = (products, exchanged(sums, replace_one=self.replace_one))
+        spread = () if self.is_classes else (spread_query(rows),)
+        step = rows * PER_SIDE * REACH
+        left = 1 - SHARE - sum(query.share for query in spread)
+        sums = Query(SUMS, self.active * step, self.active * step**2, left, self.turns)
+        queries = (products, exchanged(sums, replace_one=self.replace_one), *spread)
         return Division(queries, self.epsilon, self.delta, self.replace_one).borne_out()
 
-    @property
-    def told(self) -> dict[str, str]:
-        """What a released model says of the noise."""
-        return {
+    def told(self, parts: int = WHOLE, unit: float = 1.0) -> dict[str, Any]:
+        """Return what a released model says of its steps and of the noise: as JSON values.
+
+        Parameters
+        ----------
+        parts
+            At what residuals were clipped in the end; see `limits.limit_of`.
+        unit
+            Half of the declared range of a number.
+        """
+        noise = {
             "distribution": "discrete_gaussian" if self.delta else "discrete_laplace",
-            "deviation_of_sums": f"{self.sum_noise:.6g}",
+            "deviation_of_sums": f"{self.sum_noise * WHOLE / parts:.6g}",
             "deviation_of_products": f"{self.product_noise:.6g}",
         }
+        told = {"rounds": self.turns, "clipping": str(WIDEST), "noise": noise}
+        if self.bought is None:
+            return told
+        noise["deviation_of_spread"] = f"{self.division.deviation(SPREAD) / FULL * float(WIDEST) ** 2:.6g}"
+        return told | limit_told(parts, self.bought, unit)
+
+    def parts(self, squared: float, rows: float) -> int:
+        """Return the limit of residuals from their noisy sum of squares; see `limits.parts_of`."""
+        deviation = self.division.deviation(SPREAD)
+        return parts_of(squared, deviation=deviation, rows=rows, multiple=self.multiple)
 
     @property
     def product_noise(self) -> float:
@@ -150,7 +185,7 @@ class DescentPlan:
 
     @property
     def sum_noise(self) -> float:
-        """Standard deviation of the noise of each coordinate of a gradient."""
+        """Standard deviation of the noise of each coordinate of a gradient, at the widest limit."""
         return self.division.deviation(SUMS) / (PER_SIDE * RESIDUAL_STEPS)
 
 
@@ -164,14 +199,17 @@ class Descended:
         Weights of the coordinates, the intercept first, and the covariance that the noise gives them.
     counts
         Noisy number of rows of every coordinate: the first is that of all rows.
+    parts
+        At what residuals were clipped in the end; see `limits.limit_of`.
     """
 
     solution: Solution
     counts: Floats
+    parts: int = WHOLE
 
 
 def fit(
-    points: Points, target: Codes, plan: DescentPlan, *, noise: Noise, progress: Progress = SILENT
+    points: Points, target: arrays.Whole, plan: DescentPlan, *, noise: Noise, progress: Progress = SILENT
 ) -> Descended:
     """Fit weights by noisy gradients.
 
@@ -190,36 +228,61 @@ def fit(
     eigenvalue of the noisy products, with momentum; the weights of the last half are averaged. Of every turn
     the whole table is read, so that no row's chance to be drawn has to be counted. After Abadi and others
     (2016), with the residual clipped instead of the gradient, which for declared bounds is the same bound
-    and needs no length of a row.
+    and needs no length of a row. For a number the limit is bought after a quarter of the turns: `limits`.
     """
     exact = plan.monomials.sums(points.dense())
     noisy = plan.division.noisy(PRODUCTS, exact, noise) / PER_SIDE**2
     gram = plan.monomials.whole(noisy)
     steepest = _steepest(gram, plan)
     weights, last = np.zeros(plan.size), np.zeros(plan.size)
-    kept = np.zeros(plan.size)
+    kept, parts = np.zeros(plan.size), WHOLE
     for turn in range(plan.turns):
         progress.step(turn / plan.turns, "models.rounds")
         ahead = np.clip(weights + plan.momentum * last, -WIDEST_WEIGHT, WIDEST_WEIGHT)
-        left = residuals(target, points.scores(ahead), is_classes=plan.is_classes, reach=plan.reach)
-        gradient = plan.division.noisy(SUMS, points.sums(left), noise) / (PER_SIDE * RESIDUAL_STEPS)
+        if turn == plan.bought:
+            squared = plan.division.noisy(SPREAD, _squares(points, target, ahead), noise)[0]
+            parts = plan.parts(squared, gram[0, 0])
+        exact = _pull(points, target, ahead, plan, parts)
+        sums = plan.division.noisy(SUMS, exact, noise)
+        gradient = sums / (PER_SIDE * RESIDUAL_STEPS) * (WHOLE / parts)
         found = ahead + gradient / steepest
         weights, last = found, found - weights
         if turn >= plan.turns - plan.averaged:
             kept += found / plan.averaged
     kept = np.clip(kept, -WIDEST_WEIGHT, WIDEST_WEIGHT)
-    return Descended(Solution(kept, covariance(gram, kept, plan), 0, 0.0), gram[0])
+    return Descended(Solution(kept, covariance(gram, kept, plan, parts=parts), 0, 0.0), gram[0], parts)
+
+
+def _pull(
+    points: Points, target: arrays.Whole, weights: Floats, plan: DescentPlan, limit: int
+) -> arrays.Integers:
+    """Return Σ x · clipped residual, exactly."""
+    found = np.zeros(points.size, dtype=np.int64)
+    for rows, part in points.parts():
+        scores = part.scores(weights)
+        left = residuals(target[rows], scores, is_classes=plan.is_classes, reach=REACH, parts=limit)
+        found += part.sums(left)
+    return found
+
+
+def _squares(points: Points, target: arrays.Whole, weights: Floats) -> arrays.Integers:
+    """Return the sum of squares of residuals of a number at the widest limit, exactly."""
+    found = np.zeros(1, dtype=np.int64)
+    for rows, part in points.parts():
+        left = residuals(target[rows], part.scores(weights), is_classes=False, reach=REACH)
+        found += squares(left)
+    return found
 
 
 def fitted(design: Design, frame: pd.DataFrame, plan: DescentPlan, context: Context) -> Descended:
     """Return the score of rows of a table, every level beside the average of its column."""
     target = Target(design.target)
-    steps = target.steps(frame)
+    steps = read(frame, np.int32, target.steps)
     known = steps >= -RESIDUAL_STEPS
-    points = Points.of(frame, design.predictors).where(known)
+    points = Points.of(frame, design.predictors, known)
     found = fit(points, steps[known], plan, noise=context.noise, progress=context.progress.part(0.1, 0.9))
     solution = centred(found.solution, design.starts, design.widths, found.counts)
-    return Descended(solution, found.counts)
+    return Descended(solution, found.counts, found.parts)
 
 
 def plan_of(request: Request, widths: tuple[int, ...], *, is_classes: bool) -> DescentPlan:
@@ -256,7 +319,7 @@ def _steepest(gram: Floats, plan: DescentPlan) -> float:
     return plan.bend * max(above, 1.0)
 
 
-def covariance(gram: Floats, weights: Floats, plan: DescentPlan) -> Floats:
+def covariance(gram: Floats, weights: Floats, plan: DescentPlan, *, parts: int = WHOLE) -> Floats:
     """Return the covariance that the noise of the gradients gives the averaged weights.
 
     Notes
@@ -264,7 +327,8 @@ def covariance(gram: Floats, weights: Floats, plan: DescentPlan) -> Floats:
     Around the answer a step is linear: e' = (1 − h/steepest)(e + momentum · (e − e before)) + noise/steepest
     in a direction of second derivative h. What each draw leaves in the average is added up. Of classes h is
     p(1 − p) times the products, at the probability p of an average row: a first approximation. What every
-    level of a column and the intercept share changes no prediction and is left out.
+    level of a column and the intercept share changes no prediction and is left out. ``parts`` say how much
+    less noise there is once a limit was bought.
     """
     bend = plan.bend
     if plan.is_classes:
@@ -282,7 +346,8 @@ def covariance(gram: Floats, weights: Floats, plan: DescentPlan) -> Floats:
     total = np.zeros_like(slow)
     for turn in range(plan.turns):
         first = max(turn, plan.turns - plan.averaged)
-        total += ((answers[plan.turns - turn] - answers[first - turn]) / plan.averaged) ** 2
+        less = WHOLE / parts if plan.bought is not None and turn >= plan.bought else 1.0
+        total += (less * (answers[plan.turns - turn] - answers[first - turn]) / plan.averaged) ** 2
     spread = total * (plan.sum_noise / _steepest(gram, plan)) ** 2
     return np.asarray((vectors * spread) @ vectors.T)
 
@@ -298,7 +363,9 @@ def _told_apart(widths: tuple[int, ...]) -> Floats:
     return np.asarray(np.linalg.qr(same, mode="complete")[0][:, len(pairs) :])
 
 
-def foreseen(plan: DescentPlan, moments: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def foreseen(
+    plan: DescentPlan, moments: Floats, weights: Floats, *, left: float = 1.0
+) -> tuple[Floats, Floats]:
     """Return what would be missing of weights, and the covariance of the noise, for rows without a name.
 
     Parameters
@@ -307,6 +374,8 @@ def foreseen(plan: DescentPlan, moments: Floats, weights: Floats) -> tuple[Float
         Invented sums of products of coordinates, shape (size, size).
     weights
         The invented truth.
+    left
+        Of a number: the typical size of what the truth leaves, half of the declared range being 1.
     """
     values, vectors = np.linalg.eigh(moments)
     slow = 1 - np.clip(plan.bend * values / _steepest(moments, plan), 0.0, 1.0)
@@ -315,4 +384,8 @@ def foreseen(plan: DescentPlan, moments: Floats, weights: Floats) -> tuple[Float
         before, now = now, slow * (now + plan.momentum * (now - before))
         if turn >= plan.turns - plan.averaged:
             missing += now / plan.averaged
-    return -(vectors * missing) @ vectors.T @ weights, covariance(moments, np.zeros(plan.size), plan)
+    rows, parts = float(moments[0, 0]), WHOLE
+    if plan.bought is not None:
+        parts = plan.parts(rows * min(left / float(WIDEST), 1.0) ** 2 * FULL, rows)
+    spread = covariance(moments, np.zeros(plan.size), plan, parts=parts)
+    return -(vectors * missing) @ vectors.T @ weights, spread

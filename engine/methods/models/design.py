@@ -4,58 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from engine import arrays
-from engine.privacy.fixed_point import to_grid
+from engine.methods.shared.blocks import blocks
+from engine.methods.shared.bounds import Bounds as Bounds
+from engine.methods.shared.bounds import bounds_of as bounds_of
 from engine.table import coding
-from engine.table.schema import Column, Kind
+from engine.table.schema import Column
 
 Floats = arrays.Floats
 
 _CHUNK = 2**14  # rows at a time: their products stay far below 2^53, so that sums in doubles are exact
-_LARGEST = Fraction(10) ** 300
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """Declared bounds of a number, and the way to −1 … 1 and back."""
-
-    low: float
-    high: float
-
-    @property
-    def middle(self) -> float:
-        """Half way between the bounds."""
-        return self.low + self.half
-
-    @property
-    def half(self) -> float:
-        """Half of the declared range."""
-        return self.high / 2 - self.low / 2
-
-    def scaled(self, numbers: Floats) -> Floats:
-        """Return numbers, clamped, between −1 and 1; NaN stays NaN. Each depends on itself alone."""
-        inside = np.clip(numbers, self.low, self.high)
-        return np.asarray(np.clip((inside - self.middle) / self.half, -1.0, 1.0))
-
-
-def bounds_of(column: Column) -> Bounds | None:
-    """Return the declared bounds of a number; None for anything else, and where they leave no range."""
-    domain = column.domain
-    if column.kind not in (Kind.INTEGER, Kind.NUMBER) or domain is None:
-        return None
-    low, high = domain.minimum, domain.maximum
-    if not isinstance(low, Fraction) or not isinstance(high, Fraction):
-        return None
-    if not 1 / _LARGEST < high - low < _LARGEST or max(abs(low), abs(high)) > _LARGEST:
-        return None
-    found = Bounds(float(low), float(high))
-    return found if found.low < found.middle < found.high else None
+_APART = 8  # cells between coordinates: at a power of two they would share places in the cache
+_MOST_STEPS = 2**18  # on either side: 2^14 products of two such numbers reach 2^50
+_PLAIN = tuple(np.dtype(kind) for kind in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"))
 
 
 @dataclass(frozen=True)
@@ -75,18 +42,18 @@ class Design:
     target: Column
     predictors: tuple[Column, ...]
 
-    @property
+    @cached_property
     def widths(self) -> tuple[int, ...]:
         """For each predictor 0 where it is a number, else the number of its cells."""
         return tuple(0 if bounds_of(column) else len(coding.cells(column)) for column in self.predictors)
 
-    @property
+    @cached_property
     def starts(self) -> tuple[int, ...]:
         """The first coordinate of each predictor."""
         sizes = [1, *(max(width, 1) for width in self.widths)]
         return tuple(int(start) for start in np.cumsum(sizes)[:-1])
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many coefficients a linear model has, the intercept included."""
         return 1 + sum(max(width, 1) for width in self.widths)
@@ -95,27 +62,74 @@ class Design:
         """Yield the rows as whole numbers from −``per_side`` to ``per_side``, shape (rows, size + 1).
 
         A row without a target is 0 everywhere: it adds nothing. Doubles, so that products are fast; every
-        sum of products is a whole number below 2^53 and therefore exact in any order.
+        sum of products is a whole number below 2^53 and therefore exact in any order. What is yielded is
+        overwritten by the next rows.
         """
-        for start in range(0, len(frame), _CHUNK):
-            yield self._vectors(frame.iloc[start : start + _CHUNK], per_side)
+        scales = [_Scale.of(frame, column, per_side) for column in (*self.predictors, self.target)]
+        buffer = np.empty((self.size + 1, min(len(frame), _CHUNK) + _APART))  # a coordinate lies in one piece
+        for rows in blocks(len(frame), at_most=_CHUNK):
+            found = buffer[:, : rows.stop - rows.start]
+            found[0] = per_side
+            places = zip(self.predictors, self.widths, self.starts, scales[:-1], strict=True)
+            for column, width, start, scale in places:
+                if scale is not None:
+                    scale.steps(rows, found[start])
+                else:
+                    codes = coding.codes(frame[column.name].iloc[rows], column)
+                    found[start : start + width] = 0
+                    found[start + codes, np.arange(codes.size)] = per_side
+            assert scales[-1] is not None, "problems() reports a target without bounds"
+            missing = scales[-1].steps(rows, found[-1])
+            if missing is not None:
+                found[:, missing] = 0
+            yield found.T
 
-    def _vectors(self, frame: pd.DataFrame, per_side: int) -> Floats:
-        found = np.zeros((len(frame), self.size + 1))
-        found[:, 0] = per_side
-        for column, width, start in zip(self.predictors, self.widths, self.starts, strict=True):
-            if width:
-                codes = coding.codes(frame[column.name], column)
-                found[np.arange(len(frame)), start + codes] = per_side
-            else:
-                found[:, start] = _steps(frame, column, per_side)[0]
-        found[:, -1], missing = _steps(frame, self.target, per_side)
-        found[missing] = 0
-        return found
 
+@dataclass(frozen=True)
+class _Scale:
+    """A number of every row, and its way to whole steps: just what `Bounds.scaled` and `to_grid` give.
 
-def _steps(frame: pd.DataFrame, column: Column, per_side: int) -> tuple[npt.NDArray[np.int64], np.ndarray]:
-    bounds = bounds_of(column)
-    assert bounds is not None, "problems() reports numbers without bounds"
-    scaled = bounds.scaled(coding.numbers(frame[column.name], column))
-    return to_grid(scaled, minimum=-1, maximum=1, step=Fraction(1, per_side))
+    Nothing on that way falls where its input rises, so that the bounds go it once and rows are clamped last,
+    to what they gave. A power of two per side only shifts exponents and joins the division by half the range.
+    """
+
+    column: Column
+    values: pd.Series
+    plain: npt.NDArray[np.number] | None
+    middle: float
+    width: float
+    ends: tuple[float, float]
+
+    @staticmethod
+    def of(frame: pd.DataFrame, column: Column, per_side: int) -> _Scale | None:
+        bounds = bounds_of(column)
+        if bounds is None:
+            return None
+        assert per_side & (per_side - 1) == 0 and per_side <= _MOST_STEPS
+        values = frame[column.name]
+        is_plain = isinstance(values.dtype, np.dtype) and values.dtype in _PLAIN and not column.missing
+        ends = np.rint(bounds.scaled(np.array([bounds.low, bounds.high])) * per_side)
+        return _Scale(
+            column,
+            values,
+            values.to_numpy() if is_plain else None,
+            bounds.middle,
+            bounds.half / per_side,
+            (float(ends[0]), float(ends[1])),
+        )
+
+    def steps(self, rows: slice, out: Floats) -> npt.NDArray[np.bool_] | None:
+        """Write the steps of some rows, 0 where a number is missing; return where, None if nowhere."""
+        read = self.plain
+        part = coding.numbers(self.values.iloc[rows], self.column) if read is None else read[rows]
+        with np.errstate(over="ignore"):  # far beyond the bounds: clamped like everything beyond them
+            np.subtract(part, self.middle, out=out, dtype=np.float64)
+            finite = np.isfinite(out)
+            np.divide(out, self.width, out=out)
+        np.rint(out, out=out)
+        np.clip(out, *self.ends, out=out)
+        if finite.all():
+            return None
+        missing = ~np.isfinite(part)  # of the cell itself: a difference may be too large where it is not
+        out[missing] = 0
+        return missing

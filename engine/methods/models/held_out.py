@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -12,20 +13,19 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from engine.errors import InputRefused
 from engine.methods.budget import is_replace_one, required
 from engine.methods.models.design import Bounds, bounds_of
-from engine.methods.models.division import MARGINS, Division, Query, gaussian_level
 from engine.methods.models.held_out_told import FULL, LIMIT, ROW, guess_of, score_errors, told
 from engine.methods.parameters import Parameter, ParameterKind
-from engine.methods.protocol import MAIN, Budget, Context, Expected, Request
+from engine.methods.protocol import MAIN, Budget, Context, Expected, Method, Request
 from engine.methods.shared.column_cells import is_listed
+from engine.methods.shared.division import Division, Query
+from engine.methods.shared.margins import MARGINS, smallest_margin
 from engine.methods.shared.promise import promise
-from engine.privacy.accounting import total
 from engine.privacy.events import Event, Neighbours, Sequential
-from engine.privacy.gaussian import concentrated_budget, continuous_delta
+from engine.privacy.gaussian import concentrated_budget, continuous_delta, gaussian_level
 from engine.privacy.mechanisms import Integers
-from engine.privacy.promise import Loss, Promise, Unit
+from engine.privacy.promise import Promise
 from engine.table import coding
 from engine.table.schema import Column
 
@@ -110,10 +110,14 @@ def _division(asked: Query, budget: Budget, fit_events: Event) -> Division:
     if not budget.delta:
         return Division((asked,), budget.epsilon, budget.delta, replace_one)
     found = Division((asked,), budget.epsilon, budget.delta, replace_one)
-    for margin in (*MARGINS, 0.3, 0.6):
-        found = replace(found, margin=margin)
-        if _is_accepted(budget, Sequential((fit_events, found.events))):
-            return found
+
+    def events_of(margin: float) -> Event:
+        return Sequential((fit_events, replace(found, margin=margin).events))
+
+    margins = (*MARGINS, 0.3, 0.6)
+    margin = smallest_margin(events_of, budget.epsilon, budget.delta, budget.neighbours, margins)
+    if margin is not None:
+        return replace(found, margin=margin)
     # δ is smaller than what composition computes: what ρ leaves, which always holds. See `borne_out`.
     epsilon, delta = float(budget.epsilon), float(budget.delta)
     own = sum(float(leaf.concentrated() or 0) for leaf, _ in fit_events.leaves())
@@ -121,61 +125,65 @@ def _division(asked: Query, budget: Budget, fit_events: Event) -> Division:
     return replace(found, margin=1 - always / (sqrt(asked.share) * gaussian_level(epsilon, delta)))
 
 
-def _is_accepted(budget: Budget, events: Event) -> bool:
-    loss = Loss(budget.epsilon, budget.delta, budget.neighbours, events)
-    try:
-        total([Promise("approximate_dp", loss, Unit.ROW, 1)], delta=budget.delta)
-    except InputRefused:
-        return False
-    return True
-
-
-def scored_promise(request: Request, fit_events: Event, *, kind: str) -> Promise:
-    """Return the promise of a fit, and of its score where one was asked for."""
-    if not is_scored(request):
-        return promise(request, fit_events, kind=kind)
-    score = score_division(request, fit_events).events
-    return promise(request, Sequential((fit_events, score)), kind=kind)
-
-
-def with_score(
-    model: dict[str, Any], predict: Predict, request: Request, fit_events: Event, context: Context | None
-) -> dict[str, Any]:
-    """Return a finished model with its score on the held-out people, where one was asked for.
+class ScoredModel(Method):
+    """A model with a target: its cost, and its score on held-out people where one was asked for.
 
     Notes
     -----
-    A prediction follows from the finished model and the row alone, whatever the other rows are.
+    Whoever derives from it offers `PERCENT`, and lets the fit spend `fit_budget`.
     """
-    if not is_scored(request):
-        return model
-    assert context is not None, "whoever asks for a score gives the people that it is of"
-    division, target = score_division(request, fit_events), _target(request)
-    table = context.held_out.get(MAIN)
-    exact = score_sums(model, predict, target, None if table is None else table.rows())
-    noisy = division.noisy(SCORE, exact, context.noise)
-    found = told(
-        noisy,
-        model,
-        deviation=division.deviation(SCORE),
-        rows_per_person=request.rows_per_person,
-        pure=not division.is_gaussian,
-    )
-    return model | {"held_out": found | {"percent_of_budget": request.values[PERCENT.name]}}
 
+    @abstractmethod
+    def fit_events(self, request: Request) -> Event:
+        """Return what the fit alone costs."""
 
-def score_errors_of(request: Request, fit_events: Event) -> tuple[Expected, ...]:
-    """Return how far the score will be off, for tables of the declared sizes; nothing without a score."""
-    if not is_scored(request):
-        return ()
-    division = score_division(request, fit_events)
-    return score_errors(
-        request.sizes,
-        deviation=division.deviation(SCORE),
-        is_classes=is_listed(_target(request)),
-        cap=request.rows_per_person,
-        pure=not division.is_gaussian,
-    )
+    def cost(self, request: Request) -> Promise:
+        kind = "approximate_dp" if request.values["noise"] == "gaussian" else "pure_dp"
+        events = self.fit_events(request)
+        if is_scored(request):
+            events = Sequential((events, score_division(request, events).events))
+        return promise(request, events, kind=kind)
+
+    def scores(self, request: Request) -> bool:
+        return is_scored(request)
+
+    def score_errors(self, request: Request) -> tuple[Expected, ...]:
+        """Return how far the score will be off, for tables of the declared sizes; nothing without a score."""
+        if not is_scored(request):
+            return ()
+        division = score_division(request, self.fit_events(request))
+        return score_errors(
+            request.sizes,
+            deviation=division.deviation(SCORE),
+            is_classes=is_listed(_target(request)),
+            cap=request.rows_per_person,
+            pure=not division.is_gaussian,
+        )
+
+    def with_score(
+        self, model: dict[str, Any], predict: Predict, request: Request, context: Context | None
+    ) -> dict[str, Any]:
+        """Return a finished model with its score on the held-out people, where one was asked for.
+
+        Notes
+        -----
+        A prediction follows from the finished model and the row alone, whatever the other rows are.
+        """
+        if not is_scored(request):
+            return model
+        assert context is not None, "whoever asks for a score gives the people that it is of"
+        division, target = score_division(request, self.fit_events(request)), _target(request)
+        table = context.held_out.get(MAIN)
+        exact = score_sums(model, predict, target, None if table is None else table.rows())
+        noisy = division.noisy(SCORE, exact, context.noise)
+        found = told(
+            noisy,
+            model,
+            deviation=division.deviation(SCORE),
+            rows_per_person=request.rows_per_person,
+            pure=not division.is_gaussian,
+        )
+        return model | {"held_out": found | {"percent_of_budget": request.values[PERCENT.name]}}
 
 
 def score_sums(

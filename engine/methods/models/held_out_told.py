@@ -37,7 +37,7 @@ def guess_of(model: Mapping[str, Any]) -> Any:
     """
     target = model["target"]
     if target.get("kind") != CLASSES:
-        return float(model["intercept"])
+        return min(max(float(model["intercept"]), target["minimum"]), target["maximum"])
     if "intercept" in model:
         return target["values"][int(model["intercept"] > 0)]
     if "leaves" in model:

@@ -25,6 +25,7 @@ from engine.methods.protocol import (
     Release,
     Request,
 )
+from engine.methods.shared.blocks import blocks
 from engine.methods.shared.promise import cap_notes, promise
 from engine.privacy.fixed_point import to_grid
 from engine.privacy.promise import Promise
@@ -144,13 +145,21 @@ class KMeans(Method):
 
     def places(self, frame: pd.DataFrame, request: Request) -> np.ndarray:
         """Return rows in steps of 1/1024 of half a range, without those in which a number is missing."""
-        scaled = [
-            bounds.scaled(coding.numbers(frame[name], request.schema.column(name)))
-            for name, bounds in self._bounds(request)
-        ]
-        known = ~np.isnan(np.stack(scaled, axis=1)).any(axis=1)
-        steps = [to_grid(one, minimum=-1, maximum=1, step=Fraction(1, PER_SIDE))[0] for one in scaled]
-        return np.stack(steps, axis=1)[known]
+        columns = self._bounds(request)
+        found = [np.empty((0, len(columns)), dtype=np.int16)]
+        for rows in blocks(len(frame)):
+            read = [
+                to_grid(
+                    bounds.scaled(coding.numbers(frame[name].iloc[rows], request.schema.column(name))),
+                    minimum=-1,
+                    maximum=1,
+                    step=Fraction(1, PER_SIDE),
+                )
+                for name, bounds in columns
+            ]
+            known = ~np.any([missing for _, missing in read], axis=0)
+            found.append(np.stack([steps for steps, _ in read], axis=1)[known].astype(np.int16))
+        return np.concatenate(found)
 
     def _bounds(self, request: Request) -> list[tuple[str, Bounds]]:
         found = [(name, bounds_of(request.schema.column(name))) for name in request.values["columns"]]

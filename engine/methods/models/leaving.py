@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from engine.methods.models.held_out_told import score_view
+from engine.methods.models.limits import limit_card, limit_view
 from engine.methods.models.points_sheet import as_sheet
 from engine.methods.models.standard import as_operators
 from engine.methods.protocol import (
@@ -57,7 +58,7 @@ def leaving(
         For the reports; tables and numbers go to the card too.
     """
     target = str(model["target"]["name"])
-    views = (*views, *score_view(model))
+    views = (*views, *limit_view(model), *score_view(model))
     title = Text(f"{words}.card.title", {"target": target})
     shown = [view for view in views if isinstance(view, TableView | NumberView)]
     meaning = Text(f"{words}.artefacts.model", {"target": target})
@@ -65,7 +66,9 @@ def leaving(
     artefacts: tuple[Artefact, ...] = (
         ModelArtefact("model", model, partial(predict, model), target, meaning),
         DocumentArtefact(
-            "model-card", (title, *card, *_loading(sheet), *shown), Text(f"{words}.artefacts.card")
+            "model-card",
+            (title, *card, *limit_card(model), *_loading(sheet), *shown),
+            Text(f"{words}.artefacts.card"),
         ),
         *_readers(),
         _standard(model),

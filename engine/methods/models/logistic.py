@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from engine.methods.budget import budget_problems
 from engine.methods.filling import Judged
 from engine.methods.models.descent import (
-    CLIPPING,
     DescentPlan,
     fitted,
     foreseen,
@@ -17,13 +16,7 @@ from engine.methods.models.descent import (
     weak_problems,
 )
 from engine.methods.models.design import Design, bounds_of
-from engine.methods.models.held_out import (
-    PERCENT,
-    is_scored,
-    score_errors_of,
-    scored_promise,
-    with_score,
-)
+from engine.methods.models.held_out import PERCENT, ScoredModel
 from engine.methods.models.invented import Foreseen, invented
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
@@ -35,14 +28,13 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
-    Method,
     Reference,
     Release,
     Request,
 )
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.promise import cap_notes
-from engine.privacy.promise import Promise
+from engine.privacy.events import Event
 from engine.table.schema import Kind
 from engine.views import TableView, Text, View
 
@@ -57,7 +49,7 @@ INVENTED_SPREAD = 1.0
 """Standard deviation of invented scores, in log-odds."""
 
 
-class Logistic(Method):
+class Logistic(ScoredModel):
     """Logistic regression from noisy gradients with clipped residuals.
 
     Notes
@@ -121,12 +113,8 @@ class Logistic(Method):
         """Return the noise of every gradient, and how many there are."""
         return plan_of(request, self.design(request).widths, is_classes=True)
 
-    def cost(self, request: Request) -> Promise:
-        kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
-        return scored_promise(request, self.plan(request).division.events, kind=kind)
-
-    def scores(self, request: Request) -> bool:
-        return is_scored(request)
+    def fit_events(self, request: Request) -> Event:
+        return self.plan(request).division.events
 
     # --- forecast ----------------------------------------------------------------------------------
 
@@ -142,7 +130,7 @@ class Logistic(Method):
             for size, expected in found
             for error in [getattr(expected, of) * per]
         ]
-        errors += score_errors_of(request, self.plan(request).division.events)
+        errors += self.score_errors(request)
         headings = (Text(f"{WORDS}.kept.rows"), Text(f"{WORDS}.kept.share"))
         rows = tuple((size, round(100 * expected.kept)) for size, expected in found)
         view = TableView(Text(f"{WORDS}.kept.title"), headings, rows, Text(f"{WORDS}.kept.note"))
@@ -170,14 +158,12 @@ class Logistic(Method):
         rows = round(float(found.counts[0]))
         told = {
             "rows": rows,
-            "rounds": plan.turns,
-            "clipping": str(CLIPPING),
-            "noise": plan.told,
+            **plan.told(),
             "privacy": privacy_told(request),
             "method": {"id": self.id, "version": self.version},
         }
         model = content(design, found.solution, told)
-        return self._released(with_score(model, predict, request, plan.division.events, context), request)
+        return self._released(self.with_score(model, predict, request, context), request)
 
     def _released(self, model: dict[str, Any], request: Request) -> Release:
         """Make the artefacts from the model: nothing after this line has seen a row."""

@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.methods.budget import budget_problems, is_replace_one
-from engine.methods.models.class_tables import ClassTables, TablesPlan, fit, normal, shares
+from engine.methods.models.class_tables import ClassTables, Rows, TablesPlan, fit, normal, shares
 from engine.methods.models.design import Bounds, bounds_of
-from engine.methods.models.held_out import (
-    PERCENT,
-    fit_budget,
-    is_scored,
-    score_errors_of,
-    scored_promise,
-    with_score,
-)
+from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import WITHIN_95
 from engine.methods.models.naive_bayes_model import FORMAT, NORMAL, predict
@@ -30,11 +23,11 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
-    Method,
     Reference,
     Release,
     Request,
 )
+from engine.methods.shared.blocks import blocks
 from engine.methods.shared.column_cells import (
     BINS,
     CELL_KINDS,
@@ -44,12 +37,14 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.promise import cap_notes
-from engine.privacy.promise import Promise
+from engine.privacy.events import Event
 from engine.table import coding
 from engine.table.schema import Column, Kind
 from engine.views import Cell, TableView, Text, View
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from engine.table.table import Table
 
 ID = "models.naive_bayes"
@@ -59,7 +54,7 @@ BY_BINS, BY_NORMAL = "bins", "normal"
 MOST_COUNTS = 100_000
 
 
-class NaiveBayes(Method):
+class NaiveBayes(ScoredModel):
     """Naive Bayes from noisy counts; numbers by intervals, or by a normal density in each class.
 
     Notes
@@ -139,12 +134,8 @@ class NaiveBayes(Method):
             is_replace_one(request),
         )
 
-    def cost(self, request: Request) -> Promise:
-        kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
-        return scored_promise(request, self.plan(request).division.events, kind=kind)
-
-    def scores(self, request: Request) -> bool:
-        return is_scored(request)
+    def fit_events(self, request: Request) -> Event:
+        return self.plan(request).division.events
 
     # --- forecast ----------------------------------------------------------------------------------
 
@@ -160,7 +151,7 @@ class NaiveBayes(Method):
             )
             for size in request.sizes
         )
-        errors += score_errors_of(request, self.plan(request).division.events)
+        errors += self.score_errors(request)
         return Forecast(errors, notes=tuple(cap_notes(request)))
 
     # --- release -----------------------------------------------------------------------------------
@@ -168,20 +159,22 @@ class NaiveBayes(Method):
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         frame, plan = tables[MAIN].rows(), self.plan(request)
+        parts = (self._read(frame.iloc[rows], request) for rows in blocks(len(frame), at_most=2**14))
+        found = fit(parts, plan, noise=context.noise)
+        context.progress.step(0.9, "run.writing")
+        model = self.with_score(self.content(found, request), predict, request, context)
+        return self._released(model, request)
+
+    def _read(self, frame: pd.DataFrame, request: Request) -> Rows:
         target = request.schema.column(request.values["target"])
-        found = fit(
+        return Rows(
             coding.codes(frame[target.name], target),
             [cells.codes(frame[cells.column.name]) for cells in self.cells(request)],
             [
                 _bounds(column).scaled(coding.numbers(frame[column.name], column))
                 for column in self.numbers(request)
             ],
-            plan,
-            noise=context.noise,
         )
-        context.progress.step(0.9, "run.writing")
-        model, events = self.content(found, request), self.plan(request).division.events
-        return self._released(with_score(model, predict, request, events, context), request)
 
     def content(self, found: ClassTables, request: Request) -> dict[str, Any]:
         """Return the model as JSON values: everything that predicts, made from noisy sums alone."""

@@ -10,7 +10,10 @@ from math import ceil, isqrt, sqrt
 import numpy as np
 
 from engine import arrays
-from engine.methods.models.division import Division, Query, exchanged
+from engine.methods.shared.blocks import blocks
+from engine.methods.shared.division import Division, Query, exchanged
+from engine.methods.shared.grid_centres import PER_SIDE as PER_SIDE
+from engine.methods.shared.grid_centres import centres_of
 from engine.privacy.noise import Noise
 
 Floats = arrays.Floats
@@ -19,11 +22,9 @@ Integers = arrays.Integers
 GRID, COUNTS, SUMS = "grid", "counts", "sums"
 SHARES = {GRID: 0.4, COUNTS: 0.12, SUMS: 0.48}
 TURNS = 3
-PER_SIDE = 1 << 10
 RADIUS = PER_SIDE // 2
 """A row counts as no further from its centre than this: a quarter of a declared range."""
 MOST_CELLS = 200_000
-STARTS, SWAPS, ROUNDS = 20, 6, 50
 FINE = 10
 """From so many cells along each column on, rare rows are spread over cells that hardly stand out."""
 _CHUNK = 2**14
@@ -123,13 +124,13 @@ class Centres:
     rows: Floats
 
 
-def fit(rows: Integers, plan: CentresPlan, *, noise: Noise) -> Centres:
+def fit(rows: arrays.Whole, plan: CentresPlan, *, noise: Noise) -> Centres:
     """Find centres of rows.
 
     Parameters
     ----------
     rows
-        In steps of 1/1024 of half a declared range, from −1024 to 1024, shape (n, columns).
+        In steps of 1/1024 of half a declared range, from −1024 to 1024, shape (n, columns); of any size.
     plan
         Grid, steps, noise.
     """
@@ -147,98 +148,42 @@ def fit(rows: Integers, plan: CentresPlan, *, noise: Noise) -> Centres:
     return Centres(centres, counts)
 
 
-def _grid(rows: Integers, plan: CentresPlan) -> Integers:
+def _grid(rows: arrays.Whole, plan: CentresPlan) -> Integers:
     """Return how many rows are in every cell."""
     side = plan.per_side
-    places = np.minimum((rows + PER_SIDE) * side // (2 * PER_SIDE), side - 1)
-    cells = places @ side ** np.arange(plan.columns)[::-1]
-    return np.bincount(cells.astype(np.int64), minlength=side**plan.columns).astype(np.int64)
+    found = np.zeros(side**plan.columns, dtype=np.int64)
+    for block in blocks(len(rows)):
+        places = np.minimum((rows[block].astype(np.int64) + PER_SIDE) * side // (2 * PER_SIDE), side - 1)
+        found += np.bincount(places @ side ** np.arange(plan.columns)[::-1], minlength=found.size)
+    return found
 
 
-def _steps(rows: Integers, centres: Integers) -> tuple[Integers, Integers]:
+def _steps(rows: arrays.Whole, centres: Integers) -> tuple[Integers, Integers]:
     """Return, of the rows nearest to each centre, how many there are and the sum of their ways from it.
 
     Notes
     -----
     Distances are whole numbers, and a way is cut to length by itself: what a row adds follows from the row
-    and the centres alone. Cut numbers are rounded towards 0, so that no way is longer than `RADIUS`.
+    and the centres alone. Cut numbers are rounded towards 0, so that no way is longer than `RADIUS`. Doubles,
+    because products are fast in them: all that is added up are whole numbers below 2^53, exact in any order.
     """
     counts = np.zeros(len(centres), dtype=np.int64)
     sums = np.zeros(centres.shape, dtype=np.int64)
-    for start in range(0, len(rows), _CHUNK):
-        chunk = rows[start : start + _CHUNK]
-        ways = chunk[:, None, :] - centres
-        own = (ways * ways).sum(axis=2).argmin(axis=1)
-        way = ways[np.arange(len(chunk)), own]
-        long = np.sqrt((way * way).sum(axis=1).astype(np.float64))
-        cut = np.trunc(way * np.minimum(1.0, RADIUS / np.maximum(long, 1.0))[:, None]).astype(np.int64)
+    places = centres.astype(np.float64)
+    for block in blocks(len(rows), at_most=_CHUNK):
+        chunk = rows[block].astype(np.float64)
+        # |row − centre|² without |row|², which is the same for every centre
+        own = ((places**2).sum(axis=1) - 2 * chunk @ places.T).argmin(axis=1)
+        way = chunk - places[own]
+        long = np.sqrt((way * way).sum(axis=1))
+        cut = np.trunc(way * np.minimum(1.0, RADIUS / np.maximum(long, 1.0))[:, None])
         counts += np.bincount(own, minlength=len(centres))
-        np.add.at(sums, own, cut)
+        by_column = [np.bincount(own, weights=one, minlength=len(centres)) for one in cut.T]
+        sums += np.stack(by_column, axis=1).astype(np.int64)
     return counts, sums
 
 
 def _started(grid: Floats, plan: CentresPlan) -> Integers:
-    """Return centres from a noisy grid: weighted k-means on the cells that stand out, best of some starts.
-
-    What is read is noisy or declared, so all of this costs nothing.
-    """
-    kept = np.flatnonzero(grid > plan.stands_out * plan.division.deviation(GRID))
-    if len(kept) < plan.groups:
-        kept = np.sort(np.argsort(-grid, kind="stable")[: max(plan.groups, 1)])
-    weights = np.maximum(grid[kept], 1e-9)
-    width = 2 * PER_SIDE / plan.per_side
-    places = np.stack(np.unravel_index(kept, (plan.per_side,) * plan.columns), axis=1)
-    cells: Floats = np.asarray(-PER_SIDE + (places + 0.5) * width, dtype=np.float64)
-    tried = [
-        _settled(cells, weights, _spread_out(cells, weights, first, plan.groups))
-        for first in _firsts(weights)
-    ]
-    best = _swapped(cells, weights, min(tried, key=lambda one: one[0]))[1]
-    return np.clip(np.rint(best), -PER_SIDE, PER_SIDE).astype(np.int64)
-
-
-def _firsts(weights: Floats) -> Integers:
-    """Return the heaviest cells: a start for each."""
-    return np.argsort(-weights, kind="stable")[:STARTS].astype(np.int64)
-
-
-def _spread_out(cells: Floats, weights: Floats, first: int, groups: int) -> Floats:
-    """Return a first centre and others, each where weight and distance from all before are largest."""
-    centres = [cells[first]]
-    apart = ((cells - cells[first]) ** 2).sum(axis=1)
-    for _ in range(groups - 1):
-        centres.append(cells[int(np.argmax(weights * apart))])
-        apart = np.minimum(apart, ((cells - centres[-1]) ** 2).sum(axis=1))
-    return np.array(centres)
-
-
-def _swapped(cells: Floats, weights: Floats, found: tuple[float, Floats]) -> tuple[float, Floats]:
-    """Return what is left after one centre at a time went where most is missing, as long as that helps."""
-    for _ in range(SWAPS):
-        tried = [found]
-        for gone in range(len(found[1])):
-            rest = np.delete(found[1], gone, axis=0)
-            apart = ((cells[:, None, :] - rest) ** 2).sum(axis=2).min(axis=1)
-            farthest = cells[int(np.argmax(weights * apart))]
-            tried.append(_settled(cells, weights, np.vstack([rest, farthest])))
-        best = min(tried, key=lambda one: one[0])
-        if best is found:
-            break
-        found = best
-    return found
-
-
-def _settled(cells: Floats, weights: Floats, centres: Floats) -> tuple[float, Floats]:
-    """Return the weighted inertia and the centres after ordinary k-means from a start."""
-    inertia = 0.0
-    for _ in range(ROUNDS):
-        apart = ((cells[:, None, :] - centres) ** 2).sum(axis=2)
-        own = apart.argmin(axis=1)
-        inertia = float((weights * apart.min(axis=1)).sum())
-        total = np.bincount(own, weights=weights, minlength=len(centres))
-        sums = np.stack([np.bincount(own, weights * one, len(centres)) for one in cells.T], axis=1)
-        moved = np.where(total[:, None] > 0, sums / np.maximum(total, 1e-12)[:, None], centres)
-        if np.array_equal(moved, centres):
-            break
-        centres = moved
-    return inertia, centres
+    """Return centres from a noisy grid."""
+    limit = plan.stands_out * plan.division.deviation(GRID)
+    return centres_of(grid, limit=limit, per_side=plan.per_side, shape=(plan.groups, plan.columns))

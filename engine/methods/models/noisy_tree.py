@@ -11,10 +11,11 @@ from math import sqrt
 import numpy as np
 
 from engine import arrays
-from engine.methods.models.division import Division, Query, joined
+from engine.methods.shared.blocks import blocks, small
+from engine.methods.shared.division import Division, Query, joined
 from engine.privacy.noise import Noise
 
-Codes = arrays.Integers
+Codes = arrays.Whole
 Floats = arrays.Floats
 
 LEVELS, LEAVES = "levels", "leaves"
@@ -104,28 +105,40 @@ def fit(target: Codes, codes: Sequence[Codes], plan: TreePlan, *, noise: Noise) 
         By predictor, the cell of every row.
     """
     seen = (target >= 0) & (target < plan.classes)
-    own, inside = target[seen], [one[seen] for one in codes]
-    nodes, questions = np.zeros(len(own), dtype=np.int64), []
+    own, inside = target, codes
+    if not seen.all():
+        own, inside = target[seen], [one[seen] for one in codes]
+    nodes, questions = np.zeros(len(own), dtype=small(2**plan.depth)), []
     for level in range(plan.depth):
-        exact = [
-            np.bincount((nodes * plan.classes + own) * size + one, minlength=2**level * plan.classes * size)
-            for one, size in zip(inside, plan.sizes, strict=True)
-        ]
+        exact = _counted(nodes, own, inside, plan.sizes, (2**level, plan.classes))
         noisy = plan.division.noisy(LEVELS, joined(exact), noise).astype(np.float64)
         parts = np.split(noisy, np.cumsum([one.size for one in exact])[:-1])
         tables = [part.reshape(2**level, plan.classes, -1) for part in parts]
         asked = tuple(_best([table[node] for table in tables], plan) for node in range(2**level))
         questions.append(asked)
-        nodes = follow(nodes, asked, inside)
+        for rows in blocks(len(nodes)):
+            nodes[rows] = follow(nodes[rows], asked, [one[rows] for one in inside])
     leaves = 2**plan.depth
-    counts = np.bincount(nodes * plan.classes + own, minlength=leaves * plan.classes)
-    noisy = plan.division.noisy(LEAVES, counts.astype(np.int64), noise).astype(np.float64)
+    (counts,) = _counted(nodes, own, [np.zeros_like(nodes)], (1,), (leaves, plan.classes))
+    noisy = plan.division.noisy(LEAVES, counts, noise).astype(np.float64)
     return Tree(tuple(questions), noisy.reshape(leaves, plan.classes))
+
+
+def _counted(
+    nodes: Codes, target: Codes, codes: Sequence[Codes], sizes: Sequence[int], shape: tuple[int, int]
+) -> list[arrays.Integers]:
+    """Return by predictor how many rows there are of every node, class and cell, in that order."""
+    found = [np.zeros(shape[0] * shape[1] * size, dtype=np.int64) for size in sizes]
+    for rows in blocks(len(nodes)):
+        kinds = nodes[rows].astype(np.int64) * shape[1] + target[rows]
+        for counts, own, size in zip(found, codes, sizes, strict=True):
+            counts += np.bincount(kinds * size + own[rows], minlength=counts.size)
+    return found
 
 
 def follow(nodes: Codes, asked: Sequence[Question | None], codes: Sequence[Codes]) -> Codes:
     """Return the node of every row one level further down."""
-    second = np.zeros(len(nodes), dtype=np.int64)
+    second = np.zeros(len(nodes), dtype=np.uint8)
     for node, question in enumerate(asked):
         if question is not None:
             here = nodes == node

@@ -12,9 +12,7 @@ import numpy as np
 from engine import arrays
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.models.design import bounds_of
-from engine.methods.models.division import Division, Query
 from engine.methods.models.leaving import described, number_views, privacy_text
-from engine.methods.models.less_noise import less_noisy
 from engine.methods.models.linear_model import LEVELS, NUMBER
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.points import PER_SIDE, Points
@@ -31,7 +29,10 @@ from engine.methods.protocol import (
     Release,
     Request,
 )
+from engine.methods.shared.blocks import blocks
 from engine.methods.shared.cells import level_problems
+from engine.methods.shared.division import Division, Query
+from engine.methods.shared.less_noise import less_noisy
 from engine.methods.shared.promise import cap_notes, promise
 from engine.privacy.promise import Promise
 from engine.table import coding
@@ -92,7 +93,7 @@ class PrincipalComponents(Method):
     weights of the Gaussian orthogonal ensemble or a little better, and √2 better than one variance for every
     cell (Dwork and others 2014 as printed). No product inside a block of levels is asked for, it is 0.
 
-    What cannot be covariance is taken out of the noisy numbers first: `engine.methods.models.less_noise`.
+    What cannot be covariance is taken out of the noisy numbers first: `engine.methods.shared.less_noise`.
 
     The Wishart mechanism that is printed in a book is not private: its noise cannot be negative, so that some
     answers are possible for one of two neighbours alone. Drawing a subspace by the exponential mechanism is
@@ -187,8 +188,10 @@ class PrincipalComponents(Method):
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        points = Points.of(tables[MAIN].rows(), self.columns(request))
-        exact = Monomials(points.widths, target=False).sums(points.dense())
+        frame, columns = tables[MAIN].rows(), self.columns(request)
+        parts = (Points.of(frame.iloc[rows], columns) for rows in blocks(len(frame)))
+        products = Monomials(self.widths(request)[0], target=False)
+        exact = products.sums(chunk for part in parts for chunk in part.dense())
         context.progress.step(0.6, "run.noise")
         noisy = self.division(request).noisy(PRODUCTS, exact, context.noise)
         context.progress.step(0.9, "run.writing")

@@ -11,8 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine import arrays
-from engine.methods.models.design import bounds_of
+from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.residuals import on_grid
+from engine.methods.shared.blocks import blocks, small
 from engine.privacy.fixed_point import to_grid
 from engine.table import coding
 from engine.table.schema import Column
@@ -40,31 +41,68 @@ class Points:
         For every predictor 0 where it is a number, else how many cells it has.
     """
 
-    numbers: npt.NDArray[np.int16]
-    cells: tuple[npt.NDArray[np.int32], ...]
+    numbers: npt.NDArray[np.int16] | Floats
+    cells: tuple[arrays.Whole, ...]
     widths: tuple[int, ...]
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, predictors: Sequence[Column]) -> Points:
-        """Return the coordinates of rows; a number without bounds is read by its declared levels."""
+    def of(
+        cls, frame: pd.DataFrame, predictors: Sequence[Column], known: arrays.Bools | None = None
+    ) -> Points:
+        """Return the coordinates of rows; a number without bounds is read by its declared levels.
+
+        Parameters
+        ----------
+        frame, predictors
+            A table, and those of its columns that are read.
+        known
+            Which rows, shape (n,); all of them where nothing is said.
+        """
         bounds = [bounds_of(column) for column in predictors]
-        numbers = np.zeros((len(frame), sum(one is not None for one in bounds)), dtype=np.int16)
-        cells: list[npt.NDArray[np.int32]] = []
+        pairs = zip(predictors, bounds, strict=True)
+        widths = tuple(0 if bound else len(coding.cells(column)) for column, bound in pairs)
+        count = len(frame) if known is None else int(known.sum())
+        numbers = np.empty((count, widths.count(0)), dtype=np.int16)
+        cells = tuple(np.empty(count, dtype=small(width)) for width in widths if width)
+        start = 0
+        for rows in blocks(len(frame)):
+            block = cls._read(frame.iloc[rows], predictors, bounds, widths)
+            block = block if known is None else block.where(known[rows])
+            end = start + len(block)
+            numbers[start:end] = block.numbers
+            for whole, own in zip(cells, block.cells, strict=True):
+                whole[start:end] = own
+            start = end
+        return cls(numbers, cells, widths)
+
+    @classmethod
+    def _read(
+        cls,
+        frame: pd.DataFrame,
+        predictors: Sequence[Column],
+        bounds: Sequence[Bounds | None],
+        widths: tuple[int, ...],
+    ) -> Points:
+        numbers, cells = np.zeros((len(frame), widths.count(0)), dtype=np.int16), []
         place = 0
         for column, bound in zip(predictors, bounds, strict=True):
             if bound is None:
-                cells.append(coding.codes(frame[column.name], column).astype(np.int32))
+                cells.append(coding.codes(frame[column.name], column))
                 continue
             scaled = bound.scaled(coding.numbers(frame[column.name], column))
             numbers[:, place] = to_grid(scaled, minimum=-1, maximum=1, step=Fraction(1, PER_SIDE))[0]
             place += 1
-        pairs = zip(predictors, bounds, strict=True)
-        widths = tuple(0 if bound else len(coding.cells(column)) for column, bound in pairs)
         return cls(numbers, tuple(cells), widths)
 
-    def where(self, known: npt.NDArray[np.bool_]) -> Points:
+    def where(self, known: arrays.Bools) -> Points:
         """Return some of the rows."""
         return Points(self.numbers[known], tuple(own[known] for own in self.cells), self.widths)
+
+    def parts(self) -> Iterator[tuple[slice, Points]]:
+        """Yield the rows a block at a time, with their places; numbers in doubles, so that sums are fast."""
+        for rows in blocks(len(self), at_most=_CHUNK):
+            numbers = self.numbers[rows].astype(np.float64)
+            yield rows, Points(numbers, tuple(own[rows] for own in self.cells), self.widths)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -84,22 +122,23 @@ class Points:
         steps = on_grid(weights, widest=WIDEST_WEIGHT)
         by_number, by_cell = self._parted(steps)
         found = np.full(len(self), int(steps[0]) * PER_SIDE, dtype=np.int64)
-        for rows in self._chunks():
-            chunk = self.numbers[rows].astype(np.float64)
+        for rows in blocks(len(self), at_most=_CHUNK):
+            chunk = self.numbers[rows].astype(np.float64, copy=False)
             found[rows] += (chunk @ by_number.astype(np.float64)).astype(np.int64)
         for own, given in zip(self.cells, by_cell, strict=True):
-            found += given[own] * PER_SIDE
+            found += (given * PER_SIDE).take(own)
         return found >> (PER_SIDE.bit_length() - 1)
 
-    def sums(self, left: Integers) -> Integers:
+    def sums(self, left: arrays.Whole) -> Integers:
         """Return Σ x · left over rows for every coordinate, in steps of 1/1024 of those of ``left``.
 
         ``left`` are whole numbers of at most 2^15: products stay below 2^25, sums of a chunk below 2^39.
         """
         plain = left.astype(np.float64)
         total = np.zeros(self.numbers.shape[1], dtype=np.int64)
-        for rows in self._chunks():
-            total += (self.numbers[rows].astype(np.float64).T @ plain[rows]).astype(np.int64)
+        for rows in blocks(len(self), at_most=_CHUNK):
+            chunk = self.numbers[rows].astype(np.float64, copy=False)
+            total += (chunk.T @ plain[rows]).astype(np.int64)
         by_cell = [
             np.bincount(own, weights=plain, minlength=width).astype(np.int64) * PER_SIDE
             for own, width in zip(self.cells, self._cell_widths, strict=True)
@@ -109,7 +148,7 @@ class Points:
     def dense(self) -> Iterator[Floats]:
         """Yield the rows as whole numbers from −1024 to 1024, shape (rows, size), for sums of products."""
         starts = np.cumsum([1, *(max(width, 1) for width in self.widths)])[:-1]
-        for rows in self._chunks():
+        for rows in blocks(len(self), at_most=_CHUNK):
             found = np.zeros((len(self.numbers[rows]), self.size))
             found[:, 0] = PER_SIDE
             number, cell = 0, 0
@@ -121,9 +160,6 @@ class Points:
                     found[:, start] = self.numbers[rows, number]
                     number += 1
             yield found
-
-    def _chunks(self) -> Iterator[slice]:
-        return (slice(start, start + _CHUNK) for start in range(0, len(self), _CHUNK))
 
     @property
     def _cell_widths(self) -> list[int]:

@@ -17,12 +17,16 @@ Floats = arrays.Floats
 
 SCORE_BITS, RESIDUAL_BITS = 12, 15
 RESIDUAL_STEPS = 1 << RESIDUAL_BITS
+WHOLE = 4
+"""Parts of a step of 2^-15: with so many, residuals are counted in whole ones."""
 WIDEST = 8
 """Scores are kept within ± this."""
 
 
-def residuals(target: Codes, scores: Codes, *, is_classes: bool, reach: int) -> Codes:
-    """Return target − prediction of every row, clipped to ± ``reach``, in steps of 2^-15.
+def residuals(
+    target: arrays.Whole, scores: arrays.Whole, *, is_classes: bool, reach: int, parts: int = WHOLE
+) -> arrays.Whole:
+    """Return target − prediction of every row, clipped to ± ``reach``, in steps of 4/``parts`` · 2^-15.
 
     Parameters
     ----------
@@ -32,19 +36,30 @@ def residuals(target: Codes, scores: Codes, *, is_classes: bool, reach: int) -> 
         In steps of 2^-12, shape (n,).
     is_classes
         Whether the prediction is 1/(1 + e^-score), else the score.
+    parts
+        4 for steps of 2^-15; up to 128 for finer steps, which the same reach clips at less.
+
+    Notes
+    -----
+    Scores of 32 bits are below 2^31 − 2^15. The answer has as many bits as the wider of both.
     """
     limit = WIDEST << SCORE_BITS
-    inside = np.clip(scores, -limit, limit)
-    foreseen = _logistic()[inside + limit] if is_classes else inside << (RESIDUAL_BITS - SCORE_BITS)
-    return np.clip(target - foreseen, -reach, reach)
+    if is_classes:
+        foreseen = _logistic().take(scores + limit, mode="clip")
+    else:
+        foreseen = np.clip(scores, -limit, limit) << (RESIDUAL_BITS - SCORE_BITS)
+    left = target - foreseen
+    if parts != WHOLE:
+        left = left * parts >> 2
+    return np.clip(left, -reach, reach)
 
 
 @cache
-def _logistic() -> Codes:
+def _logistic() -> arrays.Whole:
     """Return 1/(1 + e^-z) for every score of the grid, in steps of 2^-15."""
     limit = WIDEST << SCORE_BITS
     scores = np.arange(-limit, limit + 1) / 2**SCORE_BITS
-    return np.rint(RESIDUAL_STEPS / (1 + np.exp(-scores))).astype(np.int64)
+    return np.rint(RESIDUAL_STEPS / (1 + np.exp(-scores))).astype(np.int32)
 
 
 def on_grid(values: Floats | float, *, widest: float = 2.0**20) -> Codes:

@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine import arrays
 from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.models.class_tables import shares
-from engine.methods.models.held_out import (
-    PERCENT,
-    fit_budget,
-    is_scored,
-    score_errors_of,
-    scored_promise,
-    with_score,
-)
+from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.noisy_tree import LEAVES, Question, Tree, TreePlan, fit, follow
 from engine.methods.models.targets import CLASSES, class_problems, privacy_told
@@ -28,14 +22,21 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
-    Method,
     Reference,
     Release,
     Request,
 )
-from engine.methods.shared.column_cells import BINS, CELL_KINDS, OWN_EDGES, ColumnCells, columns_as_cells
+from engine.methods.shared.blocks import read, small
+from engine.methods.shared.column_cells import (
+    BINS,
+    CELL_KINDS,
+    OWN_EDGES,
+    ColumnCells,
+    columns_as_cells,
+    small_codes,
+)
 from engine.methods.shared.promise import cap_notes
-from engine.privacy.promise import Promise
+from engine.privacy.events import Event
 from engine.table import coding
 from engine.table.schema import Kind
 from engine.views import Cell, TableView, Text, TextView, View
@@ -52,7 +53,7 @@ GAUSSIAN, LAPLACE = "gaussian", "laplace"
 MOST_COUNTS = 100_000
 
 
-class DecisionTree(Method):
+class DecisionTree(ScoredModel):
     """A decision tree from noisy counts.
 
     Notes
@@ -120,12 +121,8 @@ class DecisionTree(Method):
             is_replace_one(request),
         )
 
-    def cost(self, request: Request) -> Promise:
-        kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
-        return scored_promise(request, self.plan(request).division.events, kind=kind)
-
-    def scores(self, request: Request) -> bool:
-        return is_scored(request)
+    def fit_events(self, request: Request) -> Event:
+        return self.plan(request).division.events
 
     def forecast(self, request: Request) -> Forecast:
         noise = self.plan(request).division.deviation(LEAVES)
@@ -140,18 +137,21 @@ class DecisionTree(Method):
             )
             for size in request.sizes
         )
-        errors += score_errors_of(request, self.plan(request).division.events)
+        errors += self.score_errors(request)
         return Forecast(errors, notes=tuple(cap_notes(request)))
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         frame, cells = tables[MAIN].rows(), self.cells(request)
         target = request.schema.column(request.values["target"])
-        codes = [one.codes(frame[one.column.name]) for one in cells]
-        found = fit(coding.codes(frame[target.name], target), codes, self.plan(request), noise=context.noise)
+        classes = read(
+            frame, small(len(coding.cells(target))), lambda rows: coding.codes(rows[target.name], target)
+        )
+        codes = [small_codes(frame, one) for one in cells]
+        found = fit(classes, codes, self.plan(request), noise=context.noise)
         context.progress.step(0.9, "run.writing")
-        model, events = self.content(found, request), self.plan(request).division.events
-        return self._released(with_score(model, predict, request, events, context), request)
+        model = self.with_score(self.content(found, request), predict, request, context)
+        return self._released(model, request)
 
     def content(self, found: Tree, request: Request) -> dict[str, Any]:
         """Return the tree as JSON values."""
@@ -200,7 +200,7 @@ class DecisionTree(Method):
 def leaf_of(model: Mapping[str, Any], frame: pd.DataFrame) -> np.ndarray:
     """Return the leaf of every row, from 0: every row has one, whatever it holds."""
     codes = [read_cells(one).codes(frame[one["name"]]) for one in model["predictors"]]
-    nodes = np.zeros(len(frame), dtype=np.int64)
+    nodes: arrays.Whole = np.zeros(len(frame), dtype=np.int64)
     for level in model["questions"]:
         asked = [None if one is None else Question(one["predictor"], tuple(one["first"])) for one in level]
         nodes = follow(nodes, asked, codes)

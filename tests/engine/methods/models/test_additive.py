@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,9 @@ from engine.methods.catalogue import method
 from engine.methods.models import additive_steps
 from engine.methods.models.additive_model import predict, scores
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
-from engine.methods.models.additive_steps import fit, residuals
+from engine.methods.models.additive_steps import Curve, fit, residuals
+from engine.methods.models.limits import FULL
+from engine.methods.models.monotone import _projected, monotone_problems
 from engine.methods.protocol import Budget, Context
 from engine.privacy.accounting import certified_delta, total
 from engine.privacy.events import Neighbours
@@ -109,9 +112,12 @@ def test_a_row_moves_every_sum_by_its_reach_at_most_and_no_other_row(monkeypatch
     fit(codes, target, plan, ordered=ORDERED, noise=seeded_noise(seed))
     monkeypatch.setattr(additive_steps, "added", replayed)
     fit(*fewer, plan, ordered=ORDERED, noise=seeded_noise(seed))
-    assert len(exact[0]) == len(exact[1]) == 1 + plan.rounds * len(SIZES)
+    bought = 0 if classes else 1
+    assert len(exact[0]) == len(exact[1]) == 1 + plan.rounds * len(SIZES) + bought
     moved = [np.abs(one - other) for one, other in zip(*exact, strict=True)]
     assert moved[0].sum() == len(SIZES)
+    squared = [moved.pop(1 + len(SIZES)) for _ in range(bought)]  # after the first round
+    assert all(one.shape == (1,) and one[0] <= FULL for one in squared)
     assert all(one.dtype == np.int64 and (one > 0).sum() <= 1 for one in moved[1:])
     assert max(one.max() for one in moved[1:]) <= plan.reach
 
@@ -140,14 +146,25 @@ def test_residuals_are_clipped_whole_numbers(classes):
 
 def test_the_band_is_the_spread_over_repetitions():
     """40 fits without relation: the mean square of z is 1 with a standard error below .07 over the cells."""
-    codes, target = some_rows(2000)
-    target = np.zeros_like(target)
-    zs = []
+    codes, _ = some_rows(2000)
+    errors = np.clip(np.random.default_rng(3).normal(scale=0.2, size=2000), -1, 1)
+    target = np.rint(errors * RESIDUAL_STEPS).astype(np.int64)
+    effects, spreads = [], []
     plan = schedule(classes=False, epsilon=Fraction(1, 2))
     for seed in range(40):
         fitted = fit(codes, target, plan, ordered=ORDERED, noise=seeded_noise(seed))
-        zs += [curve.effects / curve.spread for curve in fitted.curves]
-    assert 0.6 < np.mean(np.concatenate(zs) ** 2) < 1.4
+        effects.append(np.concatenate([curve.effects for curve in fitted.curves]))
+        spreads.append(np.concatenate([curve.spread for curve in fitted.curves]))
+    about = np.array(effects) - np.mean(effects, axis=0)  # what chance among the rows gives stays the same
+    assert 0.6 < np.mean((about / spreads) ** 2) < 1.4
+
+
+def test_the_nearest_curve_that_goes_one_way_by_hand():
+    """Weights 1, 3, 1, 1: 4 and 2 meet at (4 + 3 · 2) / 4; the cell outside the order stays."""
+    given = Curve(np.array([4.0, 2.0, 3.0, 9.0]), np.ones(4), np.array([1.0, 3.0, 1.0, 1.0]))
+    assert _projected(given, 3, 1).effects == pytest.approx([2.5, 2.5, 3.0, 9.0])
+    assert _projected(given, 3, -1).effects == pytest.approx([4.0, 2.25, 2.25, 9.0])
+    assert _projected(given, 3, 0) is given
 
 
 # --- the method -----------------------------------------------------------------------------------
@@ -205,6 +222,24 @@ def test_it_predicts_people_it_has_not_seen_better_than_a_guess(target):
         assert error < 0.6 * unseen["cost"].var()
 
 
+def test_a_column_that_is_declared_to_raise_it_never_lowers_it():
+    """With the same noise: age raises it in truth, days do nothing; what is drawn and claimed stays."""
+    frame = table(600)
+
+    def effects(**given):
+        release = made(frame, {"target": "ill"} | given)
+        model = next(one for one in release.artefacts if one.files[0] == "model.json").content
+        return model, {one["name"]: np.array(one["effects"]) for one in model["predictors"]}
+
+    free, plain = effects()
+    told, bound = effects(rising=["age"], falling=["seen"])
+    assert (np.diff(plain["age"][:-1]) < 0).any() and (np.diff(plain["seen"][:-1]) > 0).any()
+    assert (np.diff(bound["age"][:-1]) >= -1e-9).all() and (np.diff(bound["seen"][:-1]) <= 1e-9).all()
+    assert (bound["ward"] == plain["ward"]).all() and bound["age"][-1] == plain["age"][-1]
+    assert told["noise"] == free["noise"] and told["intercept"] == free["intercept"]
+    assert (told["rising"], told["falling"]) == (["age"], ["seen"]) and "rising" not in free
+
+
 @pytest.mark.parametrize("target", ["ill", "cost"])
 def test_the_file_alone_predicts_the_same_by_hand(target):
     artefact = made(table(), {"target": target}).artefacts[0]
@@ -245,12 +280,38 @@ def test_whatever_the_rows_hold_an_answer_comes_out():
         ({"target": "age"}, Budget(Fraction(1), SMALL), f"{ID}.predicts_itself"),
         ({"target": "ill"}, Budget(Fraction(1, 1000), SMALL), f"{ID}.nothing_left"),
         ({"target": "ill", "noise": "laplace"}, Budget(Fraction(1), SMALL), "budget.delta_unused"),
+        ({"target": "ill", "rising": ["ward"]}, Budget(Fraction(1), SMALL), f"{ID}.no_order"),
+        ({"target": "ill", "falling": ["cost"]}, Budget(Fraction(1), SMALL), f"{ID}.no_order"),
+        (
+            {"target": "ill", "rising": ["age"], "falling": ["age"]},
+            Budget(Fraction(1), SMALL),
+            f"{ID}.both_ways",
+        ),
         ({"target": "ill", "edges": {"ward": [0, 1]}}, Budget(Fraction(1), SMALL), f"{ID}.no_edges"),
     ],
 )
 def test_what_cannot_work_is_said_from_declarations_alone(given, budget, code):
     request = request_for(given, budget)
     assert code in [problem.code for problem in method(ID).problems(request)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "ascends"),
+    [
+        (Kind.INTEGER, ("3", "10", "2", "1"), False),
+        (Kind.INTEGER, ("1", "2", "10"), True),
+        (Kind.NUMBER, ("10", "9", "1.5"), False),
+        (Kind.ORDINAL, ("low", "high"), True),
+    ],
+)
+def test_declared_values_have_to_stand_in_their_own_order_to_rise(kind, values, ascends):
+    column = declared("steps", kind, values=values)
+    found = monotone_problems(
+        SimpleNamespace(values={"rising": ["steps"], "falling": []}),
+        [SimpleNamespace(column=column, ordered=len(values))],
+        method=ID,
+    )
+    assert (found == []) is ascends
 
 
 @pytest.mark.parametrize("replace_one", [False, True])

@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
-from engine.methods.models import division
 from engine.methods.models.descent import DescentPlan, fit, foreseen
-from engine.methods.models.division import Division
 from engine.methods.models.linear_model import effects, scores
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.models.quadratic import centred
 from engine.methods.models.residuals import RESIDUAL_STEPS
 from engine.methods.protocol import Budget, Context
+from engine.methods.shared import division
+from engine.methods.shared.division import Division
 from engine.privacy.accounting import certified_delta, total
 from engine.privacy.events import Neighbours
 from engine.privacy.promise import Loss, Promise, Unit
@@ -107,7 +107,9 @@ def test_no_row_moves_a_slope_further(classes):
             module=division,
             runs=1,
         )
-        for query, moved in zip((0, *[1] * given.turns), found.moved, strict=True):
+        asked = [0, *[1] * given.turns]  # products, sums, and the limit of a number before one of them
+        asked[1:] = asked[1:] if classes else [*[1] * given.bought, 2, *[1] * (given.turns - given.bought)]
+        for query, moved in zip(asked, found.moved, strict=True):
             assert moved @ moved <= given.division.queries[query].squared
             assert np.abs(moved).sum() <= given.division.queries[query].ones
 
@@ -182,10 +184,18 @@ def test_without_noise_it_is_least_squares():
     assert np.abs(dense @ found - best).max() < 0.01
 
 
+def with_errors(target, deviation=0.08):
+    errors = np.random.default_rng(4).normal(scale=deviation, size=len(target))
+    return np.clip(target + np.rint(errors * RESIDUAL_STEPS), -RESIDUAL_STEPS, RESIDUAL_STEPS).astype(
+        np.int64
+    )
+
+
 def test_the_bands_are_the_spread_over_repetitions():
     """16 fits: their standard deviation beside what is told, in the middle of all coefficients."""
     every, target = some_rows(1500, classes=False)
-    given = plan(classes=False, rows=7000)
+    target = with_errors(target)
+    given = plan(classes=False, rows=2000)
     fits = [fit(every, target, given, noise=seeded_noise(seed)).solution for seed in range(16)]
     fits = [centred(one, (1, 2, 6), WIDTHS, np.array([1.0, 0, 1, 1, 1, 1, 0])) for one in fits]
     told = np.mean([np.sqrt(np.diag(one.covariance)) for one in fits], axis=0)
@@ -196,11 +206,12 @@ def test_the_bands_are_the_spread_over_repetitions():
 def test_what_is_foreseen_is_what_happens():
     """Rows drawn from the invented moments lose as much as was foreseen of them."""
     every, target = some_rows(3000, classes=False)
+    target = with_errors(target)
     dense = np.vstack(list(every.dense())) / PER_SIDE
-    given = plan(classes=False, rows=7000)
+    given = plan(classes=False, rows=2000)
     truth = np.linalg.lstsq(dense, target / RESIDUAL_STEPS, rcond=None)[0]
     moments = dense.T @ dense
-    off, spread = foreseen(given, moments, truth)
+    off, spread = foreseen(given, moments, truth, left=0.08)
     expected = np.sqrt((off @ moments @ off + np.sum(moments * spread)) / 3000)
     errors = []
     for seed in range(10):

@@ -12,10 +12,10 @@ import pytest
 
 from engine.methods.catalogue import method
 from engine.methods.models import held_out
-from engine.methods.models.division import Division
 from engine.methods.models.held_out import SCORE, query, score_division, score_sums
 from engine.methods.models.held_out_told import FULL, ROW, guess_of, told
 from engine.methods.protocol import MAIN, Budget, Context
+from engine.methods.shared.division import Division
 from engine.privacy.accounting import total
 from engine.privacy.events import Neighbours
 from engine.release.examples import plans
@@ -329,6 +329,7 @@ def test_the_guess_is_what_the_noisy_model_knows():
     assert guess_of(classes | {"shares": [0.7, 0.3]}) == "no"
     assert guess_of(classes | {"intercept": 0.1}) == "yes"
     assert guess_of({"target": {"minimum": 0, "maximum": 9}, "intercept": 3.5}) == 3.5
+    assert guess_of({"target": {"minimum": 0, "maximum": 9}, "intercept": 62}) == 9
 
 
 @EVERY

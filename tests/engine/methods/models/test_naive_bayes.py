@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
-from engine.methods.models import division
-from engine.methods.models.class_tables import TablesPlan, fit, normal, shares
-from engine.methods.models.division import Division
+from engine.methods.models.class_tables import Rows, TablesPlan, fit, normal, shares
 from engine.methods.models.naive_bayes_model import log_odds, probabilities
 from engine.methods.protocol import Budget, Context
+from engine.methods.shared import division
+from engine.methods.shared.division import Division
 from engine.privacy.accounting import certified_delta
 from engine.privacy.events import Neighbours
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
@@ -32,7 +32,7 @@ def plan(delta=SMALL, *, sizes=(3, 2), numbers=1, cap=1, replace_one=False):
 
 
 def run_of(given):
-    return lambda rows, noise: fit(*rows, given, noise=noise)
+    return lambda rows, noise: fit([Rows(*rows)], given, noise=noise)
 
 
 # --- by hand ------------------------------------------------------------------------------------------

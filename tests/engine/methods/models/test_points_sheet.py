@@ -18,7 +18,14 @@ from engine.methods.shared.workbook_file import is_plain, written
 from tests.engine.methods.models.spreadsheet import Spreadsheet
 from tests.engine.methods.models.test_standard import made, rows
 
-CASES = ("models.linear", "models.logistic", "models.additive", "models.additive.number")
+CASES = (
+    "models.linear",
+    "models.logistic",
+    "models.additive",
+    "models.additive.number",
+    "models.linear.scored",
+    "models.additive.scored",
+)
 
 
 def typed(text, predictor):

@@ -70,21 +70,27 @@ def rows():
     return [{name: row[name] for name in ("ward", "age", "seen")} for _, row in frame.iterrows()] + ODD
 
 
-def released(name):
-    request = method(name).request({"people": SCHEMA}, CASES[name], budget=Budget(Fraction(5)))
+def released(name, percent=0):
+    """Return a model, with a score on held-out people where a part of its level pays for one."""
+    given = CASES[name] | {"held_out_percent": percent}
+    request = method(name).request({"people": SCHEMA}, given, budget=Budget(Fraction(5)))
     assert not method(name).problems(request)
-    release = method(name).run({"people": Table(table())}, request, Context(seeded_noise(7), None, Path()))
+    held_out = {"people": Table(table(seed=2))}
+    context = Context(seeded_noise(7), None, Path(), held_out=held_out if percent else {})
+    release = method(name).run({"people": Table(table())}, request, context)
     by_file = {artefact.files[0]: artefact for artefact in release.artefacts}
     assert by_file["predict.py"].content == READER.read_bytes()
     assert by_file["predict.R"].content == READER_R.read_bytes()
     model = by_file["model.json"]
     assert isinstance(model, ModelArtefact)
+    assert ("held_out" in model.content) == bool(percent)
     return model
 
 
+@pytest.mark.parametrize("percent", [0, 20])
 @pytest.mark.parametrize("name", CASES)
-def test_the_program_predicts_the_same(name):
-    model, reader = released(name), runpy.run_path(str(READER))
+def test_the_program_predicts_the_same(name, percent):
+    model, reader = released(name, percent), runpy.run_path(str(READER))
     content = json.loads(json.dumps(model.content))
     found = [reader["predict"](content, row) for row in rows()]
     expected = list(model.predict(pd.DataFrame(rows())))
@@ -116,9 +122,10 @@ def has_r():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not has_r(), reason="R with jsonlite is not on this machine")
+@pytest.mark.parametrize("percent", [0, 20])
 @pytest.mark.parametrize("name", CASES)
-def test_the_program_in_r_predicts_the_same(name, tmp_path):
-    model = released(name)
+def test_the_program_in_r_predicts_the_same(name, percent, tmp_path):
+    model = released(name, percent)
     said = printed(["Rscript", READER_R], model.content, tmp_path)
     expected = list(model.predict(pd.DataFrame(rows())))
     assert said[0] == CASES[name]["target"]

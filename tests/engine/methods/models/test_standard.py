@@ -46,12 +46,16 @@ FURTHER = {
 EVERY = CASES | FURTHER
 
 
+SCORED = {f"{name}.scored": given | {"held_out_percent": 20} for name, given in CASES.items()}
+
+
 def made(name):
     """Return the model of a case as its JSON file, and as its other file."""
     way = method(".".join(name.split(".")[:2]))
-    request = way.request({"people": SCHEMA}, EVERY[name], budget=Budget(Fraction(5)))
+    request = way.request({"people": SCHEMA}, (EVERY | SCORED)[name], budget=Budget(Fraction(5)))
     assert not way.problems(request)
-    release = way.run({"people": Table(table())}, request, Context(seeded_noise(7), None, Path()))
+    context = Context(seeded_noise(7), None, Path(), held_out={"people": Table(table(seed=2))})
+    release = way.run({"people": Table(table())}, request, context)
     by_file = {artefact.files[0]: artefact for artefact in release.artefacts}
     content = by_file["model.json"].content
     if isinstance(content, bytes):
@@ -115,9 +119,10 @@ def expected(model, frame):
     return {"label": label, "probabilities": np.stack([1 - second, second], axis=1)}
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", EVERY | SCORED)
 def test_another_library_predicts_the_same(name):
     model, content = made(name)
+    assert ("held_out" in model) == (name in SCORED)
     frame = rows()
     found, wanted = computed(content, frame), expected(model, frame)
     assert set(found) == set(wanted)

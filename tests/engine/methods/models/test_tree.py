@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
-from engine.methods.models import division
-from engine.methods.models.division import Division
 from engine.methods.models.noisy_tree import LEVELS, Question, TreePlan, fit
 from engine.methods.models.tree import leaf_of
 from engine.methods.protocol import Budget, Context
+from engine.methods.shared import division
+from engine.methods.shared.division import Division
 from engine.privacy.accounting import certified_delta
 from engine.privacy.events import Neighbours
 from engine.table.schema import Schema
