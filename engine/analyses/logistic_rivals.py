@@ -16,9 +16,9 @@ import numpy as np
 from engine.arrays import Floats
 from engine.methods.models import additive_steps, descent
 from engine.methods.models.additive_schedule import Schedule
-from engine.methods.models.division import gaussian_level
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.models.residuals import RESIDUAL_STEPS
+from engine.privacy.gaussian import gaussian_level
 from engine.privacy.noise import Noise
 
 Scores = Callable[[Floats], Floats]

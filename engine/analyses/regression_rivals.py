@@ -12,9 +12,9 @@ import math
 import numpy as np
 
 from engine import arrays
-from engine.methods.models.division import gaussian_level
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.quadratic import solve
+from engine.privacy.gaussian import gaussian_level
 
 Floats = arrays.Floats
 CLIPPED = 0.5

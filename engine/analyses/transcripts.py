@@ -2,22 +2,36 @@
 
 A model that was trained many times tells too little about its noise: halved noise would pass. Here every
 noisy sum is heard beside what it is of: the method runs on invented rows, the same answers are given to it on
-the neighbour, and each pair of exact sums says how far the row moved that sum.
+the neighbour, and each pair of exact sums says how far the row moved that sum. Answers that no noise drew are
+given too, because a level of privacy holds for all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
 
 from engine import arrays
 from engine.privacy.mechanisms.integers import Integers, listening, noisy
+from engine.privacy.noise import Noise
 
 Floats = arrays.Floats
-Run = Callable[[], object]
+Run = Callable[[Noise], object]
+
+FAR = 2**30
+"""Far beyond what any of a few hundred rows adds up to."""
+ANSWERS: tuple[Callable[[Integers, Integers], Integers], ...] = (
+    noisy,
+    lambda exact, draws: np.zeros_like(exact),
+    lambda exact, draws: np.full_like(exact, -FAR),
+)
+"""What a method is told in place of its sums. A level of privacy holds whatever the answers are; drawn ones
+can please the row that is looked for, so that it moves less than it may. Told that all sums are 0, a model
+learns nothing; told that they are far below, it learns the contrary of that row."""
 
 
 @dataclass(frozen=True)
@@ -27,44 +41,66 @@ class Heard:
     Parameters
     ----------
     moved
-        By sum.
+        By transcript of answers, and by sum.
+    scales
+        By sum, what its noise was asked for by.
     draws
-        By sum: the noise of all sums of as many numbers, which share their scale.
+        All noise that was asked for by the same scale.
     alike
         Whether the neighbour was asked for the same sums: that depends on answers alone.
+    sums
+        How many sums a run asks for.
     """
 
-    moved: tuple[Floats, ...]
-    draws: tuple[Floats, ...]
+    moved: tuple[tuple[Floats, ...], ...]
+    scales: tuple[Hashable, ...]
+    draws: Mapping[Hashable, Floats]
     alike: bool
+    sums: int
 
     def gaussian(self) -> tuple[float, float]:
-        """Return μ of everything together and its standard error.
+        """Return μ of everything together and its standard error, of the transcript that tells most.
 
         Notes
         -----
         μ² = Σ |moved|² / σ² for any number of sums, each of which may depend on earlier answers (Dong, Roth
         and Su 2022, corollary 3.3).
         """
-        ratios, counts = self._pooled(lambda one: float(one @ one), lambda own: float(np.mean(own**2)))
-        square = float(ratios.sum())
-        off = sqrt(float((ratios**2 * 2 / counts).sum()))  # a mean of n squares is off by √(2/n)
-        return sqrt(square), off / (2 * sqrt(square)) if square else 0.0
+
+        def level(moved: tuple[Floats, ...]) -> tuple[float, float]:
+            ratios, counts = self._pooled(
+                moved, lambda one: float(one @ one), lambda own: float(np.mean(own**2))
+            )
+            square = float(ratios.sum())
+            off = sqrt(float((ratios**2 * 2 / counts).sum()))  # a mean of n squares is off by √(2/n)
+            return sqrt(square), off / (2 * sqrt(square)) if square else 0.0
+
+        return max(map(level, self.moved), default=(0.0, 0.0))
 
     def laplace(self) -> tuple[float, float]:
-        """Return ε of everything together and its standard error: Σ |moved| / b."""
-        ratios, counts = self._pooled(lambda one: float(np.abs(one).sum()), _laplace_scale)
-        return float(ratios.sum()), sqrt(float((ratios**2 / counts).sum()))
+        """Return ε of everything together and its standard error: Σ |moved| / b; see `gaussian`."""
+
+        def level(moved: tuple[Floats, ...]) -> tuple[float, float]:
+            ratios, counts = self._pooled(moved, lambda one: float(np.abs(one).sum()), _laplace_scale)
+            return float(ratios.sum()), sqrt(float((ratios**2 / counts).sum()))
+
+        return max(map(level, self.moved), default=(0.0, 0.0))
 
     def _pooled(
-        self, size_of: Callable[[Floats], float], scale_of: Callable[[Floats], float]
+        self,
+        moved: tuple[Floats, ...],
+        size_of: Callable[[Floats], float],
+        scale_of: Callable[[Floats], float],
     ) -> tuple[Floats, Floats]:
         """Return by scale of noise how far the row moved in it, and how many draws told the scale."""
-        by_scale: dict[int, tuple[float, Floats]] = {}
-        for one, own in zip(self.moved, self.draws, strict=True):
-            before = by_scale.get(one.size, (0.0, own))[0]
-            by_scale[one.size] = (before + size_of(one), own)
-        found = [(total / scale_of(own), own.size) for total, own in by_scale.values() if total]
+        by_scale: dict[Hashable, float] = {}
+        for one, scale in zip(moved, self.scales, strict=True):
+            by_scale[scale] = by_scale.get(scale, 0.0) + size_of(one)
+        found = [
+            (total / scale_of(self.draws[scale]), self.draws[scale].size)
+            for scale, total in by_scale.items()
+            if total
+        ]
         return np.array([one for one, _ in found]), np.array([count for _, count in found], dtype=float)
 
 
@@ -73,47 +109,85 @@ def _laplace_scale(draws: Floats) -> float:
     return 1 / float(np.arcsinh(1 / max(float(np.mean(np.abs(draws))), 1e-9)))
 
 
-def heard(run: Run, neighbour: Run, *, runs: int, told: Callable[[float], None]) -> Heard:
+def heard(
+    run: Run, neighbour: Run, *, door: Callable[[], Noise], runs: int, told: Callable[[float], None]
+) -> Heard:
     """Run a method on a table and on its neighbour, and listen.
 
     Parameters
     ----------
     run, neighbour
-        The method on either, with noise of its own.
+        The method on either.
+    door
+        Makes the noise of every run.
     runs
-        How often the noise is drawn; how far the row moves sums is taken from the first.
+        How often the noise is drawn.
     told
         How much is done, from 0 to 1.
     """
-    first = _recorded(run)
-    other = _replayed(neighbour, [answer for _, answer, _ in first])
-    shapes = [(exact.shape, exact.dtype) for exact, _, _ in first]
-    alike = shapes == [(exact.shape, exact.dtype) for exact in other]
-    pairs = list(zip(first, other, strict=False)) if alike else []
-    moved = tuple((exact - own).astype(float).ravel() for (exact, _, _), own in pairs)
-    pools: dict[int, list[Integers]] = {}
+    moved, alike = [], True
+    for answer in ANSWERS:
+        first = _recorded(run, door(), answer)
+        other = _replayed(neighbour, door(), [one.answer for one in first])
+        shapes = [(one.exact.shape, one.exact.dtype) for one in first]
+        alike = alike and shapes == [(exact.shape, exact.dtype) for exact in other]
+        pairs = list(zip(first, other, strict=False)) if alike else []
+        moved.append(tuple((one.exact - own).astype(float).ravel() for one, own in pairs))
+    alike = alike and len({len(one) for one in moved}) == 1
+    found = Heard(tuple(moved) if alike else (), (), {}, alike, len(first))
+    return longer(found, run, door=door, runs=runs, told=told)
+
+
+def longer(
+    found: Heard, run: Run, *, door: Callable[[], Noise], runs: int, told: Callable[[float], None]
+) -> Heard:
+    """Draw the noise of some runs more."""
+    pools = {scale: [own] for scale, own in found.draws.items()}
+    scales = found.scales
     for place in range(runs):
         told(place / runs)
-        for exact, _, draws in first if place == 0 else _recorded(run):
-            pools.setdefault(exact.size, []).append(draws)
-    pooled = {size: np.concatenate(own).astype(float) for size, own in pools.items()}
-    return Heard(moved, tuple(pooled[one.size] for one in moved), alike)
+        sums = _recorded(run, door(), noisy, only=found.sums)
+        scales = tuple(one.scale for one in sums)
+        for one in sums:
+            pools.setdefault(one.scale, []).append(one.draws.astype(float))
+    draws = {scale: np.concatenate(own) for scale, own in pools.items()}
+    return replace(found, scales=scales, draws=draws)
 
 
-def _recorded(run: Run) -> list[tuple[Integers, Integers, Integers]]:
-    """Return the exact sums, the noisy ones and the noise of a run, in order."""
-    seen: list[tuple[Integers, Integers, Integers]] = []
+@dataclass(frozen=True)
+class _Sum:
+    exact: Integers
+    answer: Integers
+    draws: Integers
+    scale: Hashable
+
+
+class _EnoughError(Exception):
+    """The last sum of a run was heard: what it writes is not needed."""
+
+
+def _recorded(
+    run: Run, noise: Noise, answer: Callable[[Integers, Integers], Integers], only: int = 0
+) -> list[_Sum]:
+    """Return the exact sums, what was answered and the noise of a run, in order; up to ``only`` of them."""
+    seen: list[_Sum] = []
+    before = noise.counted
 
     def record(values: Integers, draws: Integers) -> Integers:
-        seen.append((values.copy(), noisy(values, draws), draws.ravel()))
-        return seen[-1][1]
+        nonlocal before
+        asked, before = noise.counted - before, noise.counted
+        told = answer(values, draws)
+        seen.append(_Sum(values.copy(), told, draws.ravel(), next(iter(asked), None)))
+        if len(seen) == only:
+            raise _EnoughError
+        return told
 
-    with listening(record):
-        run()
+    with listening(record), suppress(_EnoughError):
+        run(noise)
     return seen
 
 
-def _replayed(run: Run, answers: list[Integers]) -> list[Integers]:
+def _replayed(run: Run, noise: Noise, answers: list[Integers]) -> list[Integers]:
     """Return the exact sums of a run that is given the answers of another."""
     seen: list[Integers] = []
 
@@ -123,5 +197,5 @@ def _replayed(run: Run, answers: list[Integers]) -> list[Integers]:
         return answers[len(seen) - 1] if known else noisy(values, draws)
 
     with listening(replay):
-        run()
+        run(noise)
     return seen

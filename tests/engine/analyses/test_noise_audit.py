@@ -13,7 +13,7 @@ from engine.analyses.noise_audit import MODELS, NoiseAudit
 from engine.analyses.transcripts import Heard, heard
 from engine.errors import InputRefused
 from engine.methods.catalogue import method, methods
-from engine.methods.protocol import Family
+from engine.methods.protocol import Budget, Family
 from engine.privacy.mechanisms.integers import added, is_listened, listening
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Neighbours
@@ -22,11 +22,8 @@ from engine.report.words import word
 from tests.noise_source import seeded_noise
 
 
-def audited(model, noise="gaussian", neighbours="add_remove", runs=10, **more):
-    return ask(
-        analysis("noise_audit"),
-        {"model": model, "noise": noise, "neighbours": neighbours, "runs": runs, **more},
-    )
+def audited(model, noise="gaussian", neighbours="add_remove", **more):
+    return ask(analysis("noise_audit"), {"model": model, "noise": noise, "neighbours": neighbours, **more})
 
 
 def seeded(monkeypatch, thinner=Fraction(1)):
@@ -44,32 +41,35 @@ def test_every_model_of_the_catalogue_can_be_audited():
     assert set(MODELS) == {one.id for one in methods() if one.family is Family.MODEL}
 
 
-QUICK = ("models.naive_bayes", "models.tree", "models.pca", "models.k_means")
-
-
-def some(models, quick=QUICK):
+def some(cases, quick):
     """Mark those that take longer."""
-    return [one if one in quick else pytest.param(one, marks=pytest.mark.slow) for one in models]
+    return [one if one in quick else pytest.param(*one, marks=pytest.mark.slow) for one in cases]
 
 
-@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
-@pytest.mark.parametrize("model", some(MODELS))
+EVERY = [(model, noise) for model in MODELS for noise in ("gaussian", "laplace")]
+QUICK = [
+    (name, noise) for name, noise in EVERY if name in ("models.logistic", "models.pca", "models.naive_bayes")
+]
+QUICK += [("models.linear", "laplace"), ("models.additive", "laplace")]
+
+
+@pytest.mark.parametrize(("model", "noise"), some(EVERY, QUICK))
 def test_a_model_spends_what_it_claims(model, noise, monkeypatch):
+    """Measured with a standard error of 1 %: what holds is called wrong once in 30,000 seeds."""
     seeded(monkeypatch)
     found = audited(model, noise).figures
     assert found["same_questions"] and not found["too_little_noise"] and found["sums"] > 30
-    # Of groups these rows are not quite the worst; noise may let curves please the row a little
-    least = 0.8 if model in ("models.k_means", "models.additive") else 0.95
+    assert found["standard_error"] < 0.013 * found["claimed"]
+    # Where residuals are clipped at 3/4, the first steps of a curve leave less than that of any row
+    least = 0.97 if (model, noise) == ("models.additive", "gaussian") else 0.99
     assert found["measured"] > least * found["claimed"] - 3 * found["standard_error"]
 
 
-SEEN = [one for one in MODELS if one not in ("models.k_means", "models.tree")]  # with so few runs
-
-
-@pytest.mark.parametrize("model", some(SEEN, ("models.naive_bayes", "models.linear")))
-def test_noise_divided_by_eleven_tenths_is_caught(model, monkeypatch):
+@pytest.mark.parametrize(("model", "noise"), some(EVERY, QUICK))
+def test_noise_divided_by_eleven_tenths_is_caught(model, noise, monkeypatch):
+    """Of noise that spends 1.1 times the claim, seen with a standard error of 1.1 %: missed in 1 of 1,000."""
     seeded(monkeypatch, thinner=Fraction(11, 10))
-    found = audited(model, runs=60 if model in ("models.naive_bayes", "models.pca") else 20)
+    found = audited(model, noise)
     assert found.figures["too_little_noise"] and found.figures["measured"] > 1.05 * found.figures["claimed"]
     assert "make no release" in word(found.views[0].paragraphs[1], "en")
 
@@ -81,22 +81,57 @@ def test_half_the_noise_is_caught_when_a_row_becomes_another_too(model, monkeypa
     assert audited(model, neighbours="replace_one", runs=10).figures["too_little_noise"]
 
 
+def doors():
+    """Return what makes a door with other noise every time."""
+    seeds = count()
+    return lambda: seeded_noise(next(seeds))
+
+
 def test_a_question_that_depends_on_rows_is_caught():
     def asks(rows):
-        added(np.arange(len(rows), dtype=np.int64), np.ones(len(rows), np.int64))
+        return lambda noise: added(np.arange(len(rows), dtype=np.int64), noise.discrete_laplace(3, len(rows)))
 
-    found = heard(lambda: asks([1, 2]), lambda: asks([1]), runs=3, told=lambda done: None)
+    found = heard(asks([1, 2]), asks([1]), door=doors(), runs=3, told=lambda done: None)
     assert not found.alike and found.moved == ()
+
+
+def test_the_answers_that_tell_most_are_heard():
+    """A second sum that follows its row only where the first answer is below 0: no noise drawn gets there."""
+
+    def asks(rows):
+        def run(noise):
+            first = added(np.array([1000]), noise.discrete_laplace(2, 1))
+            added(np.array([rows if first[0] < 0 else 0]), noise.discrete_laplace(2, 1))
+
+        return run
+
+    found = heard(asks(5), asks(2), door=doors(), runs=500, told=lambda done: None)
+    assert found.alike and found.laplace() == pytest.approx((1.5, 1.5 / np.sqrt(1000)), rel=0.1)
+
+
+def test_sums_of_one_size_are_told_apart_by_their_noise():
+    """The first is moved by 1 with a scale of 1, the second by 1 with a scale of 50."""
+
+    def asks(moved):
+        def run(noise):
+            added(np.array([moved]), noise.discrete_laplace(1, 1))
+            added(np.array([moved]), noise.discrete_laplace(50, 1))
+
+        return run
+
+    found = heard(asks(1), asks(0), door=doors(), runs=1000, told=lambda done: None)
+    level, error = found.laplace()
+    assert level == pytest.approx(1.02, abs=4 * error) and error < 0.05
 
 
 def test_levels_by_hand():
     """Two sums moved by 3 and 4, noise of deviation 10 and of scale 10."""
     chance = np.random.default_rng(2)
     normal = chance.normal(scale=10, size=40_000)
-    one = Heard((np.array([3.0, 4.0]),), (normal,), True)
+    one = Heard(((np.array([3.0, 4.0]),),), (10,), {10: normal}, True, 1)
     assert one.gaussian() == pytest.approx((0.5, 0.5 / np.sqrt(2 * normal.size)), rel=0.02)
     laplace = seeded_noise(3).discrete_laplace(2, 40_000).astype(float)
-    other = Heard((np.array([3.0, -4.0]),), (laplace,), True)
+    other = Heard(((np.array([3.0, -4.0]),),), (2,), {2: laplace}, True, 1)
     assert other.laplace() == pytest.approx((3.5, 3.5 / np.sqrt(laplace.size)), rel=0.02)
 
 
@@ -120,26 +155,40 @@ def planned(model, **changes):
     return way, request if budget is None else replace(request, budget=budget)
 
 
-def of_plan(model, runs=5, **changes):
+def of_plan(model, runs=None, **changes):
     return NoiseAudit().of_plan(*planned(model, **changes), runs=runs)
 
 
-@pytest.mark.parametrize(
-    "model", some([one.partition(".")[2] for one in MODELS], ("naive_bayes", "tree", "pca"))
-)
-def test_a_plan_spends_what_it_claims_on_rows_of_its_own_shape(model, monkeypatch):
+DELTA = Budget(Fraction(1), Fraction(1, 10**6))
+PLANS = [
+    ("additive", {}),
+    ("k_means", {}),
+    ("linear", {}),
+    ("linear", {"fit": "sums"}),
+    ("linear", {"fit": "sums", "noise": "gaussian", "budget": DELTA}),
+    ("logistic", {}),
+    ("naive_bayes", {}),
+    ("naive_bayes", {"held_out_percent": 5}),
+    ("pca", {}),
+    ("tree", {}),
+]
+QUICK_PLANS = [PLANS[4], PLANS[6], PLANS[7]]
+
+
+@pytest.mark.parametrize(("model", "changes"), some(PLANS, QUICK_PLANS))
+def test_a_plan_spends_what_it_claims_on_rows_of_its_own_shape(model, changes, monkeypatch):
     seeded(monkeypatch)
-    found = of_plan(model)
+    found = of_plan(model, **changes)
     assert found.figures["rows"] == "plan" and found.figures["same_questions"]
     assert not found.figures["too_little_noise"]
-    assert found.figures["measured"] > 0.6 * found.figures["claimed"] - 3 * found.figures["standard_error"]
+    assert found.figures["measured"] > 0.99 * found.figures["claimed"] - 3 * found.figures["standard_error"]
     assert "this plan" in word(found.views[0].paragraphs[0], "en")
 
 
-@pytest.mark.parametrize("percent", [0, 5])
-def test_too_little_noise_of_a_plan_is_caught_scored_or_not(percent, monkeypatch):
+@pytest.mark.parametrize(("model", "changes"), some(PLANS, QUICK_PLANS))
+def test_too_little_noise_of_a_plan_is_caught(model, changes, monkeypatch):
     seeded(monkeypatch, thinner=Fraction(11, 10))
-    found = of_plan("naive_bayes", runs=60, held_out_percent=percent).figures
+    found = of_plan(model, **changes).figures
     assert found["too_little_noise"] and found["measured"] > 1.05 * found["claimed"]
 
 

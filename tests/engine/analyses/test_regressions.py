@@ -10,8 +10,8 @@ from engine.analyses import regression_rivals as rivals
 from engine.analyses.catalogue import analysis, ask, example
 from engine.analyses.regressions import IDEALISED, LEVELS, WITH_DELTA
 from engine.errors import InputRefused
-from engine.methods.models.division import gaussian_level
 from engine.methods.protocol import MAIN
+from engine.privacy.gaussian import gaussian_level
 from engine.report.words import word
 from engine.table.schema import Domain
 from engine.views import CurveView
