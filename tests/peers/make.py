@@ -20,7 +20,14 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PEERS = {
     "anjana_recoding": ("anjana==1.2.3", "pycanon==1.3.5", "numpy==2.0.2", "pandas==2.3.3"),
-    "dpmm_tables": ("dpmm==0.1.9", "opendp==0.12.1", "numpy==1.26.4", "pandas==2.1.0", "scipy==1.17.1"),
+    "dpmm_tables": (
+        "dpmm==0.1.9",
+        "opendp==0.12.1",
+        "numpy==1.26.4",
+        "pandas==2.1.0",
+        "scipy==1.17.1",
+        "pyarrow==17.0.0",
+    ),
     "private_models": (
         "interpret-core==0.6.10",
         "diffprivlib==0.6.6",
@@ -39,7 +46,7 @@ def make(name: str) -> Path:
         python = Path(folder) / ("Scripts" if sys.platform == "win32" else "bin") / "python"
         subprocess.run([python, "-m", "pip", "install", "--quiet", *PEERS[name]], check=True)
         done = subprocess.run(
-            [python, str(HERE / f"{name}.py")], capture_output=True, text=True, check=True, cwd=HERE
+            [python, str(HERE / f"{name}.py")], stdout=subprocess.PIPE, text=True, check=True, cwd=HERE
         )
     made = {
         "command": f"python tests/peers/make.py {name}",

@@ -50,7 +50,7 @@ def boosting(case):
         model.fit(rows[inside], case.truth[inside])
         return fit_quality(case, seed, model.predict(rows[~inside]))
 
-    return measured(run)
+    return measured(run, case.seeds)
 
 
 def logistic(case):
@@ -64,7 +64,7 @@ def logistic(case):
         model.fit(rows[inside], case.truth[inside].astype(int))
         return fit_quality(case, seed, model.decision_function(rows[~inside]))
 
-    return measured(run)
+    return measured(run, case.seeds)
 
 
 def bayes(case):
@@ -81,7 +81,7 @@ def bayes(case):
         odds = model.predict_log_proba(rows[~inside])
         return fit_quality(case, seed, odds[:, 1] - odds[:, 0])
 
-    return measured(run)
+    return measured(run, case.seeds)
 
 
 def linear(case):
@@ -95,7 +95,7 @@ def linear(case):
         model.fit(rows[inside], case.truth[inside])
         return fit_quality(case, seed, model.predict(rows[~inside]))
 
-    return measured(run)
+    return measured(run, case.seeds)
 
 
 def groups(rows):
