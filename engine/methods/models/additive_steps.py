@@ -26,7 +26,6 @@ Codes = arrays.Whole
 Floats = arrays.Floats
 
 RATE = 0.5
-NOTHING = np.zeros(0, dtype=np.int64)
 WIDEST_CURVE = 2.0**11
 """Curves are kept within ± this where rows are scored: far beyond where a residual still changes, and so that
 200 of them and the intercept in steps of 2^-12 stay below 2^31."""
@@ -99,7 +98,8 @@ class _State:
 
     def squares(self, schedule: Schedule) -> arrays.Integers:
         """Return the exact sum of squares of residuals at the widest limit."""
-        return np.asarray(sum((squares(left) for _, left in self._left(schedule, WHOLE)), squares(NOTHING)))
+        none = squares(np.zeros(0, dtype=np.int64))
+        return np.asarray(sum((squares(left) for _, left in self._left(schedule, WHOLE)), none))
 
     def _left(self, schedule: Schedule, parts: int) -> Iterator[tuple[slice, Codes]]:
         """Yield blocks of rows with their residuals."""

@@ -22,7 +22,7 @@ Floats = arrays.Floats
 _CHUNK = 2**14  # rows at a time: their products stay far below 2^53, so that sums in doubles are exact
 _APART = 8  # cells between coordinates: at a power of two they would share places in the cache
 _MOST_STEPS = 2**18  # on either side: 2^14 products of two such numbers reach 2^50
-_PLAIN = tuple(np.dtype(kind) for kind in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"))
+_PLAIN = frozenset(("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"))
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,9 @@ class _Scale:
             return None
         assert per_side & (per_side - 1) == 0 and per_side <= _MOST_STEPS
         values = frame[column.name]
-        is_plain = isinstance(values.dtype, np.dtype) and values.dtype in _PLAIN and not column.missing
+        is_plain = (
+            isinstance(values.dtype, np.dtype) and values.dtype.str[1:] in _PLAIN and not column.missing
+        )
         ends = np.rint(bounds.scaled(np.array([bounds.low, bounds.high])) * per_side)
         return _Scale(
             column,

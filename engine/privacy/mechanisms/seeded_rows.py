@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from engine import arrays
 from engine.privacy.draw import Draw
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from engine.privacy.noise import Noise
 
 Codes = arrays.Integers
-Passed = npt.NDArray[np.bool_]
+Passed = arrays.Bools
 
 _FLOATS = 2.0**-30
 """Relative, more than likelihoods are off by."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,15 @@ def test_control_c_while_a_release_is_handed_over_comes_too_late(
     assert signal.getsignal(signal.SIGINT) is handler
 
 
+@pytest.fixture
+def heeded() -> Iterator[None]:
+    """Heed Ctrl-C as in front: a job in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded")
 def test_a_second_control_c_leaves_no_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "people.csv").write_bytes(table(ROWS))
     ledger, wanted = Ledger(tmp_path / "ledger.sqlite"), shutil.rmtree

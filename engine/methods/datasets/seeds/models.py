@@ -10,7 +10,6 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from engine import arrays
 from engine.methods.datasets.seeds.crowds import Crowd
@@ -18,7 +17,7 @@ from engine.privacy.noise import Noise
 
 Codes = arrays.Integers
 Floats = arrays.Floats
-Truths = npt.NDArray[np.bool_]
+Truths = arrays.Bools
 
 GRID = 2**30
 """Shares are whole parts of it, so that what is drawn has exactly the likelihood that is computed."""
