@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from engine.privacy.trials import Integers
     from engine.table.table import Table
 
-ANSWERED = frozenset({"discrete_laplace", "discrete_gaussian", "exponential_choice", "permute_and_flip"})
+ANSWERED = frozenset(
+    {"discrete_laplace", "discrete_gaussian", "staircase", "exponential_choice", "permute_and_flip"}
+)
 
 NEXT_TO_NOTHING = Fraction(10**6)
 """A privacy level at which a model holds back next to nothing."""
@@ -68,6 +70,10 @@ class WithoutNoise:
         return np.zeros(size, dtype=np.int64)
 
     def discrete_gaussian(self, variance: Fraction | int, size: int) -> Integers:
+        """Return zeros, shape (size,)."""
+        return np.zeros(size, dtype=np.int64)
+
+    def staircase(self, sensitivity: int, plateau: int, *, epsilon: Fraction | int, size: int) -> Integers:
         """Return zeros, shape (size,)."""
         return np.zeros(size, dtype=np.int64)
 

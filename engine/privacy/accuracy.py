@@ -110,6 +110,47 @@ def laplace_nodes(scale: Fraction, *, most: int = 400) -> tuple[Floats, Floats]:
     return np.where(share < 0.5, -steps, steps), np.full(most, 1 / most)
 
 
+def staircase_error(sensitivity: int, plateau: int, epsilon: Fraction, *, share: float) -> int:
+    """Return the smallest t with P(|X| ≤ t) ≥ share for discrete staircase noise.
+
+    Parameters
+    ----------
+    sensitivity, plateau, epsilon
+        Δ, r, ε of `engine.privacy.noise.Noise.staircase`.
+    share
+        In (0, 1).
+
+    Notes
+    -----
+    With b = e^−ε and x = Δb/(1 − b) all integers weigh 2(r + x) − 1. Beyond t = r + Δg + u, 0 ≤ u < Δ, lie
+    2 b^(g+1) (Δ − 1 − u + x) of it, beyond t < r it is 2(r − 1 − t + x).
+
+    Examples
+    --------
+    >>> staircase_error(10, 3, Fraction(2), share=0.5), staircase_error(10, 3, Fraction(2), share=0.95)
+    (2, 13)
+    """
+    rate = float(epsilon)
+    below = sensitivity / math.expm1(rate) if rate < 700 else 0.0
+    weight = 2 * (plateau + below) - 1
+
+    def is_enough(t: int) -> bool:
+        if t < plateau:
+            beyond = 2 * (plateau - 1 - t + below)
+        else:
+            stair, place = divmod(t - plateau, sensitivity)
+            beyond = 2 * math.exp(-rate * (stair + 1)) * (sensitivity - 1 - place + below)
+        return beyond <= (1 - share) * weight * (1 + 1e-13)
+
+    low, high = -1, 1
+    while not is_enough(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
 def gaussian_error(variance: Fraction, *, share: float) -> int:
     """Return the smallest t with P(|X| ≤ t) ≥ share for discrete Gaussian noise.
 

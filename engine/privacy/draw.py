@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 
 class Draw(NamedTuple):
-    """One call of the noise door: which sampler, with which exact parameter."""
+    """One call of the noise door: which sampler, with which exact parameter, and whole numbers besides."""
 
     sampler: str
     parameter: Fraction
+    shape: tuple[int, ...] = ()

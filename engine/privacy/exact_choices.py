@@ -13,9 +13,15 @@ import numpy.typing as npt
 from engine.errors import InputRefused
 from engine.privacy.draw import Draw
 from engine.privacy.exact_exponential import WORD_BITS
-from engine.privacy.trials import CHUNK, ExactTrials, Integers, checked_size, exact, whole_numbers
-
-LARGEST_VALUE = 1 << 62
+from engine.privacy.trials import (
+    CHUNK,
+    LARGEST_VALUE,
+    ExactTrials,
+    Integers,
+    checked_size,
+    exact,
+    whole_numbers,
+)
 
 
 class ExactChoices(ExactTrials):

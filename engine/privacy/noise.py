@@ -20,9 +20,10 @@ import numpy.typing as npt
 
 from engine.errors import InputRefused
 from engine.privacy.draw import Draw
-from engine.privacy.exact_choices import LARGEST_VALUE, ExactChoices
 from engine.privacy.exact_exponential import WORD_BITS, word_threshold
+from engine.privacy.exact_staircase import ExactStaircase
 from engine.privacy.trials import (
+    LARGEST_SCALE,
     Integers,
     checked_size,
     exact,
@@ -31,11 +32,10 @@ from engine.privacy.trials import (
     whole_numbers,
 )
 
-LARGEST_SCALE = 1 << 52  # above it draws are Python integers
 SMALLEST_VARIANCE = Fraction(1, 1 << 200)  # below it doubles could underflow: exact arithmetic only
 
 
-class Noise(ExactChoices):
+class Noise(ExactStaircase):
     """Draws random numbers for releases.
 
     Parameters
@@ -231,15 +231,8 @@ class Noise(ExactChoices):
 
     def _laplace_candidates(self, scale: Fraction, count: int) -> Integers:
         """Return up to ``count`` independent discrete Laplace draws; scale at most 2^52."""
-        digits, rate = _block(scale), 1 / scale
-        low = self._digits(digits, count)
-        if digits:  # γ = low / scale < 1 as low < 2^digits <= scale; three roundings: error below 2^-50
-            low = low[self._accept(low * float(rate), lambda place: int(low[place]) * rate)]
-        high = self._geometric(rate * (1 << digits), low.size)
-        if high.size and int(high.max()) >= LARGEST_VALUE >> digits:
-            raise OverflowError("a draw does not fit 62 bits")  # less likely than exp(-500)
-        magnitude = low + (high << digits)
-        negative = self._coins(low.size)
+        magnitude = self._geometric_candidates(scale, count)
+        negative = self._coins(magnitude.size)
         # Zero would count twice: the negative one is drawn again
         return np.where(negative, -magnitude, magnitude)[~(negative & (magnitude == 0))]
 
@@ -261,34 +254,11 @@ class Noise(ExactChoices):
         distance = np.abs(drawn) - float(shift)
         return drawn[self._accept(distance * distance * float(half), gamma)]
 
-    def _geometric(self, gamma: Fraction, size: int) -> Integers:
-        """Count the successes, each with probability exp(−γ), before the first failure."""
-        counts = np.zeros(size, dtype=np.int64)
-        threshold = word_threshold(gamma)
-        alive = np.flatnonzero(self._below_exp_minus(gamma, threshold, size))
-        while alive.size:
-            counts[alive] += 1
-            alive = alive[self._below_exp_minus(gamma, threshold, alive.size)]
-        return counts
-
     # --- inside: one at a time, in Python integers, for any scale -----------------------------------
 
-    def _one_by_one(self, draw: Callable[[], int], size: int) -> npt.NDArray:
-        values = np.empty(size, dtype=object)
-        for place in range(size):
-            values[place] = draw()
-        return values
-
     def _one_laplace(self, scale: Fraction) -> int:
-        digits, rate = _block(scale), 1 / scale
         while True:
-            low = self._integer(digits)
-            if not self._one_exp_minus(low * rate):
-                continue
-            high = 0
-            while self._one_exp_minus(rate * (1 << digits)):
-                high += 1
-            magnitude, negative = low + (high << digits), self._integer(1)
+            magnitude, negative = self._one_geometric(scale), self._integer(1)
             if magnitude or not negative:
                 return -magnitude if negative else magnitude
 
@@ -308,8 +278,3 @@ def ordinary_generator() -> np.random.Generator:
     nothing: where a loss is bounded, a method draws from `Noise`.
     """
     return np.random.Generator(np.random.Philox(key=int.from_bytes(os.urandom(16), "little")))
-
-
-def _block(scale: Fraction) -> int:
-    """Return d of the largest block 2^d <= scale, 0 where the scale is below 1."""
-    return max(math.floor(scale).bit_length() - 1, 0)

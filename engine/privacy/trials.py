@@ -5,6 +5,7 @@ The base of the noise door (`engine.privacy.noise`), which alone says where the 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,9 +18,11 @@ import numpy.typing as npt
 from engine import arrays
 from engine.errors import InputRefused
 from engine.privacy.draw import Draw
-from engine.privacy.exact_exponential import WORD_BITS, compare_words, is_below
+from engine.privacy.exact_exponential import WORD_BITS, compare_words, is_below, word_threshold
 
 Integers = arrays.Integers
+LARGEST_SCALE = 1 << 52  # above it draws are Python integers
+LARGEST_VALUE = 1 << 62
 CHUNK = 1 << 16  # candidates at a time: the arrays stay in the processor's cache
 
 
@@ -126,6 +129,55 @@ class ExactTrials:
     def _one_exp_minus(self, gamma: Fraction) -> bool:
         return self._refine(0, partial(is_below, gamma=gamma), bits=0)
 
+    # --- geometric numbers -----------------------------------------------------------------------------
+
+    def _geometric_candidates(self, scale: Fraction, count: int) -> Integers:
+        """Return up to ``count`` independent draws of P(k) ∝ exp(−k / scale), k >= 0; scale at most 2^52."""
+        digits, rate = _block(scale), 1 / scale
+        low = self._digits(digits, count)
+        if digits:  # γ = low / scale < 1 as low < 2^digits <= scale; three roundings: error below 2^-50
+            low = low[self._accept(low * float(rate), lambda place: int(low[place]) * rate)]
+        high = self._geometric(rate * (1 << digits), low.size)
+        if high.size and int(high.max()) >= LARGEST_VALUE >> digits:
+            raise OverflowError("a draw does not fit 62 bits")  # less likely than exp(-500)
+        return low + (high << digits)
+
+    def _geometric(self, gamma: Fraction, size: int) -> Integers:
+        """Count the successes, each with probability exp(−γ), before the first failure."""
+        counts = np.zeros(size, dtype=np.int64)
+        threshold = word_threshold(gamma)
+        alive = np.flatnonzero(self._below_exp_minus(gamma, threshold, size))
+        while alive.size:
+            counts[alive] += 1
+            alive = alive[self._below_exp_minus(gamma, threshold, alive.size)]
+        return counts
+
+    # --- one at a time, in Python integers, for any scale ----------------------------------------------
+
+    def _one_by_one(self, draw: Callable[[], int], size: int) -> npt.NDArray:
+        values = np.empty(size, dtype=object)
+        for place in range(size):
+            values[place] = draw()
+        return values
+
+    def _one_geometric(self, scale: Fraction) -> int:
+        """Return one draw of P(k) ∝ exp(−k / scale), k >= 0."""
+        digits, rate = _block(scale), 1 / scale
+        while True:
+            low = self._integer(digits)
+            if self._one_exp_minus(low * rate):
+                break
+        high = 0
+        while self._one_exp_minus(rate * (1 << digits)):
+            high += 1
+        return low + (high << digits)
+
+    def _one_below(self, n: int) -> int:
+        """Return one whole number below n, each equally likely."""
+        while (drawn := self._integer((n - 1).bit_length())) >= n:
+            pass
+        return drawn
+
 
 def exact(value: Fraction | int) -> Fraction:
     """Return a whole number or fraction as a `Fraction`; refuse everything else, floats above all."""
@@ -163,3 +215,8 @@ def is_below_rational(prefix: int, bits: int, p: Fraction) -> bool | None:
     if prefix < low:
         return True
     return False if prefix > low or rest == 0 else None
+
+
+def _block(scale: Fraction) -> int:
+    """Return d of the largest block 2^d <= scale, 0 where the scale is below 1."""
+    return max(math.floor(scale).bit_length() - 1, 0)

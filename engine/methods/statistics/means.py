@@ -45,8 +45,8 @@ from engine.methods.statistics.mean_forms import (
     WholeMean,
 )
 from engine.privacy.events import Sequential
-from engine.privacy.noise import LARGEST_SCALE
 from engine.privacy.promise import Promise
+from engine.privacy.trials import LARGEST_SCALE
 from engine.progress import SILENT, Progress
 from engine.table import coding
 from engine.table.schema import Kind, Role

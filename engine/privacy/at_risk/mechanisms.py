@@ -307,6 +307,59 @@ def permute_and_flip(*, epsilon0: Number) -> PrivacyLoss:
     )
 
 
+def staircase(*, epsilon0: Number, sensitivity: int, plateau: int) -> PrivacyLoss:
+    """Return the loss of the discrete staircase mechanism of privacy level ε0.
+
+    Parameters
+    ----------
+    sensitivity, plateau
+        Δ and r of `engine.privacy.noise.Noise.staircase`.
+
+    Notes
+    -----
+    Two numbers that lie at most Δ apart are one stair apart at most, so that the loss is −ε0, 0 or ε0. It is
+    ε0 with probability t/(1 − e^−ε0), t the total variation between the answers. t grows with their distance,
+    as probabilities fall from 0 to both sides, and is P(−Δ/2 < Z < Δ/2) at distance Δ, with one end for an
+    even Δ.
+
+    Examples
+    --------
+    >>> loss = staircase(epsilon0=1, sensitivity=10, plateau=4)
+    >>> round(loss.confidence(0.6), 6), round(loss.delta(0.6), 6)
+    (0.312227, 0.226745)
+    """
+    exact, size = positive(epsilon0, name="epsilon0", largest=700), whole(sensitivity, name="sensitivity")
+    first = whole(plateau, name="plateau", largest=size)
+    full = float(exact)
+    b = math.exp(-full)
+    half = size // 2
+
+    def weight(reach: int) -> float:
+        """Weigh all magnitudes up to one below Δ."""
+        return 1 + 2 * (min(reach, first - 1) + b * max(0, reach - first + 1)) if reach >= 0 else 0.0
+
+    between = weight(half) if size % 2 else (weight(half) + weight(half - 1)) / 2
+    above = between / (2 * (first + size / math.expm1(full)) - 1) / -math.expm1(-full)
+    middle = max(0.0, 1 - above * (1 + b))
+    lattice = Lattice(
+        exact,
+        1,
+        lambda steps: np.full(steps.shape, 1 - above),
+        lambda steps: np.full(steps.shape, middle),
+        lambda two_sided: NO_ATOMS,
+    )
+    return PrivacyLoss(
+        "staircase",
+        np.array([-full, 0.0, full]),
+        np.array([above * b, middle, above]),
+        None,
+        full,
+        anchor=exact,
+        step=exact,
+        lattice=lattice,
+    )
+
+
 def _response(exact: Fraction, p: float, other: float, count: int) -> PrivacyLoss:
     full, middle = float(exact), (count - 2) * other
     losses = np.array([-full, 0.0, full]) if count > 2 else np.array([-full, full])

@@ -14,6 +14,7 @@ from engine.privacy.mechanisms.laplace import Laplace
 from engine.privacy.mechanisms.permute_and_flip import FlipChoice, PermuteAndFlip
 from engine.privacy.mechanisms.randomised_response import RandomisedResponse
 from engine.privacy.mechanisms.seeded_rows import GeometricThreshold, LaplaceThreshold, SeededRows
+from engine.privacy.mechanisms.staircase import Staircase, StaircaseNumber
 from engine.privacy.mechanisms.stated import Stated
 
 CountNoise = LaplaceCounts | GaussianCounts
@@ -34,6 +35,8 @@ __all__ = [
     "PermuteAndFlip",
     "RandomisedResponse",
     "SeededRows",
+    "Staircase",
+    "StaircaseNumber",
     "Stated",
     "root_above",
 ]

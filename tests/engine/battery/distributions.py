@@ -84,8 +84,22 @@ def gaussian_law(variance: Fraction | int) -> Law:
         )
     reach = math.ceil(40 * deviation) + 5
     z = np.arange(-reach, reach + 1)
-    masses = np.exp(-(z.astype(float) ** 2) / (2 * squared))
-    masses /= masses.sum()
+    return listed_law(np.exp(-(z.astype(float) ** 2) / (2 * squared)))
+
+
+def staircase_law(sensitivity: int, plateau: int, epsilon: Fraction | int) -> Law:
+    """Return the discrete staircase law: P(z) ∝ e^(−ε stair(|z|)), stairs Δ wide from r on."""
+    reach = math.ceil(plateau + sensitivity * (700 / max(700.0, float(epsilon)) + 40 / float(epsilon)))
+    magnitudes = np.abs(np.arange(-reach, reach + 1))
+    stairs = np.where(magnitudes < plateau, 0, 1 + (magnitudes - plateau) // sensitivity)
+    return listed_law(np.exp(-float(epsilon) * stairs))
+
+
+def listed_law(weights: NDArray) -> Law:
+    """Return the law of weights of the whole numbers around 0, an odd number of them."""
+    reach = weights.size // 2
+    z = np.arange(-reach, reach + 1)
+    masses = weights / weights.sum()
     sums = np.cumsum(masses)
 
     def below(at: NDArray) -> NDArray:
@@ -94,7 +108,8 @@ def gaussian_law(variance: Fraction | int) -> Law:
     def residues(modulus: int) -> NDArray:
         return np.bincount(z % modulus, weights=masses, minlength=modulus)
 
-    return Law(below, residues, float(masses @ z**2), float(masses @ z.astype(float) ** 4), deviation)
+    variance, fourth = (float(masses @ z.astype(float) ** power) for power in (2, 4))
+    return Law(below, residues, variance, fourth, math.sqrt(variance))
 
 
 def check_pmf(draws: NDArray[np.int64], law: Law, *, cells: int = 400) -> None:

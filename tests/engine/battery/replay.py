@@ -20,6 +20,7 @@ from tests.noise_source import seeded_bytes
 CALLS = (
     "discrete_laplace",
     "discrete_gaussian",
+    "staircase",
     "bernoulli",
     "bernoulli_exp_minus",
     "bernoulli_exp_minus_each",

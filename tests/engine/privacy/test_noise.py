@@ -51,6 +51,25 @@ def test_refuses_before_anything_is_drawn(method, arguments, code):
 
 
 @pytest.mark.parametrize(
+    ("shape", "epsilon", "size", "code"),
+    [
+        ((10, 3), 0.5, 1, "exact"),
+        ((10.0, 3), 1, 1, "exact"),
+        ((10, 3), 0, 1, "scale"),
+        ((10, 3), 1, -1, "size"),
+        ((10, 11), 1, 1, "staircase"),
+        ((10, 0), 1, 1, "staircase"),
+        ((Fraction(21, 2), 3), 1, 1, "staircase"),
+    ],
+)
+def test_refuses_a_staircase_before_anything_is_drawn(shape, epsilon, size, code):
+    with pytest.raises(InputRefused) as caught:
+        Noise(must_not_be_called).staircase(*shape, epsilon=epsilon, size=size)
+    assert caught.value.code == f"noise.{code}"
+    assert all(texts.explain(caught.value))
+
+
+@pytest.mark.parametrize(
     ("scores", "rate", "code"),
     [([1.0], 1, "exact"), ([1], 0.5, "exact"), ([1], -1, "rate"), ([], 1, "choices"), ([[1]], 1, "choices")],
 )
