@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from engine.table.table import Table
 
 ANSWERED = frozenset(
-    {"discrete_laplace", "discrete_gaussian", "staircase", "exponential_choice", "permute_and_flip"}
+    {"discrete_laplace", "discrete_gaussian", "staircase", "vector", "exponential_choice", "permute_and_flip"}
 )
 
 NEXT_TO_NOTHING = Fraction(10**6)
@@ -76,6 +76,10 @@ class WithoutNoise:
     def staircase(self, sensitivity: int, plateau: int, *, epsilon: Fraction | int, size: int) -> Integers:
         """Return zeros, shape (size,)."""
         return np.zeros(size, dtype=np.int64)
+
+    def vector(self, squared_scale: Fraction | int, dimension: int, *, size: int) -> Integers:
+        """Return zeros, shape (size, dimension)."""
+        return np.zeros((size, dimension), dtype=np.int64)
 
     def exponential_choice(self, scores: Integers, *, rate: Fraction | int) -> int:
         """Return the place of the best candidate: among equals the first, or the last."""

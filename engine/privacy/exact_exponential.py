@@ -136,11 +136,29 @@ def compare_words(
     exponent above 24 both sides are below 0.17): together less than 2^12 = `MARGIN`. A word w stands for
     U in [w, w + 1) / 2^32, so w + 1 <= middle − MARGIN is below and w >= middle + MARGIN is not.
     """
-    clipped = np.minimum(gammas, float(LARGEST))
-    cells = (clipped * CELLS).astype(np.intp)
-    rest = clipped - cells * (1.0 / CELLS)
-    middle = _table()[cells] * (1.0 - rest * (1.0 - 0.5 * rest))
-    distance = words - middle
+    distance = words - _middle(gammas)
     below = distance < 0.0
     unsure = np.abs(distance) < MARGIN + 1.0
     return below, unsure
+
+
+def word_brackets(gammas: npt.NDArray[np.floating]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return whole numbers around 2^32 exp(−γ), which lies between them, all at once: see `compare_words`.
+
+    Examples
+    --------
+    >>> lower, upper = word_brackets(np.array([1.0]))
+    >>> bool(lower[0] < 2**32 / np.e < upper[0]), int(upper[0] - lower[0]) < 10_000
+    (True, True)
+    """
+    middle = _middle(gammas)
+    lower = np.maximum(np.floor(middle - MARGIN), 0.0)
+    return lower.astype(np.int64), np.ceil(middle + MARGIN).astype(np.int64)
+
+
+def _middle(gammas: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """Return numbers within `MARGIN` of 2^32 exp(−γ)."""
+    clipped = np.minimum(gammas, float(LARGEST))
+    cells = (clipped * CELLS).astype(np.intp)
+    rest = clipped - cells * (1.0 / CELLS)
+    return np.asarray(_table()[cells] * (1.0 - rest * (1.0 - 0.5 * rest)))

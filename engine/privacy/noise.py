@@ -21,7 +21,7 @@ import numpy.typing as npt
 from engine.errors import InputRefused
 from engine.privacy.draw import Draw
 from engine.privacy.exact_exponential import WORD_BITS, word_threshold
-from engine.privacy.exact_staircase import ExactStaircase
+from engine.privacy.exact_vector import ExactVector
 from engine.privacy.trials import (
     LARGEST_SCALE,
     Integers,
@@ -35,7 +35,7 @@ from engine.privacy.trials import (
 SMALLEST_VARIANCE = Fraction(1, 1 << 200)  # below it doubles could underflow: exact arithmetic only
 
 
-class Noise(ExactStaircase):
+class Noise(ExactVector):
     """Draws random numbers for releases.
 
     Parameters

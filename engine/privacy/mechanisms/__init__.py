@@ -16,6 +16,7 @@ from engine.privacy.mechanisms.randomised_response import RandomisedResponse
 from engine.privacy.mechanisms.seeded_rows import GeometricThreshold, LaplaceThreshold, SeededRows
 from engine.privacy.mechanisms.staircase import Staircase, StaircaseNumber
 from engine.privacy.mechanisms.stated import Stated
+from engine.privacy.mechanisms.vector import Vector, VectorNoise
 
 CountNoise = LaplaceCounts | GaussianCounts
 
@@ -38,5 +39,7 @@ __all__ = [
     "Staircase",
     "StaircaseNumber",
     "Stated",
+    "Vector",
+    "VectorNoise",
     "root_above",
 ]

@@ -21,6 +21,7 @@ CALLS = (
     "discrete_laplace",
     "discrete_gaussian",
     "staircase",
+    "vector",
     "bernoulli",
     "bernoulli_exp_minus",
     "bernoulli_exp_minus_each",

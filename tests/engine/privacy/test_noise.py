@@ -70,6 +70,26 @@ def test_refuses_a_staircase_before_anything_is_drawn(shape, epsilon, size, code
 
 
 @pytest.mark.parametrize(
+    ("squared", "dimension", "size", "code"),
+    [
+        (0.5, 2, 1, "exact"),
+        (1, 2.0, 1, "exact"),
+        (0, 2, 1, "scale"),
+        (Fraction(1, 2**901), 2, 1, "scale"),
+        (1, 0, 1, "dimension"),
+        (1, 1001, 1, "dimension"),
+        (1, Fraction(3, 2), 1, "dimension"),
+        (1, 2, -1, "size"),
+    ],
+)
+def test_refuses_a_vector_before_anything_is_drawn(squared, dimension, size, code):
+    with pytest.raises(InputRefused) as caught:
+        Noise(must_not_be_called).vector(squared, dimension, size=size)
+    assert caught.value.code == f"noise.{code}"
+    assert all(texts.explain(caught.value))
+
+
+@pytest.mark.parametrize(
     ("scores", "rate", "code"),
     [([1.0], 1, "exact"), ([1], 0.5, "exact"), ([1], -1, "rate"), ([], 1, "choices"), ([[1]], 1, "choices")],
 )
