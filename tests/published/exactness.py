@@ -150,11 +150,11 @@ def steps_twin(
     scale = plan.division.scale
     noisy = draw(scale(descent.PRODUCTS), plan.monomials.count) / PER_SIDE**2
     gram = points.gram() + plan.monomials.whole(noisy)
-    steepest = descent._steepest(gram, plan)
+    slopes = descent.Slopes.of(gram, plan)
     weights, last, kept = (np.zeros(plan.size) for _ in range(3))
     parts, limit = WHOLE, float(WIDEST)
     for turn in range(plan.turns):
-        ahead = np.clip(weights + plan.momentum * last, -WIDEST_WEIGHT, WIDEST_WEIGHT)
+        ahead = np.clip(weights + descent.MOMENTUM * last, -WIDEST_WEIGHT, WIDEST_WEIGHT)
         if turn == plan.bought:
             left = np.clip(target - points.scores(ahead), -limit, limit)
             squared = (left @ left) / limit**2 * FULL + draw(scale(SPREAD), 1)[0]
@@ -162,12 +162,12 @@ def steps_twin(
             limit = float(WIDEST) * WHOLE / parts
         left = np.clip(target - points.scores(ahead), -limit, limit)
         added = draw(scale(descent.SUMS), plan.size) / (PER_SIDE * RESIDUAL_STEPS) * WHOLE / parts
-        found = ahead + (points.sums(left) + added) / steepest
+        found = ahead + slopes.step(points.sums(left) + added)
         weights, last = found, found - weights
         if turn >= plan.turns - plan.averaged:
             kept += found / plan.averaged
     kept = np.clip(kept, -WIDEST_WEIGHT, WIDEST_WEIGHT)
-    spread = descent.covariance(gram, kept, plan, parts=parts)
+    spread = descent.covariance(slopes, gram, kept, plan, parts=parts)
     return descent.Descended(descent.Solution(kept, spread, 0, 0.0), gram[0], parts)
 
 

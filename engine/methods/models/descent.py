@@ -28,7 +28,7 @@ from engine.methods.models.limits import (
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.points import PER_SIDE, WIDEST_WEIGHT, Floats, Points
 from engine.methods.models.quadratic import Solution, centred
-from engine.methods.models.residuals import RESIDUAL_STEPS, WHOLE, residuals
+from engine.methods.models.residuals import RESIDUAL_STEPS, WHOLE, residuals, weighted_residuals
 from engine.methods.models.targets import Target
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Context, Request
@@ -41,8 +41,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PRODUCTS, SUMS = "products", "sums"
-SHARE = 0.07
-"""Of the budget for the products of coordinates, which give the length of a step and the bands."""
+SHARE, SHARE_OF_CLASSES = 0.07, 0.1
+"""Of the budget for the products of coordinates, which give the lengths of steps and the bands: of a number
+one length, of classes one for every direction."""
+MOMENTUM = 0.8
+"""How much of the last step is taken again."""
 LEAST_SIGNAL, LEAST_SIGNAL_PURE = 5, 20
 
 
@@ -101,13 +104,13 @@ class DescentPlan:
 
     @property
     def bend(self) -> float:
-        """Largest second derivative of a row's loss."""
-        return 0.25 if self.is_classes else 1.0
+        """Largest second derivative of a row's loss: of classes, see `weighted_residuals`."""
+        return 0.5 if self.is_classes else 1.0
 
     @property
-    def momentum(self) -> float:
-        """How much of the last step is taken again."""
-        return 0.9 if self.is_classes else 0.8
+    def share(self) -> float:
+        """How much of the budget the products of coordinates get."""
+        return SHARE_OF_CLASSES if self.is_classes else SHARE
 
     @cached_property
     def signal(self) -> float:
@@ -122,10 +125,14 @@ class DescentPlan:
 
     @property
     def turns(self) -> int:
-        """How many steps are taken."""
+        """How many steps are taken.
+
+        Gaussian noise of many steps averages out, Laplace noise does not: its steps are few.
+        """
         if not self.delta:
-            return int(min(max(2 * sqrt(self.signal), 4), 40))
-        return int(min(max(self.signal, 5), 100 if self.is_classes else 300))
+            return int(min(max((1.4 if self.is_classes else 2) * sqrt(self.signal), 4), 40))
+        most = min(50 + self.signal / 10, 100) if self.is_classes else 300
+        return int(min(max(self.signal, 5), most))
 
     @property
     def averaged(self) -> int:
@@ -144,10 +151,10 @@ class DescentPlan:
         shape = {"blocks": sum(width > 0 for width in self.widths), "numbers": self.widths.count(0)}
         change = largest_change(**shape, replace_one=self.replace_one, target=False)
         squared = largest_squared_change(**shape, replace_one=self.replace_one, target=False)
-        products = Query(PRODUCTS, change * rows * square, squared * (rows * square) ** 2, SHARE)
+        products = Query(PRODUCTS, change * rows * square, squared * (rows * square) ** 2, self.share)
         spread = () if self.is_classes else (spread_query(rows),)
         step = rows * PER_SIDE * REACH
-        left = 1 - SHARE - sum(query.share for query in spread)
+        left = 1 - self.share - sum(query.share for query in spread)
         sums = Query(SUMS, self.active * step, self.active * step**2, left, self.turns)
         queries = (products, exchanged(sums, replace_one=self.replace_one), *spread)
         return Division(queries, self.epsilon, self.delta, self.replace_one).borne_out()
@@ -224,33 +231,35 @@ def fit(
 
     Notes
     -----
-    Every turn asks for Σ x · clipped residual with noise, and moves the weights by it over the largest
-    eigenvalue of the noisy products, with momentum; the weights of the last half are averaged. Of every turn
-    the whole table is read, so that no row's chance to be drawn has to be counted. After Abadi and others
-    (2016), with the residual clipped instead of the gradient, which for declared bounds is the same bound
-    and needs no length of a row. For a number the limit is bought after a quarter of the turns: `limits`.
+    Every turn asks for Σ x · clipped residual with noise, and moves the weights by it, over the second
+    derivative that the noisy products give (`Slopes`), with momentum; the weights of the last half are
+    averaged. Of every turn the whole table is read, so that no row's chance to be drawn has to be counted.
+    After Abadi and others (2016), with the residual clipped instead of the gradient, which for declared
+    bounds is the same bound and needs no length of a row; of classes it is weighted: `weighted_residuals`.
+    For a number the limit is bought after a quarter of the turns: `limits`.
     """
     exact = plan.monomials.sums(points.dense())
     noisy = plan.division.noisy(PRODUCTS, exact, noise) / PER_SIDE**2
     gram = plan.monomials.whole(noisy)
-    steepest = _steepest(gram, plan)
+    slopes = Slopes.of(gram, plan)
     weights, last = np.zeros(plan.size), np.zeros(plan.size)
     kept, parts = np.zeros(plan.size), WHOLE
     for turn in range(plan.turns):
         progress.step(turn / plan.turns, "models.rounds")
-        ahead = np.clip(weights + plan.momentum * last, -WIDEST_WEIGHT, WIDEST_WEIGHT)
+        ahead = np.clip(weights + MOMENTUM * last, -WIDEST_WEIGHT, WIDEST_WEIGHT)
         if turn == plan.bought:
             squared = plan.division.noisy(SPREAD, _squares(points, target, ahead), noise)[0]
             parts = plan.parts(squared, gram[0, 0])
         exact = _pull(points, target, ahead, plan, parts)
         sums = plan.division.noisy(SUMS, exact, noise)
-        gradient = sums / (PER_SIDE * RESIDUAL_STEPS) * (WHOLE / parts)
-        found = ahead + gradient / steepest
+        found = ahead + slopes.step(sums / (PER_SIDE * RESIDUAL_STEPS) * (WHOLE / parts))
         weights, last = found, found - weights
         if turn >= plan.turns - plan.averaged:
             kept += found / plan.averaged
     kept = np.clip(kept, -WIDEST_WEIGHT, WIDEST_WEIGHT)
-    return Descended(Solution(kept, covariance(gram, kept, plan, parts=parts), 0, 0.0), gram[0], parts)
+    return Descended(
+        Solution(kept, covariance(slopes, gram, kept, plan, parts=parts), 0, 0.0), gram[0], parts
+    )
 
 
 def _pull(
@@ -260,7 +269,10 @@ def _pull(
     found = np.zeros(points.size, dtype=np.int64)
     for rows, part in points.parts():
         scores = part.scores(weights)
-        left = residuals(target[rows], scores, is_classes=plan.is_classes, reach=REACH, parts=limit)
+        if plan.is_classes:
+            left = weighted_residuals(target[rows], scores)
+        else:
+            left = residuals(target[rows], scores, is_classes=False, reach=REACH, parts=limit)
         found += part.sums(left)
     return found
 
@@ -309,47 +321,93 @@ def weak_problems(plan: DescentPlan, *, method: str) -> list[Problem]:
     ]
 
 
-def _steepest(gram: Floats, plan: DescentPlan) -> float:
-    """Return a bound of the second derivative in any direction, by noisy numbers, at least that of one row.
+@dataclass(frozen=True)
+class Slopes:
+    """How much a step may move the weights, by direction: from noisy and declared numbers alone.
 
-    The noise of a symmetric matrix has eigenvalues of about ± 2 s √size; half of that is added, so that a
-    step is rarely too long.
+    Parameters
+    ----------
+    directions
+        Orthonormal, without those that change no prediction, shape (size, directions).
+    curved
+        Noisy sum of squares of the rows along each, none below 0.
+    lengths
+        What the gradient along each is multiplied by.
+
+    Notes
+    -----
+    What every level of a column and the intercept share changes no prediction: it is left out.
+
+    The noise of a symmetric matrix has eigenvalues of about ± 2 s √size. Of a number every direction has one
+    length, that of the largest second derivative with half of that noise added, so that it is rarely too
+    long: what is left of a number is told by the directions in which rows differ most. Classes may hang on a
+    column that fills little of its declared range or is nearly always at one end of it, and one length leaves
+    it far behind. There a step goes over the second derivative along each direction, with all of the noise
+    added: where little is known, steps stay short, as the noise of a gradient would grow with them.
     """
-    above = float(np.linalg.eigvalsh(gram)[-1]) + plan.product_noise / 2 * sqrt(plan.size)
-    return plan.bend * max(above, 1.0)
+
+    directions: Floats
+    curved: Floats
+    lengths: Floats
+
+    @classmethod
+    def of(cls, gram: Floats, plan: DescentPlan) -> Slopes:
+        """Return the lengths from noisy sums of products."""
+        told_apart = _told_apart(plan.widths)
+        values, vectors = np.linalg.eigh(told_apart.T @ gram @ told_apart)
+        curved = np.maximum(values, 0.0)
+        noise = plan.product_noise * sqrt(plan.size)
+        above = curved + noise if plan.is_classes else np.full_like(curved, curved[-1] + noise / 2)
+        return cls(told_apart @ vectors, curved, 1 / (plan.bend * np.maximum(above, 1.0)))
+
+    def step(self, gradient: Floats) -> Floats:
+        """Return by what the weights move."""
+        return np.asarray(self.directions @ (self.lengths * (gradient @ self.directions)))
+
+    def slow(self, weights: Floats, gram: Floats, plan: DescentPlan) -> Floats:
+        """Return what a step without momentum leaves of an error along each direction, near some weights.
+
+        Notes
+        -----
+        Of classes the second derivative is half of the rarer probability, on average over scores. These are
+        taken as normal, with the mean and the mean square that the noisy products give; a coordinate is a
+        multiple of the score and a rest that does not go with it, so that rows far along a direction that the
+        score follows count less.
+        """
+        bends = np.full_like(self.curved, plan.bend)
+        if plan.is_classes:
+            rows = max(float(gram[0, 0]), 1.0)
+            parts = self.curved * (weights @ self.directions) ** 2 / rows
+            square, mean = max(float(parts.sum()), 1e-9), float(gram[0] @ weights) / rows
+            places, chances = np.polynomial.hermite_e.hermegauss(31)
+            scores = mean + sqrt(max(square - mean**2, 0.0)) * places
+            rarer = chances / chances.sum() / (2 + 2 * np.exp(np.minimum(np.abs(scores), 8)))
+            share = parts / square
+            bends = rarer.sum() * (1 - share) + rarer @ scores**2 / square * share
+        return np.asarray(1 - np.clip(bends * self.curved * self.lengths, 0.0, 1.0))
 
 
-def covariance(gram: Floats, weights: Floats, plan: DescentPlan, *, parts: int = WHOLE) -> Floats:
+def covariance(slopes: Slopes, gram: Floats, weights: Floats, plan: DescentPlan, *, parts: int) -> Floats:
     """Return the covariance that the noise of the gradients gives the averaged weights.
 
     Notes
     -----
-    Around the answer a step is linear: e' = (1 − h/steepest)(e + momentum · (e − e before)) + noise/steepest
-    in a direction of second derivative h. What each draw leaves in the average is added up. Of classes h is
-    p(1 − p) times the products, at the probability p of an average row: a first approximation. What every
-    level of a column and the intercept share changes no prediction and is left out. ``parts`` say how much
-    less noise there is once a limit was bought.
+    Around the answer a step is linear: e' = (1 − h · length)(e + momentum · (e − e before)) + length · noise
+    in a direction of second derivative h, see `Slopes.slow`. What each draw leaves in the average is added
+    up: a first approximation. ``parts`` say how much less noise there is once a limit was bought.
     """
-    bend = plan.bend
-    if plan.is_classes:
-        average = float(gram[0] @ weights) / max(float(gram[0, 0]), 1.0)
-        chance = 1 / (1 + np.exp(-np.clip(average, -8, 8)))
-        bend = max(chance * (1 - chance), 0.01)
-    told_apart = _told_apart(plan.widths)
-    values, vectors = np.linalg.eigh(told_apart.T @ gram @ told_apart)
-    vectors = told_apart @ vectors
-    slow = 1 - np.clip(bend * values / _steepest(gram, plan), 0.0, 1.0)
+    slow = slopes.slow(weights, gram, plan)
     answers, before, now = [np.zeros_like(slow)], np.zeros_like(slow), np.ones_like(slow)
     for _ in range(plan.turns):
         answers.append(answers[-1] + now)
-        before, now = now, slow * (now + plan.momentum * (now - before))
+        before, now = now, slow * (now + MOMENTUM * (now - before))
     total = np.zeros_like(slow)
     for turn in range(plan.turns):
         first = max(turn, plan.turns - plan.averaged)
         less = WHOLE / parts if plan.bought is not None and turn >= plan.bought else 1.0
         total += (less * (answers[plan.turns - turn] - answers[first - turn]) / plan.averaged) ** 2
-    spread = total * (plan.sum_noise / _steepest(gram, plan)) ** 2
-    return np.asarray((vectors * spread) @ vectors.T)
+    spread = total * (plan.sum_noise * slopes.lengths) ** 2
+    return np.asarray((slopes.directions * spread) @ slopes.directions.T)
 
 
 def _told_apart(widths: tuple[int, ...]) -> Floats:
@@ -377,15 +435,15 @@ def foreseen(
     left
         Of a number: the typical size of what the truth leaves, half of the declared range being 1.
     """
-    values, vectors = np.linalg.eigh(moments)
-    slow = 1 - np.clip(plan.bend * values / _steepest(moments, plan), 0.0, 1.0)
+    slopes = Slopes.of(moments, plan)
+    slow = slopes.slow(weights, moments, plan)
     before, now, missing = np.ones_like(slow), np.ones_like(slow), np.zeros_like(slow)
     for turn in range(plan.turns):
-        before, now = now, slow * (now + plan.momentum * (now - before))
+        before, now = now, slow * (now + MOMENTUM * (now - before))
         if turn >= plan.turns - plan.averaged:
             missing += now / plan.averaged
     rows, parts = float(moments[0, 0]), WHOLE
     if plan.bought is not None:
         parts = plan.parts(rows * min(left / float(WIDEST), 1.0) ** 2 * FULL, rows)
-    spread = covariance(moments, np.zeros(plan.size), plan, parts=parts)
-    return -(vectors * missing) @ vectors.T @ weights, spread
+    spread = covariance(slopes, moments, weights, plan, parts=parts)
+    return -(slopes.directions * missing) @ slopes.directions.T @ weights, spread

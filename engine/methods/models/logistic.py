@@ -50,7 +50,7 @@ INVENTED_SPREAD = 1.0
 
 
 class Logistic(ScoredModel):
-    """Logistic regression from noisy gradients with clipped residuals.
+    """Logistic regression from noisy gradients with weighted residuals.
 
     Notes
     -----
@@ -58,7 +58,9 @@ class Logistic(ScoredModel):
     and the logistic function is a table. Output and objective perturbation (Chaudhuri, Monteleoni and Sarwate
     2011) need the exact least of a loss, which no computer finds; they are not offered.
 
-    Clipping at one half makes rare, badly predicted rows count less, and few steps leave coefficients
+    Rows that the model is sure of count up to half as much as others, so that none reaches further than one
+    half: at the true probabilities that adds up to 0 on average, which clipping does not. Steps are longer
+    along directions in which rows differ little (`descent.Slopes`). Few steps still leave coefficients
     nearer to 0: they are for prediction, not for odds ratios of a study.
     """
 
@@ -69,7 +71,7 @@ class Logistic(ScoredModel):
     published = Reference(
         "Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar, Zhang: Deep learning with differential privacy "
         "(2016)",
-        "algorithm 1, with whole passes and clipped residuals",
+        "algorithm 1, with whole passes and weighted residuals",
         "doi:10.1145/2976749.2978318",
     )
     parameters = (

@@ -54,6 +54,39 @@ def residuals(
     return np.clip(left, -reach, reach)
 
 
+def weighted_residuals(is_second: arrays.Whole, scores: arrays.Whole) -> arrays.Whole:
+    """Return (target − probability) · weight of every row, within ± one half, in steps of 2^-15.
+
+    Parameters
+    ----------
+    is_second
+        In steps of 2^-15: 0 or one.
+    scores
+        In steps of 2^-12, shape (n,); the probability is 1/(1 + e^-score).
+
+    Notes
+    -----
+    The weight is one half over the larger of both probabilities: 1 for a row that the model cannot tell, one
+    half for one that it is sure of. It depends on the score alone, so that the sum is still 0 on average at
+    the true probabilities; clipping at one half is not, it drives them apart. No row reaches further than one
+    half either way. (Weighted estimating equations: R. Carroll, S. Pederson, On robustness in the logistic
+    regression model, 1993.) Weighted so, target − probability is the target less ½ e^score below a score of
+    0, and less 1 − ½ e^-score above, at most one half.
+    """
+    limit = WIDEST << SCORE_BITS
+    left = is_second - _halves().take(scores + limit, mode="clip")
+    return np.clip(left, -(RESIDUAL_STEPS >> 1), RESIDUAL_STEPS >> 1)
+
+
+@cache
+def _halves() -> arrays.Whole:
+    """Return ½ e^z for every score of the grid below 0 and 1 − ½ e^-z above it, in steps of 2^-15."""
+    limit = WIDEST << SCORE_BITS
+    scores = np.arange(-limit, limit + 1) / 2**SCORE_BITS
+    below = np.exp(-np.abs(scores)) / 2
+    return np.rint(RESIDUAL_STEPS * np.where(scores < 0, below, 1 - below)).astype(np.int32)
+
+
 @cache
 def _logistic() -> arrays.Whole:
     """Return 1/(1 + e^-z) for every score of the grid, in steps of 2^-15."""

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
-from engine.methods.models.descent import DescentPlan, fit, foreseen
+from engine.methods.models.descent import DescentPlan, Slopes, fit, foreseen
 from engine.methods.models.linear_model import effects, scores
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.models.quadratic import centred
-from engine.methods.models.residuals import RESIDUAL_STEPS
+from engine.methods.models.residuals import RESIDUAL_STEPS, weighted_residuals
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared import division
 from engine.methods.shared.division import Division
@@ -161,18 +161,61 @@ def test_scores_and_sums_are_those_of_the_coordinates():
 # --- limits ------------------------------------------------------------------------------------------
 
 
+def test_a_weighted_residual_is_true_on_average_and_reaches_one_half():
+    """At every score of the grid and beyond: the weight is one half over the larger of both probabilities."""
+    scores = np.r_[-(2**40), np.arange(-(8 << 12), (8 << 12) + 1), 2**40]
+    second = 1 / (1 + np.exp(-np.clip(scores / 4096, -8, 8)))
+    larger = np.maximum(second, 1 - second)
+    missed = weighted_residuals(np.full(scores.size, RESIDUAL_STEPS), scores)
+    hit = weighted_residuals(np.zeros(scores.size, np.int64), scores)
+    assert missed.dtype == hit.dtype == np.int64
+    assert missed.max() == -hit.min() == RESIDUAL_STEPS // 2 and missed.min() >= 0 >= hit.max()
+    for left, exact in ((missed, (1 - second) / (2 * larger)), (hit, -second / (2 * larger))):
+        assert left / RESIDUAL_STEPS == pytest.approx(exact, abs=2 / RESIDUAL_STEPS)
+    assert np.abs(second * missed + (1 - second) * hit).max() <= 1
+
+
 def test_without_noise_it_is_logistic_regression():
-    """Clipped at one half: probabilities at most a few hundredths from those of scikit-learn."""
+    """The probabilities of scikit-learn: weighting moves none of them, clipping at one half would."""
     from sklearn.linear_model import LogisticRegression
 
-    every, target = some_rows(4000)
+    every, target = some_rows(30_000)
     given = plan(epsilon=Fraction(10**5), rows=4000)
     found = fit(every, target, given, noise=seeded_noise(1)).solution.weights
     dense = np.vstack(list(every.dense())) / PER_SIDE
     peer = LogisticRegression(C=1e4, max_iter=500).fit(dense[:, 1:], target > 0)
     ours = 1 / (1 + np.exp(-dense @ found))
-    assert np.corrcoef(ours, peer.predict_proba(dense[:, 1:])[:, 1])[0, 1] > 0.995
-    assert ((ours > 0.5) == peer.predict(dense[:, 1:])).mean() > 0.98
+    assert np.abs(ours - peer.predict_proba(dense[:, 1:])[:, 1]).max() < 0.02
+    assert np.abs(1 / (1 + np.exp(-1.5 * dense @ found)) - ours).max() > 0.05  # what the bound would see
+
+
+def scaled_badly(n=12_000, seed=2):
+    """Both numbers tell the class as well; the first fills a fiftieth of its declared range."""
+    chance = np.random.default_rng(seed)
+    told = chance.normal(size=(n, 2))
+    numbers = np.clip(told * [0.02, 0.3] + [0.5, 0.0], -1, 1)
+    second = told.sum(axis=1) + chance.logistic(size=n) > 0
+    return points(numbers, chance.integers(0, 4, n)), second * np.int64(RESIDUAL_STEPS), told[:, 0]
+
+
+@pytest.mark.parametrize("delta", [SMALL, Fraction(0)])
+def test_a_column_that_fills_little_of_its_range_is_not_left_behind(delta, monkeypatch):
+    """With steps of one length for all directions its part of the score would be near 0."""
+    every, target, told = scaled_badly()
+    given = plan(delta, epsilon=Fraction(4), rows=len(target))
+
+    def part():
+        """How much of the score goes with the first number; of logistic regression without noise 1."""
+        fits = [fit(every, target, given, noise=seeded_noise(seed)).solution.weights for seed in range(3)]
+        return np.mean([np.cov(every.scores(one) / 4096, told)[0, 1] for one in fits])
+
+    of, found = Slopes.of, part()
+    monkeypatch.setattr(
+        Slopes,
+        "of",
+        lambda gram, plan: replace(of(gram, plan), lengths=np.full(6, of(gram, plan).lengths.min())),
+    )
+    assert found > (0.75 if delta else 0.35) and part() < 0.4 * found
 
 
 def test_without_noise_it_is_least_squares():
@@ -191,11 +234,12 @@ def with_errors(target, deviation=0.08):
     )
 
 
-def test_the_bands_are_the_spread_over_repetitions():
+@pytest.mark.parametrize("classes", [False, True])
+def test_the_bands_are_the_spread_over_repetitions(classes):
     """16 fits: their standard deviation beside what is told, in the middle of all coefficients."""
-    every, target = some_rows(1500, classes=False)
-    target = with_errors(target)
-    given = plan(classes=False, rows=2000)
+    every, target = some_rows(1500, classes=classes)
+    target = target if classes else with_errors(target)
+    given = plan(classes=classes, rows=2000)
     fits = [fit(every, target, given, noise=seeded_noise(seed)).solution for seed in range(16)]
     fits = [centred(one, (1, 2, 6), WIDTHS, np.array([1.0, 0, 1, 1, 1, 1, 0])) for one in fits]
     told = np.mean([np.sqrt(np.diag(one.covariance)) for one in fits], axis=0)
