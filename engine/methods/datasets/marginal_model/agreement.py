@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import pi, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +17,16 @@ LITTLE = 0.01
 """Share of the rows, beyond what noise puts there, by which a model may be off and nearly agree."""
 LONGER = 3
 """Times that a fit goes on where its model does not agree yet."""
-GAUSSIAN, LAPLACE = 2.0, 5.0
-"""Variance of (noise/σ)²: 2 for Gaussian noise, 5 for Laplace noise."""
+
+
+class Moments(NamedTuple):
+    """Variance and third central moment of (noise/σ)², whose mean is 1."""
+
+    variance: float
+    third: float
+
+
+GAUSSIAN, LAPLACE = Moments(2.0, 8.0), Moments(5.0, 74.0)
 
 
 @dataclass(frozen=True)
@@ -33,22 +42,24 @@ class Agreement:
         noise would make; 0 at least.
     cells
         Of every table.
-    variance
+    moments
         Of (noise/σ)²: `GAUSSIAN` or `LAPLACE`.
 
     Notes
     -----
-    The noise of K cells adds up to K on average, with a variance of K times that of one; the sum is close to
-    a gamma distribution with these two (exactly χ² with K degrees of freedom for Gaussian noise). A model
-    that holds and is fitted to the end is nearer than the truth, as it follows a part of the noise: between 0
-    and 1 per cell, about ½ where most cells are empty. A limit of the truth is therefore rather wide. All
-    limits together are passed by noise alone in at most `FALSE_ALARMS` of all fits (Bonferroni).
+    The noise of K cells adds up to K on average, with K times the variance and the third moment of one; the
+    sum is close to a shifted gamma distribution with these three (exactly χ² with K degrees of freedom for
+    Gaussian noise). With the first two alone it would have too short a tail for Laplace noise. A model that
+    holds and is fitted to the end is nearer than the truth, as it follows a part of the noise: between 0 and
+    1 per cell, about ½ where most cells are empty. A limit of the truth is therefore rather wide. All limits
+    together are passed by the truth in about `FALSE_ALARMS` of all fits at most (Bonferroni): simulated, .02
+    to .065 with 1 to 60 tables.
     """
 
     distances: tuple[float, ...]
     beyond: tuple[float, ...]
     cells: tuple[int, ...]
-    variance: float
+    moments: Moments
 
     @property
     def per_cell(self) -> tuple[float, ...]:
@@ -75,8 +86,9 @@ class Agreement:
     def _limits(self, cells: np.ndarray) -> np.ndarray:
         from scipy.special import gammainccinv  # on first use
 
-        share = FALSE_ALARMS / (len(self.cells) + 1)
-        return np.asarray(gammainccinv(cells / self.variance, share) * self.variance)
+        share, (variance, third) = FALSE_ALARMS / (len(self.cells) + 1), self.moments
+        shape, scale = 4 * variance**3 / third**2, third / (2 * variance)
+        return np.asarray(cells * (1 - shape * scale) + gammainccinv(cells * shape, share) * scale)
 
 
 def agreement(model: Model, measured: Sequence[Measured], *, is_gaussian: bool) -> Agreement:

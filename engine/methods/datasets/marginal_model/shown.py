@@ -66,12 +66,13 @@ def measured_views(
 def _light(found: Agreement, tables: Sequence[str], said: Sequence[str], words: str) -> Text:
     """Say whether the model agrees with everything, and if not, with which tables it does least."""
     worst = "no" if "no" in said else "nearly" if "nearly" in said or not found.agrees_as_a_whole else "yes"
-    rising = sorted(range(len(said)), key=lambda place: -found.beyond[place])
-    off = list(dict.fromkeys(tables[place] for place in rising if said[place] == worst or worst not in said))
+    meant = [place for place, one in enumerate(said) if one == worst or worst not in said]
+    meant.sort(key=lambda place: -found.beyond[place])
+    off = list(dict.fromkeys(tables[place] for place in meant))
     told = {
         "tables": "; ".join(off[:MOST_NAMED]),
         "more": max(0, len(off) - MOST_NAMED),
-        "off": float(f"{100 * max(found.beyond, default=0.0):.2g}"),
+        "off": float(f"{100 * max(found.beyond[place] for place in meant):.2g}"),
     }
     more = "_more" if told["more"] and worst != "yes" else ""
     return Text(f"{words}.notes.agrees_{worst}{more}", told)

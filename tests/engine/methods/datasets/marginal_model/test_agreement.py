@@ -13,6 +13,7 @@ from engine.methods.datasets.marginal_model.fitting import Measured, Model
 from engine.methods.datasets.marginal_model.possible import start_model
 from engine.methods.datasets.marginal_model.rounds import learn
 from engine.methods.datasets.marginal_model.schedule import Schedule
+from engine.methods.datasets.marginal_model.shown import _light
 from tests.noise_source import seeded_noise
 
 SIZES = (3, 4, 2, 5, 12)
@@ -40,7 +41,7 @@ def independent_rows(seed=1, n=5000):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("cells", [(2, 3, 5), (4, 30, 400), (5000,)])
+@pytest.mark.parametrize("cells", [(2, 3, 5), (4, 30, 400), (5000,), (4,) * 40])
 def test_noise_alone_passes_a_limit_in_few_cases(kind, cells):
     """The truth itself as a model: at most about 5 of 100 are called off, and not none of them."""
     noise, repetitions, scale = seeded_noise(1), 4000 if max(cells) < 1000 else 400, Fraction(20)
@@ -117,3 +118,20 @@ def test_coarse_tables_are_compared_by_their_groups():
     beyond = (3 / 2 + 4 / 2 - 2 * np.sqrt(2 / np.pi)) * 2 / 200
     assert found.beyond == (pytest.approx(beyond),)
     assert replace(found, distances=(60.0,)).agrees == (False,)
+
+
+def test_what_is_said_of_a_table_is_how_far_that_table_is_off():
+    """Another table, drowned in noise, may be farther off and agree all the same."""
+    found = Agreement((300.0, 9.0), (0.004, 0.3), (100, 10), module.GAUSSIAN)
+    said = ["yes" if agrees else "nearly" for agrees in found.agrees]
+    assert said == ["nearly", "yes"]
+    light = _light(found, ["age", "sex × code"], said, "methods.datasets.marginals")
+    assert light.id.endswith("agrees_nearly") and light.values["tables"] == "age"
+    assert light.values["off"] == 0.4
+
+
+def test_where_only_all_tables_together_are_off_the_farthest_of_them_says_how_far():
+    found = Agreement((20.0,) * 5, (0.004, 0.3, 0.0, 0.0, 0.0), (10,) * 5, module.GAUSSIAN)
+    assert all(found.agrees) and not found.agrees_as_a_whole
+    light = _light(found, list("abcde"), ["yes"] * 5, "methods.datasets.marginals")
+    assert light.values["tables"] == "b; a; c; d; e" and light.values["off"] == 30
