@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -129,9 +130,12 @@ def declared_values(column: Column) -> tuple[str, ...] | None:
     domain = column.domain
     if column.kind is not Kind.DATE or domain is None or is_listed(column):
         try:
-            return coding.levels(column)
+            levels = coding.levels(column)
         except InputRefused:
             return None
+        if column.kind is not Kind.NUMBER or is_listed(column):
+            return levels
+        return tuple(coding.text_of(float(Fraction(level))) for level in levels)
     if domain.minimum is None or domain.maximum is None:
         return None
     first, last = np.datetime64(str(domain.minimum)), np.datetime64(str(domain.maximum))

@@ -127,13 +127,14 @@ class Rules:
             made[one.column.name] = one.written(made[one.source.name])
         for total, parts in self.sums:
             sums = self._sum(made, parts)
-            places, uniques = pd.factorize(np.round(sums, 6))
+            places, uniques = pd.factorize(_in_full(sums))
             texts = np.array([*(coding.text_of(value) for value in uniques.tolist()), ""], dtype=object)
             made[total] = pd.Series(texts[places], dtype="str")
         return made
 
     def _sum(self, cells: pd.DataFrame, parts: Sequence[str]) -> Floats:
-        return np.asarray(np.sum([self._numbers(cells, part) for part in parts], axis=0))
+        with np.errstate(over="ignore"):
+            return np.asarray(np.sum([self._numbers(cells, part) for part in parts], axis=0))
 
     def _numbers(self, cells: pd.DataFrame, name: str) -> Floats:
         """Return numbers or days; comparisons with what is missing are never true."""
@@ -142,6 +143,21 @@ class Rules:
             return coding.numbers(cells[name], column)
         days = coding.dates(cells[name], column)
         return np.where(np.isnat(days), np.nan, days.astype("int64").astype(np.float64))
+
+
+def _in_full(sums: Floats) -> Floats:
+    """Return sums without what adding up in binary leaves, 12 digits or 6 places; NaN for too large ones.
+
+    Examples
+    --------
+    >>> _in_full(np.array([0.1 + 0.2, 3e-8 + 2e-8, 1e6 / 3, np.inf])).tolist()
+    [0.3, 5e-08, 333333.333333, nan]
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        places = np.clip(11 - np.floor(np.log10(np.abs(sums))), 6, 22)
+        unit = 10.0**places
+        found = np.where(np.abs(sums) < 1e9, np.rint(sums * unit) / unit, sums)
+    return np.asarray(np.where(np.isfinite(found), found, np.nan))
 
 
 def rules_of(request: Request) -> Rules:

@@ -2,9 +2,11 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from engine.methods.shared.column_cells import cells_of
 from engine.methods.shared.derived import Derived
 from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin
@@ -67,3 +69,16 @@ def test_groups_of_numbers_and_days_follow_from_their_declared_bounds():
     )
     year = made("year", Kind.INTEGER, low=Fraction(1900), high=Fraction(2030))
     assert Derived(year, born).written(pd.Series(["2020-12-31", "2021-01-01"])).tolist() == ["2020", "2021"]
+
+
+def test_steps_without_an_end_as_decimals_follow_as_they_are_written():
+    """Bounds 0 to 6 and a step of a third: rows hold 0.3333333333333333, never 1/3."""
+    bands = Hierarchy(bands=(Fraction(3),))
+    domain = Domain(Fraction(0), Fraction(6), Fraction(1, 3))
+    dose = Column("dose", kind=Kind.NUMBER, domain=domain, domain_origin=Origin.DECLARED, hierarchy=bands)
+    group = made("group", values=("[0, 3)", "[3, 6)", "[6, 9)"))
+    cells = cells_of(dose, bins=4)
+    rows = np.arange(200) % 4
+    written = pd.Series(cells.written(rows, np.arange(200) / 200))
+    assert "0.3333333333333333" in set(written)
+    assert set(Derived(group, dose).written(written)) == {"[0, 3)", "[3, 6)", "[6, 9)"}
