@@ -164,8 +164,8 @@ class Expected:
     quantity
         What it is called.
     of
-        What the error is of: ``"group"``, ``"coefficient"``, ``"cell"``, ``"invented"`` …, or ``"whole"``; a
-        text ``preview.errors.OF`` says the sentence.
+        What the error is of: ``"group"``, ``"coefficient"``, ``"cell"``, ``"invented"`` (a count that rows
+        are drawn from) …, or ``"whole"``; a text ``preview.errors.OF`` says the sentence.
     size
         For a group, how many people it has; declared, never counted.
     median, limit

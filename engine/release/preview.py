@@ -146,5 +146,5 @@ def error_sentence(error: Expected, *, language: str = "en") -> str:
         size=error.size or 0,
         median=error.median,
         limit=error.limit,
-        unit=f" {error.unit}" if error.unit else "",
+        unit=f" {error.unit.strip()}" if error.unit else "",
     )

@@ -242,7 +242,8 @@ def _expected(name: str, deviation: float, unit: str, *, single: bool = False) -
     within = (LAPLACE_WITHIN if single else NORMAL_WITHIN) * deviation
     label = Text(f"{WORDS}.numbers.{name}.label")
     largest = 200.0 if unit == " %" else float("inf")
-    return Expected(label, "invented", None, min(largest, median), min(largest, within), unit)
+    of = "moment" if unit == " %" else "invented"
+    return Expected(label, of, None, min(largest, median), min(largest, within), unit)
 
 
 def _sets_view(model: Model, names: tuple[str, ...]) -> TableView:

@@ -13,6 +13,9 @@ from engine.report.content.shared import day, method_name, moment, say, side, st
 from engine.report.document import Callout, KeyValues, Part, Row, Signatures
 from engine.views import Label, Text
 
+NAMED = ("invented", "moment")
+"""Errors whose sentence says what they are of."""
+
 
 def cover(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Part, ...]:
     """Return the first page of a report."""
@@ -43,7 +46,7 @@ def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:
     said = []
     for expected in by_quantity(evidence.expected).values():
         first, last = expected[0], expected[-1]
-        unit = f" {first['unit']}" if first.get("unit") else ""
+        unit = f" {first['unit'].strip()}" if first.get("unit") else ""
         size = first.get("size") or 0
         values: dict[str, Any] = {"limit": f"{first['limit']:.3g}", "unit": unit, "size": size}
         if len(expected) > 1 and first["limit"] != last["limit"] and size:
@@ -52,6 +55,8 @@ def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:
             said.append(say(own if texts.has(f"report.{own}") else "cover.exact_range", **values, **ends))
         else:
             own = f"cover.exact_{first['of']}"
+            if first["of"] in NAMED:
+                values["quantity"] = Text(str(first["quantity"]))
             said.append(say(own if texts.has(f"report.{own}") else "cover.exact_one", **values))
         break
     counted = guesses(evidence)

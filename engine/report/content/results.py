@@ -35,8 +35,9 @@ def _intro(evidence: PublicEvidence) -> str:
         return {"local": "intro_local", "unbounded": "intro_plain"}[kind]
     if not evidence.views:
         return "intro_nothing"
-    if any(one["of"] == "invented" for one in evidence.expected):
-        return "intro_invented"
+    kinds = [one["of"] for one in evidence.expected]
+    if "moment" in kinds or "invented" in kinds:
+        return "intro_invented_moments" if "moment" in kinds else "intro_invented"
     if evidence.method["family"] == "dataset":
         return "intro_invented_rows"
     return "intro" if any(map(_has_margins, evidence.views)) else "intro_apart"

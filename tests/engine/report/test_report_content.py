@@ -11,20 +11,27 @@ import pytest
 
 from engine import texts
 from engine.evidence import InternalEvidence
+from engine.methods import catalogue
+from engine.methods.protocol import Budget
 from engine.pricing.price import Price
 from engine.pricing.statement import exceeding, price_statement, privacy_statement
 from engine.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
+from engine.release.write import _expected
 from engine.report import content, html
+from engine.report.content.cover import accuracy
 from engine.report.content.results import compact, results
 from engine.report.document import Callout, Explanations, KeyValues, Numbers, explanations
 from engine.report.words import is_number
+from engine.report.words import word as printed
+from engine.table.schema import Column, Domain, Kind, Origin, Schema
 from engine.views import NumberView, TableView, Text
 
 PICKED = """roles kinds_of_column origins units neighbours bounds noise mechanisms composition numbers kinds
 explained footer words months decisions.kinds criteria groups.motive groups.control
 done.steps"""
-RARE = """cover.exact_invented cover.exact_cell cover.exact_range_cell results.intro_invented
+RARE = """cover.exact_invented cover.exact_moment results.intro_invented_moments
+cover.exact_cell cover.exact_range_cell results.intro_invented
 cover.untitled cover.total_value cover.total_delta cover.left_delta cover.exact_range cover.review
 words.same words.beside words.nothing_under
 cover.setting cover.contact cover.request_number
@@ -570,6 +577,39 @@ def test_margins_are_spoken_of_where_they_stand(sample):
     assert introduced(evidence, views=bare, method=rows) == "intro_invented_rows"
     low = TableView("t", ("column", Text("methods.models.linear.views.headings.low")), (("a", 1.0),))
     assert introduced(evidence, views=(low,)) == "intro"
+
+
+@pytest.mark.parametrize(
+    ("method_id", "given", "said", "intro"),
+    [
+        ("datasets.marginals", {}, "Rows with one value of a column: the noise moves", "intro_invented"),
+        ("datasets.network", {}, "Rows with one combination of a column and", "intro_invented"),
+        (
+            "datasets.gaussians",
+            {"noise": "laplace"},
+            "Error of a mean in one group",
+            "intro_invented_moments",
+        ),
+    ],
+)
+def test_the_first_page_says_what_is_that_far_off(sample, method_id, given, said, intro):
+    """A mean of a group is no count, and a combination of columns is not one value of one."""
+    declared = [
+        Column(
+            name, kind=Kind.INTEGER, domain=Domain(Fraction(0), Fraction(9)), domain_origin=Origin.DECLARED
+        )
+        for name in ("age", "stays")
+    ]
+    values = {"columns": ["age", "stays"], "about_rows": 5000, **given}
+    method = catalogue.method(method_id)
+    request = method.request({"people": Schema(tuple(declared))}, values, budget=Budget(Fraction(1)))
+    assert not method.problems(request)
+    expected = _expected(method.forecast(request))
+    evidence = replace(sample.public, expected=expected, measures={})
+    (line,) = accuracy(evidence)
+    sentence = printed(line, "en")
+    assert sentence.startswith(said) and f"{expected[0]['limit']:.3g}" in sentence
+    assert introduced(evidence) == intro
 
 
 def test_rows_alone_are_named_where_nothing_else_is_shown(sample):
