@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.models.additive_model import content, effects, predict
+from engine.methods.models.additive_pairs import PAIRS, Pair, joined, pair_problems, pair_views, pairs_of
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
 from engine.methods.models.additive_steps import Fitted, fit
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
@@ -68,8 +70,8 @@ class Additive(ScoredModel):
 
     Clipping makes probabilities bolder or shyer in a known way and moves effects towards 0; they are for
     prediction, not for saying what causes what. Of a column that is declared to raise or to lower the
-    prediction, the nearest such curve is taken, after the noise. Relations of two predictors together are
-    not in it.
+    prediction, the nearest such curve is taken, after the noise. What two predictors do together is in it for
+    pairs that were declared: one more place in the rounds each, for the cells of both, coarsened.
     """
 
     id = ID
@@ -103,6 +105,7 @@ class Additive(ScoredModel):
         OWN_EDGES,
         RISING,
         FALLING,
+        PAIRS,
         PERCENT,
     )
 
@@ -121,6 +124,7 @@ class Additive(ScoredModel):
                 values = {"column": cells.column.name, "cells": cells.size, "most": MOST_CELLS}
                 found.append(Problem(f"{ID}.too_many_cells", values, "predictors"))
         found += [] if found else monotone_problems(request, self.cells(request), method=ID)
+        found += [] if found else pair_problems(request, self.cells(request), method=ID)
         found += budget_problems(request, uses_delta=request.values["noise"] == GAUSSIAN)
         if not found and 2 * self.schedule(request).needed_rows > request.values["about_rows"]:
             needed = round(self.schedule(request).needed_rows)
@@ -131,11 +135,16 @@ class Additive(ScoredModel):
         """Return the cells of every predictor: from declarations alone."""
         return columns_as_cells(request, request.values["predictors"])
 
+    def pairs(self, request: Request) -> tuple[Pair, ...]:
+        """Return the pairs of predictors that were named."""
+        return pairs_of(request, self.cells(request))
+
     def schedule(self, request: Request) -> Schedule:
         """Return the noise of every sum, and how many there are."""
         budget = fit_budget(request)
+        sizes = [cells.size for cells in self.cells(request)]
         return Schedule(
-            tuple(cells.size for cells in self.cells(request)),
+            (*sizes, *(pair.grid.size for pair in self.pairs(request))),
             budget.epsilon,
             budget.delta,
             request.rows_per_person,
@@ -160,23 +169,31 @@ class Additive(ScoredModel):
             median, limit = 0.6745 * spread * unit, 1.96 * spread * unit
             errors.append(Expected(Text(f"{WORDS}.numbers.effect.label"), "cell", size, median, limit))
         errors += self.score_errors(request)
-        note = Text(f"{WORDS}.notes.needed", {"rows": round(needed), "rounds": schedule.rounds})
-        return Forecast(tuple(errors), notes=(*cap_notes(request), note))
+        notes = [Text(f"{WORDS}.notes.needed", {"rows": round(needed), "rounds": schedule.rounds})]
+        if pairs := self.pairs(request):
+            alone = self.schedule(replace(request, values={**request.values, PAIRS.name: ()}))
+            told = {"pairs": joined(pair.names for pair in pairs), "without": round(alone.needed_rows)}
+            notes.append(Text(f"{WORDS}.notes.pairs", told))
+        return Forecast(tuple(errors), notes=(*cap_notes(request), *notes))
 
     # --- release -----------------------------------------------------------------------------------
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        schedule, predictors = self.schedule(request), self.cells(request)
+        schedule, predictors, pairs = self.schedule(request), self.cells(request), self.pairs(request)
         context.progress.step(0.0, "run.reading")
         frame = tables[MAIN].rows()
         described = self.target(request)
         target = read(frame, np.int32, described.steps)
         known = target >= -RESIDUAL_STEPS
         fitted = fit(
-            [small_codes(frame, cells)[known] for cells in predictors],
+            [
+                *(small_codes(frame, cells)[known] for cells in predictors),
+                *(pair.codes(frame)[known] for pair in pairs),
+            ],
             target[known],
             schedule,
             ordered=[cells.ordered for cells in predictors],
+            grids=[pair.grid for pair in pairs],
             noise=context.noise,
             progress=context.progress.part(0.1, 0.9),
         )
@@ -187,6 +204,7 @@ class Additive(ScoredModel):
             unit=described.unit,
             middle=described.middle,
             further=self._told(request, schedule, fitted),
+            pairs=pairs,
         )
         return self._released(self.with_score(model, predict, request, context), request)
 
@@ -225,6 +243,7 @@ class Additive(ScoredModel):
         views: tuple[View, ...] = (
             effects_picture(shown, f"{WORDS}.views", axis),
             effects_table(shown, f"{WORDS}.views"),
+            *pair_views(model, f"{WORDS}.views"),
             *number_views(told, WORDS),
         )
         card = (
@@ -247,4 +266,13 @@ def _card(model: Mapping[str, Any]) -> tuple[Text, ...]:
     else:
         values = {"target": target["name"], "minimum": target["minimum"], "maximum": target["maximum"]}
         predicts = Text(f"{WORDS}.card.predicts_number", values)
-    return predicts, Text(f"{WORDS}.card.not_for", {"rows": model["needed_rows"]})
+    return (predicts, *_declared(model), Text(f"{WORDS}.card.not_for", {"rows": model["needed_rows"]}))
+
+
+def _declared(model: Mapping[str, Any]) -> Iterator[Text]:
+    """Yield what the plan said of the curves and pairs of a model."""
+    for way in (RISING.name, FALLING.name):
+        if way in model:
+            yield Text(f"{WORDS}.card.one_way_{way}", {"columns": ", ".join(model[way])})
+    if "pairs" in model:
+        yield Text(f"{WORDS}.card.pairs", {"pairs": joined(one["predictors"] for one in model["pairs"])})

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from engine.methods.models.additive_pairs import Pair, pair_scores, written_pairs
 from engine.methods.models.additive_steps import Fitted, Floats
 from engine.methods.models.linear_model import WITHIN_95, Effect, from_scores
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
@@ -24,6 +25,7 @@ def content(
     unit: float,
     middle: float,
     further: Mapping[str, Any],
+    pairs: Sequence[Pair] = (),
 ) -> dict[str, Any]:
     """Return a model as JSON values: everything that predicts.
 
@@ -39,11 +41,13 @@ def content(
         What one stands for, and what 0 stands for, in the units of the target; 1 and 0 for classes.
     further
         What else is told: the noise, the privacy level.
+    pairs
+        Those of predictors that have a table of points.
 
     Notes
     -----
-    score = intercept + Σ effect of the cell of each predictor. A number is the score, kept within its bounds;
-    the probability of the second class is 1/(1 + e^-score).
+    score = intercept + Σ effect of the cell of each predictor + Σ effect of the groups of each pair. A number
+    is the score, kept within its bounds; the probability of the second class is 1/(1 + e^-score).
     """
     told = []
     for cells, curve in zip(predictors, fitted.curves, strict=True):
@@ -59,13 +63,14 @@ def content(
         "target": dict(target),
         "intercept": float(intercept),
         "predictors": told,
+        **written_pairs(pairs, fitted.pairs, unit=unit),
         **further,
     }
 
 
 def scores(model: Mapping[str, Any], frame: pd.DataFrame) -> Floats:
     """Return intercept and effects added up for rows, shape (n,)."""
-    found = np.full(len(frame), float(model["intercept"]))
+    found = float(model["intercept"]) + pair_scores(model, frame)
     for predictor in model["predictors"]:
         cells = read_cells(predictor)
         found += np.asarray(predictor["effects"], dtype=np.float64)[cells.codes(frame[predictor["name"]])]

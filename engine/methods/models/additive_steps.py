@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine import arrays
+from engine.methods.models.additive_grids import Grid, jumps
 from engine.methods.models.additive_schedule import Schedule
 from engine.methods.models.limits import inside, squares
 from engine.methods.models.residuals import RESIDUAL_BITS, WHOLE, on_grid
@@ -28,12 +29,12 @@ Floats = arrays.Floats
 RATE = 0.5
 WIDEST_CURVE = 2.0**11
 """Curves are kept within ± this where rows are scored: far beyond where a residual still changes, and so that
-200 of them and the intercept in steps of 2^-12 stay below 2^31."""
+200 of them, 20 tables of pairs and the intercept in steps of 2^-12 stay below 2^31."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What one predictor adds.
+    """What one predictor adds, or two together beyond what each adds.
 
     Parameters
     ----------
@@ -57,6 +58,7 @@ class Fitted:
     intercept: float
     curves: tuple[Curve, ...]
     parts: int = WHOLE
+    pairs: tuple[Curve, ...] = ()
 
 
 @dataclass
@@ -118,6 +120,7 @@ def fit(
     *,
     ordered: Sequence[int],
     noise: Noise,
+    grids: Sequence[Grid] = (),
     progress: Progress = SILENT,
 ) -> Fitted:
     """Fit curves to rows by noisy sums.
@@ -125,13 +128,15 @@ def fit(
     Parameters
     ----------
     codes
-        By predictor, the cell of every row.
+        By predictor, the cell of every row; then by pair of predictors.
     target
         In steps of 2^-15: 0 or one for classes, −1 to 1 for numbers; kept as 32 bits.
     schedule
         The noise of every sum, how many rounds, how far residuals reach.
     ordered
         By predictor, how many of its first cells have an order; neighbours there are smoothed.
+    grids
+        By pair, its shape.
 
     Notes
     -----
@@ -139,15 +144,17 @@ def fit(
     at a time: all at once diverges where predictors go together. After Nori and others (2021), with whole
     histograms, a penalty on jumps, and bins that were declared. For a number the limit of residuals is bought
     after the first round: `limits`. The penalty stays what it is at the widest limit, as it stands beside
-    numbers of rows.
+    numbers of rows. A pair is one more predictor whose cells are those of both, and moves only in what says
+    nothing of either alone: `Grid.beyond`.
     """
     counts = _counts(codes, schedule, noise)
     rows: list[Floats] = [np.maximum(count, 0.0) for count in counts]
     about = max(1.0, float(np.mean([count.sum() for count in rows])))
-    penalties = [_penalty(len(own), order) for own, order in zip(rows, ordered, strict=True)]
-    inverses: list[Floats] = [
-        np.asarray(np.linalg.inv(np.diag(schedule.bend * own) + schedule.ridge * penalty), dtype=np.float64)
-        for own, penalty in zip(rows, penalties, strict=True)
+    shapes: tuple[int | Grid, ...] = (*ordered, *grids)
+    penalties = [_penalty(len(own), shape) for own, shape in zip(rows, shapes, strict=True)]
+    inverses = [
+        _inverse(own, schedule.bend * np.diag(own) + schedule.ridge * penalty, shape)
+        for own, penalty, shape in zip(rows, penalties, shapes, strict=True)
     ]
     state = _State.of(codes, target, schedule)
     kept: list[tuple[float, list[Floats]]] = []
@@ -165,7 +172,7 @@ def fit(
             state.move(place, change, shift)
         if turn >= schedule.rounds - schedule.averaged:
             kept.append((state.intercept, [curve.copy() for curve in state.curves]))
-    return _averaged(kept, rows, inverses, penalties, schedule, parts)
+    return _averaged(kept, rows, inverses, penalties, schedule, parts, len(ordered))
 
 
 def residuals(target: Codes, scores: Codes, schedule: Schedule, parts: int = WHOLE) -> Codes:
@@ -205,14 +212,21 @@ def _shift(sums: Floats, schedule: Schedule, about: float, turn: int, place: int
     return float(np.clip(step if turn == 0 and place == 0 else step / 2, -0.5, 0.5))
 
 
-def _penalty(cells: int, ordered: int) -> Floats:
+def _penalty(cells: int, ordered: int | Grid) -> Floats:
     """Return what jumps cost: between neighbours where there is an order, and any effect at all."""
+    if isinstance(ordered, Grid):
+        return ordered.penalty
     found = np.eye(cells)
     if ordered > 1:
         found[:ordered, :ordered] /= 2
-        jumps = np.diff(np.eye(ordered), axis=0)
-        found[:ordered, :ordered] += 4 * jumps.T @ jumps
-    return found
+    return found + jumps(cells, ordered)
+
+
+def _inverse(rows: Floats, curvature: Floats, shape: int | Grid) -> Floats:
+    """Return what a step makes of sums: for a pair without what either predictor adds alone."""
+    if isinstance(shape, Grid):
+        return shape.inverse(rows, curvature)
+    return np.asarray(np.linalg.inv(curvature), dtype=np.float64)
 
 
 def _averaged(
@@ -222,16 +236,19 @@ def _averaged(
     penalties: list[Floats],
     schedule: Schedule,
     parts: int,
+    single: int | None = None,
 ) -> Fitted:
+    """Return the mean of the last rounds; what comes after ``single`` curves are pairs."""
     intercept = float(np.mean([one for one, _ in kept]))
     curves = []
     for place, own in enumerate(rows):
         effects = np.mean([all_curves[place] for _, all_curves in kept], axis=0)
-        middle = float(own @ effects / own.sum()) if own.sum() > 0 else float(effects.mean())
-        intercept += middle
+        if single is None or place < single:
+            middle = float(own @ effects / own.sum()) if own.sum() > 0 else float(effects.mean())
+            intercept, effects = intercept + middle, effects - middle
         spread = _spread(own, inverses[place], penalties[place], schedule, parts)
-        curves.append(Curve(effects - middle, spread, own))
-    return Fitted(intercept, tuple(curves), parts)
+        curves.append(Curve(effects, spread, own))
+    return Fitted(intercept, tuple(curves[:single]), parts, tuple(curves[len(curves[:single]) :]))
 
 
 def _spread(rows: Floats, inverse: Floats, penalty: Floats, schedule: Schedule, parts: int) -> Floats:

@@ -7,7 +7,7 @@ such as ``=1+1`` stays a name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engine import texts
@@ -30,11 +30,13 @@ def as_sheet(model: Mapping[str, Any]) -> bytes | None:
 
     Notes
     -----
-    The first sheet has a column for every predictor, one for the points of each, then the score and what is
-    predicted; the second sheet has the points. Names of values are compared with their capitals; what has no
+    The first sheet has a column for every predictor, one for the points of each and of each pair, then the
+    score and what is predicted; the second sheet has the points. For a pair it says at every value which row
+    or column of a table below is meant. Names of values are compared with their capitals; what has no
     points counts as other, an empty cell or a declared code as missing.
     """
     sizes = [len(one.get("effects", (0,))) + len(one["missing"]) for one in model.get("predictors", ())]
+    sizes += [sum(map(len, (*pair["effects"], *pair["groups"]))) for pair in model.get("pairs", ())]
     if model["format"] not in FORMATS or len(sizes) > MOST_PREDICTORS or sum(sizes) > MOST_POINTS:
         return None
     from openpyxl import Workbook
@@ -56,6 +58,15 @@ class _Block:
     missing: str = ""
     codes: str = ""  # that count as missing
     number: tuple[str, str, str, str] = ("", "", "", "")  # minimum, maximum, middle, coefficient
+    first: int = 0  # line of the points, of which the last is for missing values
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Where the points of a pair are, and for both predictors where its rows and columns are said."""
+
+    points: str
+    sides: tuple[tuple[Mapping[str, Any], _Block], ...]
 
 
 class _Points:
@@ -75,7 +86,12 @@ class _Points:
             self.values = tuple(
                 self._line(target["name"], name, None, target[name]) for name in ("minimum", "maximum")
             )
-        self.blocks = [self._block(one) for one in model["predictors"]]
+        self.blocks = {one["name"]: self._block(one) for one in model["predictors"]}
+        by_name = {one["name"]: one for one in model["predictors"]}
+        self.tables = [
+            self._table(pair, [by_name[name] for name in pair["predictors"]], place)
+            for place, pair in enumerate(model.get("pairs", ()), start=5)
+        ]
         for letter, width in zip("ABCD", (24, 18, 24, 14), strict=True):
             sheet.column_dimensions[letter].width = width
 
@@ -111,7 +127,7 @@ class _Points:
                 self._line(name, "value", level, effect)
             cells, points = self._range("C", first), self._range("D", first)
             other = self._line(name, "other", None, listed[-1])
-            return _Block(cells, points, other, self._line(name, "absent", None, last), codes)
+            return _Block(cells, points, other, self._line(name, "absent", None, last), codes, first=first)
         for place, effect in enumerate(listed):
             edge = one["edges"][place] + (DAYS_BEFORE_1970 if one["of"] == "date" else 0)
             self._line(name, "from" if place else "below", edge if place else None, effect)
@@ -119,7 +135,34 @@ class _Points:
                 self._sheet.cell(self._row, 3).number_format = "yyyy-mm-dd"
         cells = self._range("C", first + 1) if len(listed) > 1 else ""
         points = self._range("D", first)
-        return _Block(cells, points, "", self._line(name, "absent", None, last), codes)
+        return _Block(cells, points, "", self._line(name, "absent", None, last), codes, first=first)
+
+    def _table(self, pair: Mapping[str, Any], both: list[Mapping[str, Any]], place: int) -> _Table:
+        """Write the table of a pair, and beside the lines of both predictors its rows and columns."""
+        from openpyxl.utils import get_column_letter as letter
+
+        name, width = " × ".join(pair["predictors"]), len(pair["effects"][0])
+        _text(self._sheet.cell(1, place), texts.text(f"{WORDS}.place_in", pair=name))
+        sides = []
+        for one, groups in zip(both, pair["groups"], strict=True):
+            block = self.blocks[one["name"]]
+            for line, group in enumerate(groups, start=block.first):
+                self._sheet.cell(line, place, group + 1)
+            at = [f"{self._prefix}${letter(place)}${block.first + line}" for line in range(len(groups))]
+            listed = at[:-2] if block.other else at[:-1]
+            found = f"{listed[0]}:{listed[-1].removeprefix(self._prefix)}"
+            other = at[-2] if block.other else ""
+            sides.append((one, replace(block, points=found, other=other, missing=at[-1])))
+        self._line(name, "table", None, None)
+        for column in range(width):
+            self._sheet.cell(self._row, 4 + column, column + 1)
+        for row, effects in enumerate(pair["effects"], start=1):
+            self._line(name, "row", row, None)
+            for column, effect in enumerate(effects):
+                self._sheet.cell(self._row, 4 + column, effect)
+        top = self._row - len(pair["effects"]) + 1
+        points = f"{self._prefix}$D${top}:${letter(3 + width)}${self._row}"
+        return _Table(points, tuple(sides))
 
 
 def _text(cell: Cell, text: str) -> None:
@@ -134,18 +177,24 @@ def _fill(rows: Worksheet, model: Mapping[str, Any], points: _Points) -> None:
     from openpyxl.utils import get_column_letter as letter
 
     names, count = [one["name"] for one in model["predictors"]], len(points.blocks)
+    pairs = [" × ".join(pair["predictors"]) for pair in model.get("pairs", ())]
     classes = model["target"]["kind"] == "classes"
-    headings = [*names, *(texts.text(f"{WORDS}.points_of", column=name) for name in names)]
+    headings = [*names, *(texts.text(f"{WORDS}.points_of", column=name) for name in (*names, *pairs))]
     headings += [texts.text(f"{WORDS}.score")] + ([texts.text(f"{WORDS}.probability")] if classes else [])
     for place, heading in enumerate([*headings, model["target"]["name"]], start=1):
         _text(rows.cell(1, place), heading)
         rows.column_dimensions[letter(place)].width = max(12, min(30, len(heading) + 2))
     rows.freeze_panes = "A2"
-    last, score = letter(count), letter(2 * count + 1)
-    for row in range(FIRST, FIRST + max(1, min(MOST_ROWS, MOST_FORMULAS // (count + 3)))):
-        for place, (one, block) in enumerate(zip(model["predictors"], points.blocks, strict=True), start=1):
-            rows.cell(row, count + place, _points(one, block, f"${letter(place)}{row}"))
-        added = f"SUM({letter(count + 1)}{row}:{letter(2 * count)}{row})"
+    end = 2 * count + len(pairs)
+    last, score = letter(count), letter(end + 1)
+    for row in range(FIRST, FIRST + max(1, min(MOST_ROWS, MOST_FORMULAS // (count + len(pairs) + 3)))):
+        given = {name: f"${letter(place)}{row}" for place, name in enumerate(names, start=1)}
+        for place, one in enumerate(model["predictors"], start=count + 1):
+            rows.cell(row, place, f"={_points(one, points.blocks[one['name']], given[one['name']])}")
+        for place, table in enumerate(points.tables, start=2 * count + 1):
+            asked = ",".join(_points(one, block, given[one["name"]]) for one, block in table.sides)
+            rows.cell(row, place, f"=INDEX({table.points},{asked})")
+        added = f"SUM({letter(count + 1)}{row}:{letter(end)}{row})"
         said = [f"={points.intercept}+{added}"]
         low, high = points.values
         if classes:
@@ -154,21 +203,21 @@ def _fill(rows: Worksheet, model: Mapping[str, Any], points: _Points) -> None:
         else:
             found = f"MIN(MAX({score}{row},{low}),{high})"
         said.append(f'=IF(COUNTA($A{row}:${last}{row})=0,"",{found})')
-        for place, formula in enumerate(said, start=2 * count + 1):
+        for place, formula in enumerate(said, start=end + 1):
             rows.cell(row, place, formula)
 
 
 def _points(one: Mapping[str, Any], block: _Block, cell: str) -> str:
-    """Return the formula of the points of one predictor for one cell."""
+    """Return what a formula says of one predictor for one cell: its points."""
     coded = f",SUMPRODUCT(--EXACT({block.codes},{cell}))>0" if block.codes else ""
     if one["kind"] == "levels":
         alike = f"SUMPRODUCT(--EXACT({block.cells},{cell}))"
         known = f"SUMPRODUCT(--EXACT({block.cells},{cell}),{block.points})"
         found = f"IF({alike}=0,{block.other},{known})"
-        return f'=IF(OR(TRIM({cell})=""{coded}),{block.missing},{found})'
+        return f'IF(OR(TRIM({cell})=""{coded}),{block.missing},{found})'
     unknown = f"OR(NOT(ISNUMBER({cell})){coded})"
     if one["kind"] == "number":
         low, high, middle, coefficient = block.number
-        return f"=IF({unknown},0,(MIN(MAX({cell},{low}),{high})-{middle})*{coefficient})"
+        return f"IF({unknown},0,(MIN(MAX({cell},{low}),{high})-{middle})*{coefficient})"
     place = f"1+SUMPRODUCT(--({cell}>={block.cells}))" if block.cells else "1"
-    return f"=IF({unknown},{block.missing},INDEX({block.points},{place}))"
+    return f"IF({unknown},{block.missing},INDEX({block.points},{place}))"

@@ -97,12 +97,15 @@ def _label(graph: Graph, target: Mapping[str, Any], place: str, probabilities: s
 def _sums(graph: Graph, model: Mapping[str, Any]) -> None:
     """Intercept and effects added up: linear, logistic and additive models."""
     target, parts = model["target"], [_floats(graph, [model["intercept"]])]
+    cells: dict[str, str] = {}
     for one in model["predictors"]:
         if one["kind"] == NUMBER:
             away = graph.add("Sub", _kept(graph, one)[0], _floats(graph, one["middle"]))
             parts.append(_flat(graph, graph.add("Mul", away, _floats(graph, one["coefficient"]))))
         else:
-            parts.append(graph.add("Gather", _floats(graph, one["effects"]), _cell(graph, one)))
+            cells[one["name"]] = _cell(graph, one)
+            parts.append(graph.add("Gather", _floats(graph, one["effects"]), cells[one["name"]]))
+    parts += [_together(graph, pair, cells) for pair in model.get("pairs", ())]
     score = parts[0]
     for part in parts[1:]:
         score = graph.add("Add", score, part)
@@ -114,6 +117,16 @@ def _sums(graph: Graph, model: Mapping[str, Any]) -> None:
     # 1/(1 + e^s) and 1/(1 + e^-s), each from its own sign, so that neither loses digits
     signs = graph.add("MatMul", _column(graph, score), _floats(graph, [[-1.0, 1.0]]))
     _label(graph, target, place, graph.add("Sigmoid", signs))
+
+
+def _together(graph: Graph, pair: Mapping[str, Any], cells: Mapping[str, str]) -> str:
+    """Return what two predictors of an additive model add together: looked up in their table, row by row."""
+    effects = np.array(pair["effects"])
+    first, second = (
+        graph.add("Gather", _whole(graph, np.array(groups) * step), cells[name])
+        for name, groups, step in zip(pair["predictors"], pair["groups"], (effects.shape[1], 1), strict=True)
+    )
+    return graph.add("Gather", _floats(graph, effects.ravel()), graph.add("Add", first, second))
 
 
 def _column(graph: Graph, value: str) -> str:

@@ -160,8 +160,11 @@ def of_plan(model, runs=None, **changes):
 
 
 DELTA = Budget(Fraction(1), Fraction(1, 10**6))
+TOGETHER = {"pairs": [{"first": "gender", "second": "age"}], "about_rows": 8000}
 PLANS = [
     ("additive", {}),
+    ("additive", TOGETHER),
+    ("additive", TOGETHER | {"noise": "gaussian", "budget": DELTA}),
     ("k_means", {}),
     ("linear", {}),
     ("linear", {"fit": "sums"}),
@@ -172,7 +175,7 @@ PLANS = [
     ("pca", {}),
     ("tree", {}),
 ]
-QUICK_PLANS = [PLANS[4], PLANS[6], PLANS[7]]
+QUICK_PLANS = [("additive", TOGETHER), PLANS[6], PLANS[8], PLANS[9]]
 
 
 @pytest.mark.parametrize(("model", "changes"), some(PLANS, QUICK_PLANS))

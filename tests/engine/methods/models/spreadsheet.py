@@ -46,7 +46,7 @@ FUNCTIONS: dict[str, Callable] = {
     "MIN": min,
     "MAX": max,
     "EXP": math.exp,
-    "INDEX": lambda cells, place: np.ravel(cells)[int(place) - 1],
+    "INDEX": lambda cells, row, column=1: np.atleast_2d(cells.T).T[int(row) - 1, int(column) - 1],
     "COUNTA": lambda cells: sum(cell is not None for cell in np.ravel(np.array(cells, dtype=object))),
 }
 
@@ -75,7 +75,10 @@ class Spreadsheet:
         cells = [
             self.value(sheet, row, col) for row in range(top, bottom + 1) for col in range(left, right + 1)
         ]
-        return np.array(cells, dtype=object) if ":" in name else cells[0]
+        if ":" not in name:
+            return cells[0]
+        table = np.array(cells, dtype=object).reshape(bottom - top + 1, right - left + 1)
+        return table if min(table.shape) > 1 else table.ravel()
 
     def _compared(self, sheet, tokens, level):
         if level == len(BINARY):

@@ -7,6 +7,7 @@ import subprocess
 from io import BytesIO
 from zipfile import ZipFile
 
+import numpy as np
 import pandas as pd
 import pytest
 from openpyxl import load_workbook
@@ -23,8 +24,11 @@ CASES = (
     "models.logistic",
     "models.additive",
     "models.additive.number",
+    "models.additive.pairs",
+    "models.additive.number.pairs",
     "models.linear.scored",
     "models.additive.scored",
+    "models.additive.pairs.scored",
 )
 
 
@@ -76,6 +80,22 @@ def test_its_formulas_predict_the_same(name):
     sheet, (first, _) = Spreadsheet(_with_days(book)), book.sheetnames
     last = book[first].max_column
     compare([sheet.value(first, row + 2, last) for row in range(len(frame))], model, frame)
+
+
+def test_the_table_of_a_pair_stands_in_the_workbook_as_in_the_file():
+    """Points as in the file, below the numbers of its columns, and places from 1 beside both predictors."""
+    model, _ = made("models.additive.pairs")
+    points = load_workbook(BytesIO(as_sheet(model))).worksheets[1]
+    lines = [[cell.value for cell in line] for line in points.iter_rows()]
+    for place, pair in enumerate(model["pairs"]):
+        name = " × ".join(pair["predictors"])
+        head, *body = [line[3:] for line in lines if line[0] == name]
+        wide = len(pair["effects"][0])
+        assert head[:wide] == list(range(1, wide + 1))
+        assert np.array([line[:wide] for line in body]) == pytest.approx(np.array(pair["effects"]), rel=1e-14)
+        for column, groups in zip(pair["predictors"], pair["groups"], strict=True):
+            own = [line[4 + place] for line in lines if line[0] == column and line[4 + place] is not None]
+            assert own == [group + 1 for group in groups]
 
 
 def _with_days(book):

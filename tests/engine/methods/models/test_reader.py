@@ -44,6 +44,12 @@ CASES = {
     "models.linear": {"target": "cost", "predictors": ["ward", "age"], "about_rows": 3000},
     "models.logistic": {"target": "ill", "predictors": ["ward", "age"], "about_rows": 3000},
     "models.additive": {"target": "ill", "predictors": ["ward", "age", "seen"], "about_rows": 3000},
+    "models.additive.pairs": {
+        "target": "ill",
+        "predictors": ["ward", "age", "seen"],
+        "about_rows": 3000,
+        "pairs": [{"first": "ward", "second": "age"}, {"first": "seen", "second": "ward"}],
+    },
     "models.naive_bayes": {"target": "ill", "predictors": ["ward", "age", "seen"], "numbers": "normal"},
     "models.tree": {"target": "ill", "predictors": ["ward", "age", "seen"]},
 }
@@ -72,18 +78,19 @@ def rows():
 
 def released(name, percent=0):
     """Return a model, with a score on held-out people where a part of its level pays for one."""
-    given = CASES[name] | {"held_out_percent": percent}
-    request = method(name).request({"people": SCHEMA}, given, budget=Budget(Fraction(5)))
-    assert not method(name).problems(request)
+    given, way = CASES[name] | {"held_out_percent": percent}, method(".".join(name.split(".")[:2]))
+    request = way.request({"people": SCHEMA}, given, budget=Budget(Fraction(5)))
+    assert not way.problems(request)
     held_out = {"people": Table(table(seed=2))}
     context = Context(seeded_noise(7), None, Path(), held_out=held_out if percent else {})
-    release = method(name).run({"people": Table(table())}, request, context)
+    release = way.run({"people": Table(table())}, request, context)
     by_file = {artefact.files[0]: artefact for artefact in release.artefacts}
     assert by_file["predict.py"].content == READER.read_bytes()
     assert by_file["predict.R"].content == READER_R.read_bytes()
     model = by_file["model.json"]
     assert isinstance(model, ModelArtefact)
     assert ("held_out" in model.content) == bool(percent)
+    assert ("pairs" in model.content) == ("pairs" in CASES[name])
     return model
 
 

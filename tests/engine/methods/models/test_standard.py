@@ -34,6 +34,12 @@ from tests.noise_source import seeded_noise
 
 FURTHER = {
     "models.additive.number": {"target": "cost", "predictors": ["seen", "ward"], "about_rows": 3000},
+    "models.additive.number.pairs": {
+        "target": "cost",
+        "predictors": ["seen", "ward"],
+        "about_rows": 3000,
+        "pairs": [{"first": "ward", "second": "seen"}],
+    },
     "models.naive_bayes.bins": {
         "target": "ward",
         "predictors": ["ill", "age"],
