@@ -109,7 +109,10 @@ def criteria(evidence: PublicEvidence) -> tuple[Part, ...]:
     values = {"unit": unit_word(evidence), "presence": percent_up(known)}
     rows = []
     for name in ("singling_out", "linking", "inferring"):
-        answer = of_promise(promised, name) or say(f"criteria.{side(promised)}.{name}", **values)
+        own = f"criteria.{side(promised)}.{name}"
+        if evidence.method["family"] == "dataset" and texts.has(f"report.{own}_rows"):
+            own += "_rows"
+        answer = of_promise(promised, name) or say(own, **values)
         rows.append(Row(say(f"criteria.{name}"), answer))
     names = "attacker_any" if promised.loss is not None else "attacker_none"
     written = str(evidence.purpose.get("attackers", ""))

@@ -20,6 +20,7 @@ from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.release.write import _expected
 from engine.report import content, html
 from engine.report.content.cover import accuracy
+from engine.report.content.promise import criteria
 from engine.report.content.results import compact, results
 from engine.report.document import Callout, Explanations, KeyValues, Numbers, explanations
 from engine.report.words import is_number
@@ -610,6 +611,14 @@ def test_the_first_page_says_what_is_that_far_off(sample, method_id, given, said
     sentence = printed(line, "en")
     assert sentence.startswith(said) and f"{expected[0]['limit']:.3g}" in sentence
     assert introduced(evidence) == intro
+
+
+def test_of_invented_rows_it_is_not_said_that_none_is_like_one_of_the_table(sample):
+    """Copies of what many have leave from some methods, and a drawn row may be somebody's by chance."""
+    for family, ending in (("dataset", "singling_out_rows"), ("statistics", "singling_out")):
+        method = {**sample.public.method, "family": family}
+        table = criteria(replace(sample.public, method=method))[1]
+        assert table.rows[0].value.id == f"report.criteria.bounded.{ending}"
 
 
 def test_rows_alone_are_named_where_nothing_else_is_shown(sample):

@@ -34,6 +34,14 @@ if all codes of a group are alike.
 """
 
 
+MISSED = SEEN + 1.645
+"""Deviations of noise that 95 of 100 counts lie within, whatever the count is.
+
+A count of which nothing is seen is off by itself, as its group is divided evenly: at most by this much in 95
+of 100 cases. Above it, 95 of 100 are seen.
+"""
+
+
 @dataclass(frozen=True, eq=False)
 class Coded(Named):
     """A column of declared codes as cells of the model: its groups, then others, then what is missing.

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.methods.datasets.marginal_model.agreement import LITTLE, Agreement, agreement
-from engine.methods.datasets.marginal_model.codes import Coded
-from engine.methods.datasets.marginal_model.exactness import combined_deviation
+from engine.methods.datasets.marginal_model.codes import MISSED, Coded
+from engine.methods.datasets.marginal_model.exactness import Z, combined_deviation
 from engine.methods.datasets.marginal_model.rounds import Learnt
 from engine.methods.datasets.marginal_model.schedule import Schedule
 from engine.methods.shared.column_cells import ColumnCells
-from engine.privacy.accuracy import LAPLACE_WITHIN
 from engine.views import Cell, TableView, Text
 
 MOST_NAMED = 5
@@ -87,8 +86,8 @@ def _shares(learnt: Learnt, schedule: Schedule, columns: Sequence[ColumnCells], 
         rows.append((_named(cells, words), *_points(deviation)))
         if isinstance(cells, Coded):
             name = Text(f"{words}.views.codes", {"column": cells.column.name})
-            deviation = schedule.deviation(schedule.code) / total
-            rows.append((name, *_points(deviation, single=not schedule.is_gaussian)))
+            within = MISSED * schedule.deviation(schedule.code) / total
+            rows.append((name, *_points(within / Z)))
     headings = tuple(Text(f"{words}.views.shares.{name}") for name in ("column", "error", "within"))
     note = Text(f"{words}.views.shares.note", {"rows": round(total)})
     return TableView(Text(f"{words}.views.shares.title"), headings, tuple(rows), note)
@@ -100,7 +99,6 @@ def _named(cells: ColumnCells, words: str) -> str | Text:
     return Text(f"{words}.views.groups", {"column": name}) if isinstance(cells, Coded) else name
 
 
-def _points(deviation: float, *, single: bool = False) -> tuple[float, float]:
-    """Return a deviation of a share and what 95 of 100 lie within, in points; of one draw of Laplace?"""
-    within = (LAPLACE_WITHIN if single else 1.96) * deviation
-    return float(f"{100 * deviation:.2g}"), float(f"{100 * within:.2g}")
+def _points(deviation: float) -> tuple[float, float]:
+    """Return a deviation of a share and what 95 of 100 lie within, in points."""
+    return float(f"{100 * deviation:.2g}"), float(f"{100 * Z * deviation:.2g}")

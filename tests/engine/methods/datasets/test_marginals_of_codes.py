@@ -9,6 +9,7 @@ import pytest
 
 from engine.methods.catalogue import method
 from engine.methods.datasets import marginals
+from engine.methods.datasets.marginal_model.codes import SEEN
 from engine.methods.protocol import Budget, Context
 from engine.privacy.promise import Neighbours
 from engine.table.hierarchies import Hierarchy
@@ -170,3 +171,13 @@ def test_seventy_thousand_codes_of_a_system_run():
     frame = pd.DataFrame({"code": chance.choice(codes, 5000), "sex": chance.choice(["f", "m"], 5000)})
     release = made(frame, schema=Schema((column, SEX)), about_rows=5000)
     assert len(release.artefacts[0].frame) > 3000
+
+
+def test_the_share_of_a_code_is_said_to_be_as_far_off_as_one_that_is_not_seen():
+    release = made(some_rows())
+    (_, shares) = release.views
+    rows = {getattr(row[0], "id", row[0]).rpartition(".")[2]: row[1:] for row in shares.rows}
+    schedule = method(ID).schedule(request_for())
+    total = shares.note.values["rows"]
+    seen = 100 * SEEN * schedule.deviation(schedule.code) / total
+    assert rows["codes"][1] > 1.5 * seen > rows["codes"][0]

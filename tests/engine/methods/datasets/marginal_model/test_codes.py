@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.methods.datasets.marginal_model.codes import Coded, as_coded, shares_within
+from engine.methods.datasets.marginal_model.codes import MISSED, Coded, as_coded, shares_within
 from engine.methods.datasets.marginal_model.fitting import Measured
 from engine.methods.datasets.marginal_model.rounds import code_table
 from engine.methods.datasets.marginal_model.schedule import CODES, Schedule
@@ -154,3 +154,20 @@ def test_noise_alone_is_seldom_taken_for_codes_and_prefers_none(delta, chance):
     assert abs(np.sign(seen % 200 - 99.5).sum()) < 4 * np.sqrt(len(seen))
     shares[seen] = np.nan  # all others of a group are alike
     assert np.nanmax(np.ptp(np.ma.masked_invalid(shares.reshape(200, 200)), axis=1)) < 1e-12
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "laplace"])
+@pytest.mark.parametrize("size", [0, 2, 3, 4, 5, 8])
+def test_95_of_100_counts_of_codes_lie_within_what_is_said_of_them(kind, size):
+    """A code of some deviations of the noise, among rare ones of its group: it may not be seen at all."""
+    scale, noise, groups = Fraction(15), seeded_noise(size), np.zeros(60, dtype=np.int64)
+    exact = np.array([15 * size, 2000] + [1] * 58)
+    deviation, off = (15.0 if kind == "gaussian" else 15 * np.sqrt(2)), []
+    for _ in range(400):
+        drawn = (
+            noise.discrete_gaussian(scale**2, 60) if kind == "gaussian" else noise.discrete_laplace(scale, 60)
+        )
+        table = Measured((0,), (np.arange(60),), (exact + drawn).astype(float), deviation)
+        found = shares_within(groups, table, np.array([exact.sum()]))
+        off.append(abs(found[0] * exact.sum() - exact[0]))
+    assert np.mean(np.array(off) <= MISSED * deviation) >= 0.94
