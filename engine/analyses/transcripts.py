@@ -16,6 +16,7 @@ from math import sqrt
 import numpy as np
 
 from engine import arrays
+from engine.privacy.draw import Draw
 from engine.privacy.mechanisms.integers import Integers, listening, noisy
 from engine.privacy.noise import Noise
 
@@ -69,7 +70,7 @@ class Heard:
 
         def level(moved: tuple[Floats, ...]) -> tuple[float, float]:
             ratios, counts = self._pooled(
-                moved, lambda one: float(one @ one), lambda own: float(np.mean(own**2))
+                moved, lambda one, _: float(one @ one), lambda own, _: float(np.mean(own**2))
             )
             square = float(ratios.sum())
             off = sqrt(float((ratios**2 * 2 / counts).sum()))  # a mean of n squares is off by √(2/n)
@@ -78,10 +79,15 @@ class Heard:
         return max(map(level, self.moved), default=(0.0, 0.0))
 
     def laplace(self) -> tuple[float, float]:
-        """Return ε of everything together and its standard error: Σ |moved| / b; see `gaussian`."""
+        """Return ε of everything together and its standard error; see `gaussian`.
+
+        Notes
+        -----
+        Σ |moved| / b of Laplace noise on every number, ‖moved‖ / s of vector noise.
+        """
 
         def level(moved: tuple[Floats, ...]) -> tuple[float, float]:
-            ratios, counts = self._pooled(moved, lambda one: float(np.abs(one).sum()), _laplace_scale)
+            ratios, counts = self._pooled(moved, _moved_far, _pure_scale)
             return float(ratios.sum()), sqrt(float((ratios**2 / counts).sum()))
 
         return max(map(level, self.moved), default=(0.0, 0.0))
@@ -89,23 +95,37 @@ class Heard:
     def _pooled(
         self,
         moved: tuple[Floats, ...],
-        size_of: Callable[[Floats], float],
-        scale_of: Callable[[Floats], float],
+        size_of: Callable[[Floats, Hashable], float],
+        scale_of: Callable[[Floats, Hashable], float],
     ) -> tuple[Floats, Floats]:
         """Return by scale of noise how far the row moved in it, and how many draws told the scale."""
         by_scale: dict[Hashable, float] = {}
         for one, scale in zip(moved, self.scales, strict=True):
-            by_scale[scale] = by_scale.get(scale, 0.0) + size_of(one)
+            by_scale[scale] = by_scale.get(scale, 0.0) + size_of(one, scale)
         found = [
-            (total / scale_of(self.draws[scale]), self.draws[scale].size)
+            (total / scale_of(self.draws[scale], scale), self.draws[scale].size)
             for scale, total in by_scale.items()
             if total
         ]
         return np.array([one for one, _ in found]), np.array([count for _, count in found], dtype=float)
 
 
-def _laplace_scale(draws: Floats) -> float:
-    """Return b of the discrete Laplace distribution: its mean length is 1 / sinh(1/b)."""
+def _dimension(asked: Hashable) -> int | None:
+    """Return how many numbers a vector of noise has; None where every number has noise of its own."""
+    return asked.shape[0] if isinstance(asked, Draw) and asked.sampler == "vector" else None
+
+
+def _moved_far(moved: Floats, asked: Hashable) -> float:
+    return float(np.linalg.norm(moved, ord=2 if _dimension(asked) else 1))
+
+
+def _pure_scale(draws: Floats, asked: Hashable) -> float:
+    """Return b of the discrete Laplace distribution: its mean length is 1 / sinh(1/b).
+
+    Of vector noise return s, its mean length over d, but for a hair where s is small.
+    """
+    if dimension := _dimension(asked):
+        return float(np.linalg.norm(draws.reshape(-1, dimension), axis=1).mean()) / dimension
     return 1 / float(np.arcsinh(1 / max(float(np.mean(np.abs(draws))), 1e-9)))
 
 

@@ -155,7 +155,7 @@ class DescentPlan:
         spread = () if self.is_classes else (spread_query(rows),)
         step = rows * PER_SIDE * REACH
         left = 1 - self.share - sum(query.share for query in spread)
-        sums = Query(SUMS, self.active * step, self.active * step**2, left, self.turns)
+        sums = Query(SUMS, self.active * step, self.active * step**2, left, self.turns, self.size)
         queries = (products, exchanged(sums, replace_one=self.replace_one), *spread)
         return Division(queries, self.epsilon, self.delta, self.replace_one).borne_out()
 
@@ -171,6 +171,7 @@ class DescentPlan:
         """
         noise = {
             "distribution": "discrete_gaussian" if self.delta else "discrete_laplace",
+            "distribution_of_sums": self.division.word(SUMS),
             "deviation_of_sums": f"{self.sum_noise * WHOLE / parts:.6g}",
             "deviation_of_products": f"{self.product_noise:.6g}",
         }

@@ -156,7 +156,11 @@ class PrincipalComponents(Method):
         }
         step = rows * PER_SIDE**2
         query = Query(
-            PRODUCTS, largest_change(**shape) * step, largest_squared_change(**shape) * step**2, 1.0
+            PRODUCTS,
+            largest_change(**shape) * step,
+            largest_squared_change(**shape) * step**2,
+            1.0,
+            together=None if budget.delta else Monomials(widths, target=False).count,
         )
         return Division((query,), budget.epsilon, budget.delta, is_replace_one(request)).borne_out()
 
@@ -237,7 +241,8 @@ class PrincipalComponents(Method):
             "variance_of_noise": found.noise,
             "total_variance": found.total,
             "noise": {
-                "deviation_of_products": f"{self.division(request).deviation(PRODUCTS) / PER_SIDE**2:.6g}"
+                "distribution": self.division(request).word(PRODUCTS),
+                "deviation_of_products": f"{self.division(request).deviation(PRODUCTS) / PER_SIDE**2:.6g}",
             },
             "privacy": privacy_told(request),
             "method": {"id": self.id, "version": self.version},

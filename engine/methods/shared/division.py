@@ -12,10 +12,12 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 
 from engine.methods.shared.margins import MARGINS, smallest_margin
-from engine.privacy.events import Event, Neighbours, Sequential
+from engine.privacy.events import Event, Mechanism, Neighbours, Sequential
+from engine.privacy.exact_vector import LARGEST_DIMENSION
 from engine.privacy.gaussian import concentrated_budget, gaussian_level
-from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Integers, root_above
+from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Integers, Vector, root_above
 from engine.privacy.mechanisms.integers import added
+from engine.privacy.mechanisms.vector import vector_deviation
 from engine.privacy.noise import Noise
 
 
@@ -54,6 +56,9 @@ class Query:
         Of the budget (of μ² for Gaussian noise), for all askings together.
     count
         How often it is asked.
+    together
+        How many sums one asking has, where under pure ε they may get one vector of noise instead of noise
+        for each; see `is_vector`.
     """
 
     name: str
@@ -61,6 +66,15 @@ class Query:
     squared: int
     share: float
     count: int = 1
+    together: int | None = None
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether vector noise, of variance (d + 1) Δ₂²/ε², is less than Laplace noise of 2 Δ₁²/ε²."""
+        size = self.together
+        if size is None or not 1 < size <= LARGEST_DIMENSION:
+            return False
+        return (size + 1) * self.squared < 2 * self.ones**2
 
 
 @dataclass(frozen=True)
@@ -81,7 +95,9 @@ class Division:
     Notes
     -----
     Gaussian noise: squared sensitivities over squared scales add up to μ² (Dong, Roth and Su 2022, corollary
-    3.3), which is (ε, δ) as Balle and Wang (2018), theorem 8, say. Laplace noise: everything adds up.
+    3.3), which is (ε, δ) as Balle and Wang (2018), theorem 8, say. Laplace noise: everything adds up. Under
+    pure ε sums that are asked for together get one vector of noise where that is less, see
+    `engine.privacy.mechanisms.vector`.
     """
 
     queries: tuple[Query, ...]
@@ -115,17 +131,32 @@ class Division:
     def _scale(self, query: Query) -> Fraction:
         if self.is_gaussian:
             return rounded_up(sqrt(query.squared * query.count / query.share) / self.level)
+        if query.is_vector:
+            return rounded_up(sqrt(query.squared) * query.count / (query.share * self.level))
         return rounded_up(query.ones * query.count / (query.share * self.level))
 
     def deviation(self, name: str) -> float:
         """Return the standard deviation of the noise of a query, in its steps."""
+        if vector := self._vector(name):
+            return vector_deviation(self.scale(name) ** 2, vector)
         return float(self.scale(name)) * (1.0 if self.is_gaussian else sqrt(2))
+
+    def word(self, name: str) -> str:
+        """Return the mechanism of a query, by the accountant's word."""
+        return self._event(next(query for query in self.queries if query.name == name)).word
+
+    def _vector(self, name: str) -> int | None:
+        """Return how many sums get one vector of noise; None where each gets noise of its own."""
+        query = next(query for query in self.queries if query.name == name)
+        return query.together if query.is_vector and not self.is_gaussian else None
 
     def noisy(self, name: str, sums: Integers, noise: Noise) -> Integers:
         """Return sums with the noise of their query."""
         scale = self.scale(name)
         if self.is_gaussian:
             return added(sums, noise.discrete_gaussian(scale**2, sums.size))
+        if vector := self._vector(name):
+            return added(sums, noise.vector(scale**2, vector, size=1))
         return added(sums, noise.discrete_laplace(scale, sums.size))
 
     @property
@@ -133,10 +164,12 @@ class Division:
         """What the ledger reserves."""
         return Sequential(tuple(self._event(query) for query in self.queries))
 
-    def _event(self, query: Query) -> Event:
+    def _event(self, query: Query) -> Mechanism:
         scale = self.scale(query.name)
         if self.is_gaussian:
             return DiscreteGaussian(scale, root_above(query.squared), count=query.count)
+        if query.is_vector and query.together is not None:
+            return Vector(scale**2, Fraction(query.squared), query.together, count=query.count)
         return DiscreteLaplace(scale, Fraction(query.ones), count=query.count)
 
 

@@ -30,11 +30,14 @@ def seeded(monkeypatch, thinner=Fraction(1)):
     """Let every audit draw the same noise, another in each run; divided by a number."""
     seeds = count()
     monkeypatch.setattr("engine.analyses.noise_audit.Noise", lambda: seeded_noise(next(seeds)))
-    gaussian, laplace = Noise.discrete_gaussian, Noise.discrete_laplace
+    gaussian, laplace, vector = Noise.discrete_gaussian, Noise.discrete_laplace, Noise.vector
     monkeypatch.setattr(
         Noise, "discrete_gaussian", lambda self, square, size: gaussian(self, square / thinner**2, size)
     )
     monkeypatch.setattr(Noise, "discrete_laplace", lambda self, b, size: laplace(self, b / thinner, size))
+    monkeypatch.setattr(
+        Noise, "vector", lambda self, square, d, *, size: vector(self, square / thinner**2, d, size=size)
+    )
 
 
 def test_every_model_of_the_catalogue_can_be_audited():

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.privacy.events import Event
-from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
+from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Vector
 from engine.privacy.mechanisms.integers import added
 from engine.privacy.noise import Noise
 from tests.engine.battery.distributions import CheckFailed
 from tests.engine.battery.replay import Call, Player, Recorder
 
-NOISES = ("discrete_laplace", "discrete_gaussian")
+NOISES = ("discrete_laplace", "discrete_gaussian", "vector")
 CHOICES = ("exponential_choice", "permute_and_flip")
 NOBODY = np.array([], dtype=int)
 
@@ -39,7 +39,7 @@ class Loss:
     Parameters
     ----------
     laplace
-        ε of sums with Laplace noise: Σ |moved| / b.
+        ε of sums with Laplace noise, Σ |moved| / b, and with vector noise, ‖moved‖ / s.
     gaussian
         ρ of sums with Gaussian noise: Σ moved² / 2σ².
     choices
@@ -77,7 +77,7 @@ def claimed(event: Event) -> Loss:
     """Return what is claimed of the sums and choices of an event, part by part."""
     found = Loss()
     for leaf, _ in event.leaves():
-        if isinstance(leaf, DiscreteLaplace):
+        if isinstance(leaf, DiscreteLaplace | Vector):
             found += Loss(laplace=float(leaf.epsilon()))
         elif isinstance(leaf, DiscreteGaussian):
             found += Loss(gaussian=leaf.count * float(leaf.sensitivity / leaf.scale) ** 2 / 2)
@@ -126,6 +126,8 @@ def loss(
         scale = float(call.asked[0])
         if call.name == "discrete_laplace":
             found += Loss(laplace=float(np.abs(moved).sum()) / scale)
+        elif call.name == "vector":
+            found += Loss(laplace=float((moved**2).sum() / scale) ** 0.5)
         else:
             found += Loss(gaussian=float((moved**2).sum()) / (2 * scale))
     for rate, scores, others in player.choices:

@@ -28,6 +28,8 @@ class Transcript:
 
     moved: list[np.ndarray]
     draws: list[np.ndarray]
+    vectors: list[bool]
+    """Which sums get one vector of noise together."""
 
     @property
     def gaussian_level(self) -> float:
@@ -44,11 +46,19 @@ class Transcript:
         return float(
             np.sum(
                 [
-                    np.abs(moved).sum() / np.mean(np.abs(draws.astype(float)))
-                    for moved, draws in zip(self.moved, self.draws, strict=True)
+                    _pure_loss(moved, draws.astype(float), vector)
+                    for moved, draws, vector in zip(self.moved, self.draws, self.vectors, strict=True)
                 ]
             )
         )
+
+
+def _pure_loss(moved: np.ndarray, draws: np.ndarray, vector: bool) -> float:
+    """Return Σ |moved| / b, or of vector noise ‖moved‖ / s, its mean length being d s."""
+    if not vector:
+        return float(np.abs(moved).sum() / np.mean(np.abs(draws)))
+    lengths = np.linalg.norm(draws.reshape(-1, moved.size), axis=1)
+    return float(np.linalg.norm(moved) * moved.size / lengths.mean())
 
 
 def transcript(run: Run, table: Any, neighbour: Any, *, module: ModuleType, runs: int) -> Transcript:
@@ -70,28 +80,29 @@ def transcript(run: Run, table: Any, neighbour: Any, *, module: ModuleType, runs
     """
     first = _recorded(run, table, 0, module)
     moved = []
-    replayed = _replayed(run, neighbour, [noisy for _, noisy, _ in first], module)
+    replayed = _replayed(run, neighbour, [noisy for _, noisy, _, _ in first], module)
     assert len(replayed) == len(first)
-    for (exact, _, _), other in zip(first, replayed, strict=True):
+    for (exact, _, _, _), other in zip(first, replayed, strict=True):
         assert exact.dtype == other.dtype == np.int64 and exact.shape == other.shape
         moved.append((exact - other).astype(float))
-    draws = [[draw] for _, _, draw in first]
+    draws = [[draw] for _, _, draw, _ in first]
     for seed in range(1, runs):
-        for place, (_, _, draw) in enumerate(_recorded(run, table, seed, module)):
+        for place, (_, _, draw, _) in enumerate(_recorded(run, table, seed, module)):
             draws[place].append(draw)
     pooled: dict[int, list[np.ndarray]] = {}
     for one, own in zip(moved, draws, strict=True):
         pooled.setdefault(one.size, []).extend(own)
     together = {size: np.concatenate(own) for size, own in pooled.items()}
-    return Transcript(moved, [together[one.size] for one in moved])
+    vectors = [vector for *_, vector in first]
+    return Transcript(moved, [together[one.size] for one in moved], vectors)
 
 
-def _recorded(run: Run, table: Any, seed: int, module: ModuleType) -> list[tuple[np.ndarray, ...]]:
-    seen: list[tuple[np.ndarray, ...]] = []
+def _recorded(run: Run, table: Any, seed: int, module: ModuleType) -> list[tuple[Any, ...]]:
+    seen: list[tuple[Any, ...]] = []
 
     def record(values: np.ndarray, draws: np.ndarray) -> np.ndarray:
         noisy = added(values, draws)
-        seen.append((values.copy(), noisy, draws.ravel()))
+        seen.append((values.copy(), noisy, draws.ravel(), draws.ndim == 2))
         return noisy
 
     with patch.object(module, "added", record):
@@ -113,4 +124,4 @@ def _replayed(run: Run, table: Any, answers: list[np.ndarray], module: ModuleTyp
 
 def exact_sums(run: Run, table: Any, *, module: ModuleType) -> list[np.ndarray]:
     """Return the exact sums that a fit asks for."""
-    return [exact for exact, _, _ in _recorded(run, table, 0, module)]
+    return [exact for exact, *_ in _recorded(run, table, 0, module)]
