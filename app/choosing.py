@@ -139,8 +139,9 @@ def _strength(offer: Offer) -> int:
 
 def matches(offer: Offer, wanted: str) -> bool:
     """Say whether every word that is searched for stands in the name, the terms or the texts of a method."""
-    text = _searched(offer.method)
-    return all(part in text for part in wanted.casefold().split())
+    parts = wanted.casefold().split()
+    text = _searched(offer.method) if parts else ""
+    return all(part in text for part in parts)
 
 
 def is_never_offered(wanted: str) -> bool:

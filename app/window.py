@@ -77,7 +77,6 @@ class Window(QWidget):
         self.step = ""
         self._refreshing = self._again = self._panel_open = self._asked_to_close = False
         self.warm = False  # all screens are made
-        self._warming: list[str] = []
         self._pending: tuple[Page, str] | None = None
         self._topic_timer = self._single_shot(160, self._topic_now)
         self._save_timer = self._single_shot(SAVE_AFTER, self.save_draft)
@@ -152,7 +151,7 @@ class Window(QWidget):
         return self.screens.screen(step, in_view=step == self.step)
 
     def _make_page(self, page: type[Page]) -> Page:
-        made = page(self.study, self.runner, self)
+        made = page(self.study, self.runner, self, self.stack)
         made.set_margin(self._margin())
         return made
 
@@ -173,9 +172,9 @@ class Window(QWidget):
             self.page(self.step).leave()
         page = self.page(step)
         self.step = self.study.place = step
+        self.refresh()  # before it is in view: it is laid out once, as it will be seen
         self.stack.setCurrentWidget(page)
         page.verticalScrollBar().setValue(0)
-        self.refresh()
         self.show_explanation(page.explain(""))
         page.opened()
         target = page.first_focus()
@@ -427,29 +426,23 @@ class Window(QWidget):
             self._warm_soon()
 
     def _warm_soon(self) -> None:
-        if not self._warming:
-            self._warming = [step for step in flow.STEPS if find_spec(f"app.pages.{step}") is not None]
+        if not self.screens.wanted:
+            self.screens.wanted = [step for step in flow.STEPS if find_spec(f"app.pages.{step}") is not None]
             QTimer.singleShot(WARM_AFTER, self._load_screens)
 
     def _load_screens(self) -> None:
         """Load what screens need where nobody waits for it; what fails here is said when one is opened."""
         self.runner.start(
             load,
-            tuple(self._warming),
+            tuple(self.screens.wanted),
             done=lambda _: self._warm_up(),
             failed=lambda _: self._warm_up(),
             slot="warm",
         )
 
     def _warm_up(self) -> None:
-        """Make one more screen while nobody waits for it, then load the engine in the background."""
-        if self._warming:
-            # What fails here fails again, and is said, when the screen is opened.
-            with suppress(Exception):
-                made = self.page(self._warming.pop(0))
-                made.viewport()
-                for part in (made, *made.findChildren(QWidget)):
-                    part.ensurePolished()  # the style of a screen takes longer to look up than to draw
+        """Make one more piece of a screen while nobody waits, then load the engine in the background."""
+        if self.screens.make_ahead(in_view=self.step):
             QTimer.singleShot(WARM_PAUSE, self._warm_up)
         else:
             self.warm = True

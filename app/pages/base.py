@@ -3,7 +3,7 @@
     class BudgetPage(Page):
         id = "budget"                        # title and subtitle: texts app.budget.title, .subtitle
 
-        def build(self) -> None:             # once: fill self.body (a QVBoxLayout)
+        def build(self) -> None:             # once: fill self.body (a QVBoxLayout); may yield between parts
         def enter(self) -> None:             # every time it is shown or the study changed: read the study
         def explain(self, topic): ...        # → Explanation for the right; topic "" is the page itself
         def next_words(self) -> str: ...     # the Next button says what happens; "" is plain Next
@@ -25,7 +25,7 @@ and compute nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -40,6 +40,10 @@ from app.widgets.busy import Busy
 from app.widgets.panel import Explanation, Part
 from app.widgets.prose import Heading, Prose
 from engine.errors import EngineError
+
+Pieces = Iterator[None]  # what `build` returns where it yields between its parts
+_MADE = object()
+_ASKS = (QEvent.Type.Enter, QEvent.Type.FocusIn)
 
 
 class Frame(Protocol):
@@ -72,8 +76,9 @@ class Page(QScrollArea):
 
     id: ClassVar[str] = ""
 
-    def __init__(self, study: Study, runner: JobRunner, frame: Frame) -> None:
-        super().__init__()
+    def __init__(self, study: Study, runner: JobRunner, frame: Frame, parent: QWidget | None = None) -> None:
+        # In its stack from the start: to move all its parts there takes a third of the time to make them.
+        super().__init__(parent)
         self.study, self.runner, self.frame = study, runner, frame
         self._topics: dict[QObject, str] = {}
         self.setObjectName(f"page-{self.id}")
@@ -104,7 +109,11 @@ class Page(QScrollArea):
         self._margin = 32
         self.verticalScrollBar().rangeChanged.connect(lambda low, high: self.set_margin(self._margin))
         self.show_words()
-        self.build()
+        self._pieces = self.build() or iter(())
+
+    def make_piece(self) -> bool:
+        """Make the next piece of the screen; say whether there was one."""
+        return next(self._pieces, _MADE) is not _MADE
 
     def show_words(self) -> None:
         """Show title and subtitle in the words for who is protected."""
@@ -112,8 +121,9 @@ class Page(QScrollArea):
         self.subtitle.say(words.say(f"app.{self.id}.subtitle"))
         self.setAccessibleName(self.title.text())
 
-    def build(self) -> None:
-        """Make the widgets, once."""
+    def build(self) -> Pieces | None:
+        """Make the widgets, once; what takes longer than a glance yields between its parts."""
+        return None
 
     def say(self, name: str, **values: Any) -> str:
         """Return a text of this page, ``app.ID.NAME``, in the words that fit what is promised."""
@@ -272,7 +282,7 @@ class Page(QScrollArea):
         self._column.setContentsMargins(pixels, min(28, pixels), right, min(24, pixels))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        topic = self._topics.get(watched)
-        if topic is not None and event.type() in (QEvent.Type.Enter, QEvent.Type.FocusIn):
-            self.frame.topic_soon(self, topic, at_once=event.type() == QEvent.Type.FocusIn)
-        return super().eventFilter(watched, event)
+        topic, kind = self._topics.get(watched), event.type()
+        if topic is not None and kind in _ASKS:
+            self.frame.topic_soon(self, topic, at_once=kind == QEvent.Type.FocusIn)
+        return False

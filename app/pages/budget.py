@@ -14,7 +14,7 @@ from app.budget_words import Said
 from app.deciding import QUICK, Prepared, Standing, Worked, prepare, standing, work_out
 from app.flow import BUDGET
 from app.holdings import epsilon_of_money
-from app.pages.base import Page
+from app.pages.base import Page, Pieces
 from app.widgets.at_risk_card import AtRiskCard
 from app.widgets.budget_further import BudgetFurther
 from app.widgets.cards import Card
@@ -36,7 +36,7 @@ class BudgetPage(Page):
 
     id = "budget"
 
-    def build(self) -> None:
+    def build(self) -> Pieces:
         self.prepared: Prepared | None = None
         self.worked: Worked | None = None
         self.standing: Standing | None = None
@@ -54,11 +54,13 @@ class BudgetPage(Page):
         self.problem = Prose(tone="wrong")
         self.problem.setObjectName("problem-budget")
         self.body.addWidget(self.problem)
+        yield
         self._build_cards()
         self.caution = Prose(tone="care")
         self.caution.setObjectName("second-decides")
         self.caution.hide()
         self.body.addWidget(self.caution)
+        yield
         self.verdict = VerdictCard()
         self.verdict.jump.connect(lambda step: self.frame.go(step))
         self.topic(self.verdict, "verdict")
@@ -66,6 +68,7 @@ class BudgetPage(Page):
         self.money_view = MoneyView()
         self.topic(self.money_view.curve, "curve")
         self.body.addWidget(self.money_view)
+        yield
         self.further = BudgetFurther()
         self._link_further()
         self.body.addWidget(self.further)

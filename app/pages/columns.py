@@ -15,7 +15,7 @@ from app.column_words import values_words, what_if_words, why
 from app.declaring import Values
 from app.flow import ROWS_PER_PERSON, UNIT
 from app.marking import question
-from app.pages.base import Page
+from app.pages.base import Page, Pieces
 from app.widgets.cards import row
 from app.widgets.coarsening_card import CoarseningCard
 from app.widgets.column_editor import ColumnEditor
@@ -33,7 +33,7 @@ class ColumnsPage(Page):
 
     id = "columns"
 
-    def build(self) -> None:
+    def build(self) -> Pieces:
         self._shown = OPEN
         self._sticky: frozenset[str] = frozenset()
         self._apart: frozenset[str] = frozenset()  # columns that look alike, but are shown one by one
@@ -43,6 +43,7 @@ class ColumnsPage(Page):
         self.card = UnitCard()
         self.unit = UnitQuestion(self.card, self.study, self.runner)
         self.body.addWidget(self.card)
+        yield
         self._selecting = False
         self._tried: tuple[Any, ...] = ()
         self.find = QLineEdit()
@@ -88,6 +89,7 @@ class ColumnsPage(Page):
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         find.activated.connect(lambda: self.find.setFocus(Qt.FocusReason.ShortcutFocusReason))
         self.body.addWidget(self.table, 1000)
+        yield
         self.steps = CoarseningCard()
         self.steps.decided.connect(self._set_steps)
         self.steps.done.connect(lambda: self._show_steps(False))

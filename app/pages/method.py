@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QBoxLayout,
     QButtonGroup,
     QHBoxLayout,
@@ -26,7 +27,7 @@ from app.demanding import MeasuresOnDemand
 from app.flow import BUDGET
 from app.judging import MethodVerdict
 from app.method_words import explanation, way
-from app.pages.base import Page
+from app.pages.base import Page, Pieces
 from app.releasing import example
 from app.trying import MethodTrial
 from app.widgets.candidate_links import CandidateLinks
@@ -54,7 +55,7 @@ class MethodPage(Page):
 
     id = "method"
 
-    def build(self) -> None:
+    def build(self) -> Pieces:
         self.offers: tuple[Offer, ...] = ()
         self.choosing = True
         self.selected = ""
@@ -62,6 +63,7 @@ class MethodPage(Page):
         self._kept: dict[str, dict[str, Any]] = {}  # what was filled in for ways that were left again
         self._examples: list[TemporaryDirectory[str]] = []
         self._build_choice()
+        yield
         self._build_chosen()
         self._build_form()
         self.example = ExampleCard()
@@ -214,7 +216,6 @@ class MethodPage(Page):
         self.body.addWidget(further)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
         wide = self.viewport().width() >= SIDE_BY_SIDE
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self._chosen_row.setDirection(across if wide else down)
@@ -223,15 +224,17 @@ class MethodPage(Page):
         across = 3 if self.viewport().width() >= QUESTIONS_IN_THREE else 2
         self.questions.lay(1 if wide else across)
         self.questions.setMaximumWidth(QUESTIONS_WIDE if wide else 16_777_215)
+        super().resizeEvent(event)  # last: it lays out what stands beside each other now
 
     # --- showing -----------------------------------------------------------------------------------
 
     def opened(self) -> None:
-        self.choosing = self.study.method is None
         if not self.offers:
             self.work(offers, done=self._found, doing=words.say("app.method.finding"), stoppable=False)
-        self.enter()
-        self.frame.update_frame()
+        if self.choosing != (self.study.method is None):
+            self.choosing = self.study.method is None
+            self.enter()
+            self.frame.update_frame()
 
     def prepare(self) -> None:
         if not self.offers:
@@ -300,7 +303,7 @@ class MethodPage(Page):
             self.frame.update_frame()
 
     def _topics_of(self, row: WayRow) -> None:
-        for widget in (row, row.button, *row.findChildren(QWidget)):
+        for widget in (row, *row.findChildren(QAbstractButton)):  # what gets the pointer or the focus
             self.topic(widget, f"method.{row.way.id}")
 
     def _show_others(self, found: list[Offer], fitting: list[Offer], answers: dict[str, str]) -> None:

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.holdings import NEW_HOLDING, OTHER_KEY, Holdings, epsilon_of_money, look_up, said
 from app.money import LARGEST, level, money
-from app.pages.base import Page
+from app.pages.base import Page, Pieces
 from app.purposes import remembered
 from app.releasing import change_budget
 from app.theme import text_font
@@ -47,7 +47,7 @@ class PurposePage(Page):
 
     id = "purpose"
 
-    def build(self) -> None:
+    def build(self) -> Pieces:
         self._delta = Fraction(0)  # written before there is an ε to go with it
         self._reasons: dict[str, QWidget] = {}
         self._labels: dict[str, QLabel] = {}
@@ -55,12 +55,16 @@ class PurposePage(Page):
         self.form = PurposeForm()
         self.form.decided.connect(lambda name, value: self.study.decide_part("purpose", **{name: value}))
         self.form.filled.connect(self._fill_in)
+        yield
+        self.form.build_groups()
         self.fields = self.form.fields
         self.ends, self.expires = self.form.days["expires"].wanted, self.form.days["expires"].day
         for widget, topic in self.form.topics():
             self.topic(widget, topic)
         self.body.addWidget(self.form)
+        yield
         self.body.addWidget(self._build_holding())
+        yield
         self.body.addWidget(self.form.further)
         self.body.addStretch(1)
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from app import flow, words
 from app.looking import points
 from app.money import level, percent, written_day
-from app.pages.base import Page
+from app.pages.base import Page, Pieces
 from app.releasing import SPENT, Outcome, Watch, release
 from app.widgets.cards import Card, NumberCard, pill
 from app.widgets.figures import Figures
@@ -47,7 +47,7 @@ class ReleasePage(Page):
 
     id = "release"
 
-    def build(self) -> None:
+    def build(self) -> Pieces:
         self.watch: Watch | None = None
         self._plan: Any = None
         self._spends = ""
@@ -59,13 +59,12 @@ class ReleasePage(Page):
         self.ended = Card()
         self.ended.setObjectName("ended")
         self.ended.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.ended_title = Heading(size="side")
-        self.ended_words = Prose()
+        self.ended_title, self.ended_words = Heading(size="side"), Prose()
         self.ended.body.addWidget(self.ended_title)
         self.ended.body.addWidget(self.ended_words)
         self.body.addWidget(self.ended)
         self._outcome: Outcome | None = None
-        self._build_made()
+        yield from self._build_made()
         self.body.addStretch(1)
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_EVERY)
@@ -131,7 +130,7 @@ class ReleasePage(Page):
         self.running.body.addLayout(row)
         self.body.addWidget(self.running)
 
-    def _build_made(self) -> None:
+    def _build_made(self) -> Pieces:
         self.made = QWidget()
         column = QVBoxLayout(self.made)
         column.setContentsMargins(0, 0, 0, 0)
@@ -160,6 +159,7 @@ class ReleasePage(Page):
         column.addWidget(self.stays)
         self.internal = Prose(tone="quiet")
         column.addWidget(self.internal)
+        yield
         self.inside = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"inside.{place}"))
         column.addWidget(self.inside)
         self.beside, self.spread = RowsBeside(), SpreadBeside()

@@ -38,8 +38,17 @@ class Wrapped(QLabel):
     def heightForWidth(self, width: int) -> int:
         found = self._heights.get(width)
         if found is None:
-            found = self._heights[width] = super().heightForWidth(width)
+            found = self._between(width)
+            found = self._heights[width] = super().heightForWidth(width) if found is None else found
         return found
+
+    def _between(self, width: int) -> int | None:
+        """Return the height that is the same both narrower and wider: more room never takes more lines."""
+        narrower = max((one for one in self._heights if one < width), default=None)
+        wider = min((one for one in self._heights if one > width), default=None)
+        if narrower is None or wider is None or self._heights[narrower] != self._heights[wider]:
+            return None
+        return self._heights[wider]
 
     def setText(self, text: str) -> None:
         self._heights.clear()

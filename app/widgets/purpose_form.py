@@ -101,9 +101,9 @@ class PurposeForm(QWidget):
         column.addWidget(self.request)
         self.further = Card(words.say("app.purpose.further"))
         self.further.body.setSpacing(2)
-        self._build_groups()
 
-    def _build_groups(self) -> None:
+    def build_groups(self) -> None:
+        """Make what is asked further: as much again, for which a page may want a breath."""
         for group, names in GROUPS.items():
             fold = Fold(group, words.say(f"app.purpose.group.{group}"))
             self.folds[group] = fold

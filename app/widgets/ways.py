@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
@@ -41,7 +41,7 @@ class Way:
 
 
 MADE_AT_ONCE = 3
-MOST_KEPT = 150
+AGAINST = 2  # place of what rules a way out: below its promise and the air after that
 WIDE_PILL, WIDE_TITLE = 24, 30  # letters beyond which a promise or a name is written in two lines
 
 
@@ -79,6 +79,7 @@ class WayRow(QFrame):
     def __init__(self, way: Way) -> None:
         super().__init__()
         self.way = way
+        self._against: Prose | None = None
         self.setObjectName(f"way-{way.id}")
         self.setProperty("way", "true")
         line = QHBoxLayout(self)
@@ -95,9 +96,7 @@ class WayRow(QFrame):
         self.button.setObjectName(f"method-{way.id}")
         self.button.setProperty("method", way.id)
         self.button.setAccessibleName(way.title)
-        self.button.setAccessibleDescription(
-            " ".join((way.summary, way.promise, way.exactness, way.cost, way.account, way.against)).strip()
-        )
+        self._describe()
         self.button.toggled.connect(self._mark)
         # The width of the name in two lines is all that it asks for; in one line it stands where it has room.
         self.button.setMinimumWidth(self.button.sizeHint().width())
@@ -110,6 +109,7 @@ class WayRow(QFrame):
 
     def _promises(self) -> QVBoxLayout:
         way, column = self.way, _column()
+        self._promised = column
         column.setContentsMargins(0, 5, 0, 0)
         pill = QLabel(in_two(way.promise, WIDE_PILL))
         pill.setFont(text_font(12, 600))
@@ -117,7 +117,7 @@ class WayRow(QFrame):
         column.addWidget(pill, 0, Qt.AlignmentFlag.AlignLeft)
         column.addSpacing(4)
         if way.against:
-            column.addWidget(Prose(way.against, tone="care", pixels=12))
+            self._say_against(way.against)
         column.addWidget(Prose(way.exactness, tone="quiet", pixels=12))
         column.addStretch(1)
         return column
@@ -140,6 +140,27 @@ class WayRow(QFrame):
             column.addWidget(link, 0, Qt.AlignmentFlag.AlignRight)
         column.addStretch(1)
         return column
+
+    def answer(self, way: Way) -> None:
+        """Show the same way beside other answers: all that differs is which of them rule it out."""
+        if way.against == self.way.against:
+            return
+        self.way = way
+        self._say_against(way.against)
+        self._describe()
+
+    def _describe(self) -> None:
+        way = self.way
+        self.button.setAccessibleDescription(
+            " ".join((way.summary, way.promise, way.exactness, way.cost, way.account, way.against)).strip()
+        )
+
+    def _say_against(self, against: str) -> None:
+        if self._against is None:
+            self._against = Prose(tone="care", pixels=12)
+            self._promised.insertWidget(AGAINST, self._against)
+        self._against.say(against)
+        self._against.setVisible(bool(against))
 
     def _mark(self, on: bool) -> None:
         self.setProperty("chosen", on)
@@ -174,7 +195,7 @@ class Ways(Card):
         self.body.setContentsMargins(0, 0, 0, 0)
         self.body.setSpacing(0)
         self.rows: list[WayRow] = []
-        self._made: dict[Way, WayRow] = {}  # shown or hidden: a line takes long to make
+        self._made: dict[Way, WayRow] = {}  # by what answers leave as it is: a line takes long to make
         self._waiting: list[Way] = []
         self.group = QButtonGroup(self)
         self.group.buttonClicked.connect(lambda button: self.chosen.emit(button.property("method")))
@@ -186,54 +207,57 @@ class Ways(Card):
     def show_ways(self, ways: Sequence[Way], selected: str) -> None:
         """Show other lines, and select one of them."""
         if tuple(ways) != self._shown:
-            self._shown = tuple(ways)
             self._waiting.clear()
             was_hidden = self.isHidden()
             self.hide()  # or the whole page would be laid out for each line that is shown
-            for way, row in list(self._made.items()):
-                if way not in self._shown:
-                    row.hide()
-                    if len(self._made) > MOST_KEPT:
-                        self._forget(way)
-            self.rows = [self._made.get(way) or self._row(way) for way in ways]
+            before, self.rows = self.rows, [self._row(way) for way in ways]
+            for row in {*before, *self._made.values()} - {*self.rows}:
+                row.hide()
             for place, row in enumerate(self.rows):
-                if self._column.indexOf(row) != place:
-                    self._column.insertWidget(place, row)
-                row.show()
+                self._put(place, row)
             self.setHidden(was_hidden)
+            self._shown = tuple(ways)
         self.group.setExclusive(False)
         for row in self._made.values():
             row.button.setChecked(row in self.rows and row.way.id == selected)
         self.group.setExclusive(True)
 
+    def _put(self, place: int, row: WayRow) -> None:
+        if self._column.indexOf(row) != place:
+            self._column.insertWidget(place, row)
+        row.show()
+
     def make_ready(self, ways: Sequence[Way]) -> None:
-        """Make lines that will be wanted, a few in each turn of the event loop, while nobody waits."""
-        self._waiting = [way for way in ways if way not in self._made]
+        """Make the lines that are shown first, a few in each turn of the event loop, while nobody waits."""
+        self._waiting = [] if self._shown else list(ways)
         QTimer.singleShot(0, self, self._make_some)
 
     def _make_some(self) -> None:
         for way in self._waiting[:MADE_AT_ONCE]:
             row = self._row(way)
-            row.hide()
+            self._put(len(self.rows), row)  # in its place already: to show many lines takes long, too
+            self.rows.append(row)
             for part in (row, *row.findChildren(QWidget)):
                 part.ensurePolished()
+            row.heightForWidth(self.contentsRect().width())  # its texts remember it
         self._waiting = self._waiting[MADE_AT_ONCE:]
         if self._waiting:
             QTimer.singleShot(0, self, self._make_some)
-
-    def _forget(self, way: Way) -> None:
-        row = self._made.pop(way)
-        self.group.removeButton(row.button)
-        self._column.removeWidget(row)
-        row.deleteLater()
+        else:
+            self._shown = tuple(row.way for row in self.rows)
 
     def _row(self, way: Way) -> WayRow:
-        row = self._made[way] = WayRow(way)
-        row.setParent(self)
-        self.group.addButton(row.button)
-        row.button.installEventFilter(self)
-        row.example.connect(lambda: self.example.emit(way.id))
-        self.made.emit(row)
+        """Return the line of a way, made once for all answers."""
+        key = replace(way, against="")
+        row = self._made.get(key)
+        if row is None:
+            row = self._made[key] = WayRow(way)
+            row.setParent(self)
+            self.group.addButton(row.button)
+            row.button.installEventFilter(self)
+            row.example.connect(lambda: self.example.emit(way.id))
+            self.made.emit(row)
+        row.answer(way)
         return row
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
