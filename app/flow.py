@@ -157,6 +157,12 @@ def thresholds(method: Method) -> tuple[Parameter, ...]:
     )
 
 
+def asked(method: Method) -> tuple[Parameter, ...]:
+    """Return the parameters that are asked for with the method itself."""
+    later = thresholds(method) if has_terms(method) else ()
+    return tuple(one for one in method.parameters if one not in later)
+
+
 def has_terms(method: Method) -> bool:
     """Say whether terms are shown in the place of a budget."""
     follows = method.spends is Spends.FOLLOWS

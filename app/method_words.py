@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app import flow, words
@@ -33,6 +33,23 @@ def way(offer: Offer, answers: dict[str, str]) -> Way:
         against,
         offer.has_example,
     )
+
+
+def which_rule_out(others: Sequence[Offer], answers: Mapping[str, str]) -> str:
+    """Say of each answer how many of the ways that do not fit it rules out."""
+    counts = {name: sum(name in ruled_out_by(one, answers) for one in others) for name in answers}
+    return " ".join(
+        words.say(f"app.method.ask.{name}.ruled_out", count=count) for name, count in counts.items() if count
+    )
+
+
+def none_fits(found: Sequence[Offer], answers: Mapping[str, str]) -> str:
+    """Say, where no way fits, without which answer the most would."""
+    left = {name: {**answers, name: ""} for name in answers}
+    without = {name: sum(not ruled_out_by(one, left[name]) for one in found) for name in answers}
+    best = max(without, key=lambda name: without[name])
+    question = words.say(f"app.method.ask.{best}.question")
+    return words.say("app.method.none_fits", question=question, count=without[best])
 
 
 def _exactness(offer: Offer) -> str:

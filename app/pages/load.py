@@ -25,6 +25,8 @@ from engine.release.plan import FileReference
 
 TABLE = (190, 360)  # pixels at least: the table is what somebody came to see, and what follows is in sight
 
+DRAWN = 2  # milliseconds after which a turn of the event loop has passed
+
 
 class LoadPage(Page):
     """The second screen."""
@@ -90,8 +92,8 @@ class LoadPage(Page):
         raw = self.study.result("raw")
         table = self.study.table or raw  # a step that was refused leaves the table as it was read
         self.drop.setVisible(MAIN not in self.study.plan.files)
-        self.loaded.setVisible(raw is not None)
         if raw is None:
+            self.loaded.hide()
             self.subtitle.say(words.say("app.load.subtitle"))
             self._shown = None
             return
@@ -101,6 +103,7 @@ class LoadPage(Page):
         self.preparation.show_steps(self.study.plan.preparation, table.names)
         for field in self.findChildren(QLineEdit):
             field.setAcceptDrops(False)  # a file is for the window, wherever it falls
+        self.loaded.show()  # last: what it holds is laid out once
 
     def opened(self) -> None:
         if MAIN in self.study.plan.files and self.study.table is None:
@@ -187,7 +190,7 @@ class LoadPage(Page):
         self.options.show_options(self.study.plan.files[MAIN].options, raw.options, detection)
         self.findings.show_findings(raw.findings)
         # The rest of the screen is drawn first: the two together take longer than a person should wait.
-        QTimer.singleShot(0, self, lambda: self._show_rows(raw, table))
+        QTimer.singleShot(DRAWN, self, lambda: self._show_rows(raw, table))
 
     def _show_rows(self, raw: Any, table: Any) -> None:
         if self._shown is not table:

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -26,7 +26,7 @@ from app.declaring_here import DeclareHere
 from app.demanding import MeasuresOnDemand
 from app.flow import BUDGET
 from app.judging import MethodVerdict
-from app.method_words import explanation, way
+from app.method_words import explanation, none_fits, way, which_rule_out
 from app.pages.base import Page, Pieces
 from app.releasing import example
 from app.trying import MethodTrial
@@ -313,14 +313,7 @@ class MethodPage(Page):
         self.others.setVisible(hidden)
         self.others.setText(words.say("app.method.others", count=len(others)))
         self.why.setVisible(hidden)
-        counts = {name: sum(name in ruled_out_by(one, answers) for one in others) for name in answers}
-        self.why.say(
-            " ".join(
-                words.say(f"app.method.ask.{name}.ruled_out", count=count)
-                for name, count in counts.items()
-                if count
-            )
-        )
+        self.why.say(which_rule_out(others, answers))
         never = is_never_offered(self.search.text())
         self.none.setVisible(never or not fitting)
         if never:
@@ -328,11 +321,7 @@ class MethodPage(Page):
         elif not found:
             self.none.say(words.say("app.method.not_found", wanted=self.search.text()))
         elif not fitting:
-            left = {name: {**answers, name: ""} for name in answers}
-            without = {name: sum(not ruled_out_by(one, left[name]) for one in found) for name in answers}
-            best = max(without, key=lambda name: without[name])
-            question = words.say(f"app.method.ask.{best}.question")
-            self.none.say(words.say("app.method.none_fits", question=question, count=without[best]))
+            self.none.say(none_fits(found, answers))
 
     def _answered(self) -> None:
         self.chips["fit"].setChecked(True)
@@ -346,6 +335,13 @@ class MethodPage(Page):
         self.selected = method_id
         self.refresh_explanation(f"method.{method_id}")
         self.frame.update_frame()
+        QTimer.singleShot(0, self, self._form_ahead)
+
+    def _form_ahead(self) -> None:
+        """Make the form of the selected way while its words are read: half of what it takes to open it."""
+        method = next((one.method for one in self.offers if one.method.id == self.selected), None)
+        if method is not None and self.choosing:
+            self.form.make_ready(f"methods.{method.id}", flow.asked(method), self.study.plan.schemas)
 
     def _find(self) -> None:
         if self.choosing:
@@ -442,8 +438,8 @@ class MethodPage(Page):
         self.says["guarantee"].say(words.say(f"promises.{kind}.sentence"))
         for name in ("recipient_can", "recipient_cannot"):
             self.says[name].say(words.say(f"{base}.{name}"))
-        later = {one.name for one in flow.thresholds(method)} if flow.has_terms(method) else set()
-        asked = tuple(one for one in method.parameters if one.name not in later)
+        asked = flow.asked(method)
+        later = {one.name for one in method.parameters if one not in asked}
         problems = [one for one in self.study.problems() if one.parameter not in {BUDGET, *later}]
         plan = self.study.plan
         before = set(self.form.lines)

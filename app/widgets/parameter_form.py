@@ -61,6 +61,14 @@ class ParameterForm(QWidget):
         problems: Iterable[Problem] = (),
     ) -> None:
         """Show a form. The texts of a parameter stand at ``BASE.parameters.NAME``; schemas by source."""
+        self.make_ready(base, parameters, schemas)
+        for name, line in self.lines.items():
+            line.field.show_value(value_of(parameters, values, name))
+        self._show_which(parameters, values)
+        self._show_problems(problems)
+
+    def make_ready(self, base: str, parameters: tuple[Parameter, ...], schemas: Mapping[str, Schema]) -> None:
+        """Make the fields of a form that is shown next."""
         if (base, parameters) != self._made_for:
             self._made_for = (base, parameters)
             self._make(base, parameters)
@@ -69,10 +77,6 @@ class ParameterForm(QWidget):
             self._schemas = dict(schemas)
             for line in self.lines.values():
                 line.field.set_schema(schemas.get(line.parameter.source, Schema()))
-        for name, line in self.lines.items():
-            line.field.show_value(value_of(parameters, values, name))
-        self._show_which(parameters, values)
-        self._show_problems(problems)
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Return the parameters that are asked for."""

@@ -72,6 +72,7 @@ class ReadingOptions(Card):
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(4)
         self._wanted: tuple[str, ...] = ()
+        self._laid: tuple[tuple[str, ...], int] | None = None
         self.body.addWidget(self._fields)
         self._fields.hide()
         self.fields: dict[str, QWidget] = {}
@@ -125,6 +126,9 @@ class ReadingOptions(Card):
     def _lay_out(self) -> None:
         """Put the fields side by side, as many as there is room for."""
         across = 4 if self.width() >= 700 else 3
+        if self._laid == (self._wanted, across):
+            return
+        self._laid = (self._wanted, across)
         for place, name in enumerate(self._wanted):
             line, column = 2 * (place // across), place % across
             self._grid.addWidget(self._labels[name], line, column)

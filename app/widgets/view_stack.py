@@ -28,13 +28,14 @@ class ViewStack(QWidget):
         self.views: tuple[View, ...] = ()
         self._timer = QTimer(self)
         self._timer.setInterval(0)
+        self._draws = True  # in every second turn, what was made is drawn and the window answers
         self._timer.timeout.connect(self._make_one)
 
     def show_views(self, views: Sequence[View]) -> None:
         """Show other views."""
         self.views = tuple(views)
         empty(self._column)
-        self._waiting = list(enumerate(self.views))
+        self._waiting, self._draws = list(enumerate(self.views)), True
         self._timer.start()
 
     def _beside(self, number: NumberCard) -> None:
@@ -52,6 +53,9 @@ class ViewStack(QWidget):
     def _make_one(self) -> None:
         if not self._waiting:
             self._timer.stop()
+            return
+        self._draws = not self._draws
+        if not self._draws:
             return
         place, view = self._waiting.pop(0)
         from engine.report.content.results import MOST_BARS, compact

@@ -40,7 +40,7 @@ class Way:
     has_example: bool = False
 
 
-MADE_AT_ONCE = 3
+MADE_AT_ONCE, PAUSE = 2, 5  # lines in one turn of the event loop, and milliseconds until the next
 AGAINST = 2  # place of what rules a way out: below its promise and the air after that
 WIDE_PILL, WIDE_TITLE = 24, 30  # letters beyond which a promise or a name is written in two lines
 
@@ -242,7 +242,7 @@ class Ways(Card):
             row.heightForWidth(self.contentsRect().width())  # its texts remember it
         self._waiting = self._waiting[MADE_AT_ONCE:]
         if self._waiting:
-            QTimer.singleShot(0, self, self._make_some)
+            QTimer.singleShot(PAUSE, self, self._make_some)
         else:
             self._shown = tuple(row.way for row in self.rows)
 
