@@ -485,3 +485,26 @@ def _around(part: QWidget) -> list[QWidget]:
         found.append(part)
         part = part.parentWidget()
     return found
+
+
+def test_a_pair_of_columns_is_named_by_choosing_both(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    window.study.open_plan(example_plan("models.additive", tmp_path))
+    for step in ("load", "columns", "risk", "purpose", "method"):
+        window.go(step)
+        settle(qtbot, window)
+    field = window.page("method").form.lines["pairs"].field
+    assert field.value() is None and not window.study.problems()
+    field.add.click()
+    missing, unknown = "parameters.unfilled", "models.additive.pair_unknown"
+    for name, wanted, code in (
+        ("first", "gender", missing),
+        ("second", "race", unknown),
+        ("second", "age", None),
+    ):
+        combo = field.rows.itemAt(0).widget().findChild(QComboBox, name)
+        place = combo.findData(wanted)
+        combo.setCurrentIndex(place)
+        combo.activated.emit(place)
+        settle(qtbot, window)
+        assert [one.code for one in window.study.problems()] == ([code] if code else [])
+    assert window.study.plan.parameters["pairs"] == [{"first": "gender", "second": "age"}]

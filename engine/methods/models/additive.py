@@ -162,10 +162,9 @@ class Additive(ScoredModel):
         schedule = self.schedule(request)
         unit = self.target(request).unit
         needed = schedule.needed_rows
-        # Of a cell with so many rows: from the noise of one sum, spread over the curvature of its rows.
         errors = []
         for size in request.sizes:
-            spread = np.sqrt(needed / schedule.bend) / max(size, 1)
+            spread = schedule.foreseen(size)
             median, limit = 0.6745 * spread * unit, 1.96 * spread * unit
             errors.append(Expected(Text(f"{WORDS}.numbers.effect.label"), "cell", size, median, limit))
         errors += self.score_errors(request)

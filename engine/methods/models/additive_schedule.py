@@ -7,8 +7,10 @@ from fractions import Fraction
 from functools import cached_property
 from math import sqrt
 
-from engine.methods.models.limits import LEAST_MULTIPLE, SPREAD_SHARE, parts_of, spread_query
+from engine.methods.models.invented import SHARE, SPREAD
+from engine.methods.models.limits import FULL, LEAST_MULTIPLE, SPREAD_SHARE, WIDEST, parts_of, spread_query
 from engine.methods.models.residuals import RESIDUAL_STEPS as RESIDUAL_STEPS
+from engine.methods.models.residuals import WHOLE
 from engine.methods.shared.division import borne_out, level_of, rounded_up
 from engine.methods.shared.margins import MARGINS
 from engine.privacy.events import Event, Sequential
@@ -175,6 +177,22 @@ class Schedule:
         """Rows of a cell below which its effect is more noise than chance among people."""
         noise = self.base * sqrt(1 / (1 - COUNTS))
         return noise**2 / self.bend
+
+    def foreseen(self, rows: int) -> float:
+        """Return how far the noise moves the effect of a cell with so many rows, of invented people.
+
+        Notes
+        -----
+        The noise of one sum, spread over the curvature of its rows. Of a number, before its limit is bought
+        and with the limit that errors of invented people lead to; see `engine.methods.models.invented`.
+        """
+        widely, parts = 1.0, WHOLE
+        if self.bought is not None:
+            squares = (SPREAD**2 * (1 - SHARE)) / float(WIDEST) ** 2
+            widely = self.bought / self.rounds
+            parts = self.parts(self.about_rows * squares * FULL, self.about_rows)
+        kept = widely + (1 - widely) * (WHOLE / parts) ** 2
+        return sqrt(self.needed_rows / self.bend * kept) / max(rows, 1)
 
     @property
     def events(self) -> Event:

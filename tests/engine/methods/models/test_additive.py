@@ -159,6 +159,26 @@ def test_the_band_is_the_spread_over_repetitions():
     assert 0.6 < np.mean((about / spreads) ** 2) < 1.4
 
 
+@pytest.mark.parametrize(
+    ("rows", "epsilon"), [(2000, Fraction(1)), (8000, Fraction(1)), (8000, Fraction(1, 2))]
+)
+def test_what_is_foreseen_of_a_number_is_what_a_fit_with_such_errors_says(rows, epsilon):
+    """Errors of a quarter of half the range: at the limit that they buy, not at the widest."""
+    chance = np.random.default_rng(5)
+    codes = [chance.integers(0, size - 1, rows) for size in (5, 5, 5)]
+    errors = np.clip(chance.normal(scale=0.25, size=rows), -1, 1)
+    plan = Schedule((5, 5, 5), Fraction(epsilon), SMALL, 1, False, rows, False).borne_out()
+    target = np.rint(errors * RESIDUAL_STEPS).astype(np.int64)
+    fitted = fit(codes, target, plan, ordered=(4, 4, 4), noise=seeded_noise(3))
+    assert fitted.parts > 4
+    said = np.mean([curve.spread[:4] for curve in fitted.curves])
+    assert 0.7 < plan.foreseen(rows // 4) / said < 1.4
+    wide = np.sqrt(plan.needed_rows) / (rows // 4)
+    assert plan.foreseen(rows // 4) < 0.95 * wide
+    classes = Schedule((5, 5, 5), Fraction(epsilon), SMALL, 1, False, rows, True)
+    assert classes.foreseen(100) == pytest.approx(np.sqrt(classes.needed_rows * 4) / 100)
+
+
 def test_the_nearest_curve_that_goes_one_way_by_hand():
     """Weights 1, 3, 1, 1: 4 and 2 meet at (4 + 3 · 2) / 4; the cell outside the order stays."""
     given = Curve(np.array([4.0, 2.0, 3.0, 9.0]), np.ones(4), np.array([1.0, 3.0, 1.0, 1.0]))
