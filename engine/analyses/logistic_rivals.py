@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from engine.analyses.regression_rivals import vector_noise
 from engine.arrays import Floats
 from engine.methods.models import additive_steps, descent
 from engine.methods.models.additive_schedule import Schedule
@@ -92,7 +93,7 @@ def objective(rows: Floats, epsilon: float, delta: float, chance: np.random.Gene
     """
     size = rows.shape[1]
     penalty = size / (4 * math.expm1(epsilon / 4))
-    return _linear(_least(rows, penalty, _long(size, math.sqrt(size) / (0.75 * epsilon), chance)))
+    return _linear(_least(rows, penalty, vector_noise(size, math.sqrt(size) / (0.75 * epsilon), chance)))
 
 
 def output(rows: Floats, epsilon: float, delta: float, chance: np.random.Generator) -> Scores:
@@ -107,7 +108,7 @@ def output(rows: Floats, epsilon: float, delta: float, chance: np.random.Generat
     reach, bend = math.sqrt(size) / epsilon, len(rows) / 40
     # bend/2 · E|noise|² + λ/2 · |w|², with E|noise|² = size (size + 1)(reach/λ)², is least at
     penalty = (2 * bend * size * (size + 1) * reach**2 / TYPICAL**2) ** (1 / 3)
-    return _linear(_least(rows, penalty, np.zeros(size)) + _long(size, reach / penalty, chance))
+    return _linear(_least(rows, penalty, np.zeros(size)) + vector_noise(size, reach / penalty, chance))
 
 
 def plain(rows: Floats, epsilon: float, delta: float, chance: np.random.Generator) -> Scores:
@@ -144,12 +145,6 @@ def _with_one(rows: Floats) -> Floats:
 
 def _linear(weights: Floats) -> Scores:
     return lambda new: np.asarray(weights[0] + new @ weights[1:])
-
-
-def _long(size: int, scale: float, chance: np.random.Generator) -> Floats:
-    """Return a vector of density exp(−length / scale)."""
-    way = chance.normal(size=size)
-    return np.asarray(way / np.linalg.norm(way) * chance.gamma(size, scale))
 
 
 def _least(rows: Floats, penalty: float, term: Floats) -> Floats:

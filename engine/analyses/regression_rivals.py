@@ -101,7 +101,7 @@ def objective(rows: Floats, epsilon: float, delta: float, chance: np.random.Gene
     """
     size = rows.shape[1]
     penalty = size / math.expm1(epsilon / 4)
-    term = _long(size, math.sqrt(size) * CLIPPED / (0.75 * epsilon), chance)
+    term = vector_noise(size, math.sqrt(size) * CLIPPED / (0.75 * epsilon), chance)
     return _huber(rows, penalty, term)
 
 
@@ -117,11 +117,11 @@ def output(rows: Floats, epsilon: float, delta: float, chance: np.random.Generat
     reach = math.sqrt(size) * CLIPPED / epsilon
     # n/6 · (size · reach / λ)² + λ · squared is least where its derivative is 0
     penalty = (len(rows) / 3 * (size * reach) ** 2 / squared) ** (1 / 3)
-    return _huber(rows, penalty, np.zeros(size)) + _long(size, reach / penalty, chance)
+    return _huber(rows, penalty, np.zeros(size)) + vector_noise(size, reach / penalty, chance)
 
 
-def _long(size: int, scale: float, chance: np.random.Generator) -> Floats:
-    """Return a vector of density exp(−length / scale)."""
+def vector_noise(size: int, scale: float, chance: np.random.Generator) -> Floats:
+    """Return a vector of density exp(−length / scale): what `Noise.vector` draws exactly on whole numbers."""
     way = chance.normal(size=size)
     return np.asarray(way / np.linalg.norm(way) * chance.gamma(size, scale))
 

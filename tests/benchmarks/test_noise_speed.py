@@ -54,6 +54,30 @@ def test_a_million_discrete_gaussian_draws_are_at_least_8_times_as_fast_as_opend
     assert 10 * tenth / ours >= 8
 
 
+def test_staircase_noise_is_about_as_fast_as_laplace_noise():
+    laplace, *stairs = least(
+        lambda: Noise().discrete_laplace(1000, MILLION),
+        lambda: Noise().staircase(1000, 378, epsilon=1, size=MILLION),
+        lambda: Noise().staircase(1000, 120, epsilon=4, size=MILLION),
+        rounds=3,
+    )
+    print("\nstaircase: " + ", ".join(f"{MILLION / one / 1e6:.1f} M/s" for one in stairs))
+    assert max(stairs) < 3 * laplace
+
+
+def test_a_number_of_a_vector_costs_at_most_fifteen_laplace_draws():
+    """Thousands of vectors at a time; of one alone, what a call costs: below two milliseconds."""
+    Noise().vector(10**8, 30, size=1)  # its shells are made once
+    laplace, many, one = least(
+        lambda: Noise().discrete_laplace(10**4, 30 * 4000),
+        lambda: Noise().vector(10**8, 30, size=4000),
+        lambda: [Noise().vector(10**8, 30, size=1) for _ in range(20)],
+        rounds=3,
+    )
+    print(f"\nvectors of 30: {many / 4000 * 1e6:.0f} µs, one alone {one / 20 * 1e3:.2f} ms")
+    assert many < 15 * laplace and one / 20 < 0.002
+
+
 def test_no_scale_is_much_slower_than_another():
     scales = [Fraction(1, 2), 1, PI, 1000, 2**40, Fraction(2**60 + 33, 2**59 + 1)]
     times = least(*(lambda s=scale: Noise().discrete_laplace(s, MILLION) for scale in scales), rounds=3)

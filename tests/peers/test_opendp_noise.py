@@ -27,6 +27,18 @@ def test_agrees_with_opendp(measurement, scale):
     check_same(np.abs(own), np.abs(theirs))
 
 
+@pytest.mark.parametrize("scale", SCALES, ids=str)
+def test_one_number_with_vector_noise_and_stairs_of_one_step_agree_with_its_laplace_noise(scale):
+    theirs = opendp_draws("then_laplace", "l1_distance", float(scale))
+    noise = seeded_noise(3)
+    for own in (
+        noise.vector(Fraction(scale) ** 2, 1, size=SIZE)[:, 0],
+        noise.staircase(1, 1, epsilon=1 / Fraction(scale), size=SIZE),
+    ):
+        check_same(own, theirs)
+        check_same(np.abs(own), np.abs(theirs))
+
+
 def test_would_see_another_scale():
     theirs = opendp_draws("then_laplace", "l1_distance", 10.0)
     with pytest.raises(CheckFailed):
