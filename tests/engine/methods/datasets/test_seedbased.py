@@ -264,3 +264,14 @@ def test_whatever_the_level_the_claim_holds_and_the_forecast_answers(model, test
             assert len(method(ID).forecast(request).errors) == (model == "pairs")
             if not method(ID).problems(request):
                 assert total([method(ID).cost(request)], delta=delta).epsilon <= epsilon
+
+
+def test_the_promise_says_that_rows_may_come_from_nobody():
+    """Of an empty table nobody could have led to a row: all are from the model alone."""
+    request = request_for({"crowd": "bins", "most_drawn": 2})
+    assert not method(ID).problems(request)
+    release = method(ID).run({"people": Table(some_rows(0))}, request, Context(seeded_noise(1), None, Path()))
+    assert release.promise.kind == "plausible_deniability" and release.promise.terms["k"] > 1
+    assert release.inside.figures["from_model_alone"] == GIVEN["rows"]
+    for name in ("sentence", "recipient", "terms.k.what"):
+        assert "model alone" in texts.text(f"promises.plausible_deniability.{name}")
