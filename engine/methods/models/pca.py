@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from engine.methods.models.design import bounds_of
 from engine.methods.models.leaving import described, number_views, privacy_text
 from engine.methods.models.linear_model import LEVELS, NUMBER
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
+from engine.methods.models.noisy_power import MEANS, ROUNDS, SQUARES, TURNS, PowerPlan, power
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.models.targets import privacy_told
 from engine.methods.parameters import Parameter, ParameterKind, Problem
@@ -50,7 +51,8 @@ WORDS = f"methods.{ID}"
 FORMAT = "custos.principal_components"
 GAUSSIAN, LAPLACE = "gaussian", "laplace"
 PRODUCTS = "products"
-MOST_COORDINATES = 500
+MOST_COORDINATES, MOST_BY_POWER = 500, 20_000
+"""Up to how many coordinates all products are asked for, and up to how many noisy power steps are taken."""
 
 Floats = arrays.Floats
 
@@ -93,6 +95,10 @@ class PrincipalComponents(Method):
     weights of the Gaussian orthogonal ensemble or a little better, and √2 better than one variance for every
     cell (Dwork and others 2014 as printed). No product inside a block of levels is asked for, it is 0.
 
+    Above `MOST_COORDINATES` a matrix of all products is too large, and its noise grows with every coordinate:
+    noisy power steps are taken instead (`engine.methods.models.noisy_power`), with Gaussian noise alone, as
+    Laplace noise of several turns and of so long vectors would leave nothing.
+
     What cannot be covariance is taken out of the noisy numbers first: `engine.methods.shared.less_noise`.
 
     The Wishart mechanism that is printed in a book is not private: its noise cannot be negative, so that some
@@ -131,9 +137,12 @@ class PrincipalComponents(Method):
         if found:
             return found
         size = sum(self.widths(request)[1])
-        if not request.values["components"] <= size <= MOST_COORDINATES:
-            values = {"coordinates": size, "most": MOST_COORDINATES}
+        if not request.values["components"] <= size <= MOST_BY_POWER:
+            values = {"coordinates": size, "most": MOST_BY_POWER}
             return [Problem(f"{ID}.coordinates", values, "columns")]
+        if self.takes_steps(request) and request.values["noise"] != GAUSSIAN:
+            values = {"coordinates": size, "most": MOST_COORDINATES}
+            return [Problem(f"{ID}.needs_gaussian", values, "noise")]
         return budget_problems(request, uses_delta=request.values["noise"] == GAUSSIAN)
 
     def columns(self, request: Request) -> list[Column]:
@@ -145,8 +154,26 @@ class PrincipalComponents(Method):
         widths = tuple(0 if bounds_of(one) else len(coding.cells(one)) for one in self.columns(request))
         return widths, [max(width, 1) for width in widths]
 
+    def takes_steps(self, request: Request) -> bool:
+        """Whether noisy power steps are taken, because there are too many coordinates for all products."""
+        return sum(self.widths(request)[1]) > MOST_COORDINATES
+
+    def plan(self, request: Request) -> PowerPlan:
+        """Return turns, noise and reach of noisy power steps."""
+        budget = required(request)
+        return PowerPlan(
+            self.widths(request)[0],
+            request.values["components"],
+            budget.epsilon,
+            budget.delta,
+            request.rows_per_person,
+            is_replace_one(request),
+        )
+
     def division(self, request: Request) -> Division:
-        """Return the noise of the products."""
+        """Return the noise of the products, or of the steps."""
+        if self.takes_steps(request):
+            return self.plan(request).division
         widths, rows, budget = self.widths(request)[0], request.rows_per_person, required(request)
         shape: dict[str, Any] = {
             "numbers": widths.count(0),
@@ -170,6 +197,8 @@ class PrincipalComponents(Method):
 
     def spread(self, request: Request) -> float:
         """Return about the largest eigenvalue that the noise alone has: 2 s √size for s of a cell."""
+        if self.takes_steps(request):
+            return self.plan(request).largest_noise
         cell = self.division(request).deviation(PRODUCTS) / PER_SIDE**2 / 2
         return 2 * cell * sqrt(sum(self.widths(request)[1]))
 
@@ -193,6 +222,8 @@ class PrincipalComponents(Method):
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         frame, columns = tables[MAIN].rows(), self.columns(request)
+        if self.takes_steps(request):
+            return self._stepped(frame, request, context)
         parts = (Points.of(frame.iloc[rows], columns) for rows in blocks(len(frame)))
         products = Monomials(self.widths(request)[0], target=False)
         exact = products.sums(chunk for part in parts for chunk in part.dense())
@@ -200,6 +231,25 @@ class PrincipalComponents(Method):
         noisy = self.division(request).noisy(PRODUCTS, exact, context.noise)
         context.progress.step(0.9, "run.writing")
         return self._released(self.content(self.components(noisy, request), request), request)
+
+    def _stepped(self, frame: pd.DataFrame, request: Request, context: Context) -> Release:
+        columns, plan = self.columns(request), self.plan(request)
+
+        def parts() -> Iterator[Points]:
+            return (Points.of(frame.iloc[rows], columns) for rows in blocks(len(frame)))
+
+        found = power(parts, plan, noise=context.noise, progress=context.progress)
+        largest = np.abs(found.directions).argmax(axis=1)
+        signs = np.sign(found.directions[np.arange(len(largest)), largest])
+        told = Components(
+            found.rows,
+            found.mean,
+            found.directions * signs[:, None],
+            found.variances,
+            found.total,
+            plan.largest_noise / found.rows,
+        )
+        return self._released(self.content(told, request), request)
 
     def components(self, noisy: Integers, request: Request) -> Components:
         """Return the components from noisy products: nothing here has seen a row."""
@@ -240,13 +290,26 @@ class PrincipalComponents(Method):
             "variances": found.variances.tolist(),
             "variance_of_noise": found.noise,
             "total_variance": found.total,
-            "noise": {
-                "distribution": self.division(request).word(PRODUCTS),
-                "deviation_of_products": f"{self.division(request).deviation(PRODUCTS) / PER_SIDE**2:.6g}",
-            },
+            **self._noise_told(request),
             "privacy": privacy_told(request),
             "method": {"id": self.id, "version": self.version},
         }
+
+    def _noise_told(self, request: Request) -> dict[str, Any]:
+        if self.takes_steps(request):
+            plan = self.plan(request)
+            noise = {
+                f"deviation_of_{name}": f"{plan.division.deviation(name) / PER_SIDE**bits:.6g}"
+                for name, bits in ((MEANS, 1), (TURNS, 2), (SQUARES, 2))
+            }
+            reach = {
+                "clipping": plan.reach / PER_SIDE,
+                "clipping_of_squares": plan.reach_of_squares / PER_SIDE,
+            }
+            return {"rounds": ROUNDS, **reach, "noise": {"distribution": plan.division.word(TURNS), **noise}}
+        division = self.division(request)
+        deviation = f"{division.deviation(PRODUCTS) / PER_SIDE**2:.6g}"
+        return {"noise": {"distribution": division.word(PRODUCTS), "deviation_of_products": deviation}}
 
     def _released(self, model: dict[str, Any], request: Request) -> Release:
         """Make the artefacts from the model: nothing after this line has seen a row."""
@@ -276,6 +339,7 @@ class PrincipalComponents(Method):
         )
         card = (
             Text(f"{WORDS}.card.predicts"),
+            *([Text(f"{WORDS}.card.steps", {"rounds": ROUNDS})] if "rounds" in model else []),
             Text(f"{WORDS}.card.not_for"),
             privacy_text(request, WORDS),
             Text(f"{WORDS}.card.use"),

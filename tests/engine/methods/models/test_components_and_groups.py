@@ -135,6 +135,7 @@ COLUMNS = (
     *(declared(name, Kind.NUMBER, minimum=Fraction(-2), maximum=Fraction(2)) for name in "xyz"),
     declared("ward", Kind.CATEGORY, values=("a", "b")),
     declared("code", Kind.CATEGORY, values=tuple(map(str, range(600)))),
+    declared("codes", Kind.CATEGORY, values=tuple(map(str, range(20_000)))),
     declared("stay", Kind.INTEGER, values=("1", "2")),
 )
 
@@ -208,7 +209,8 @@ def test_whatever_the_rows_hold_an_answer_comes_out(name):
     [
         (GROUPS, {"columns": ["stay"]}, None, f"{GROUPS}.no_bounds"),
         (GROUPS, {}, Budget(Fraction(1, 1000)), f"{GROUPS}.nothing_left"),
-        (COMPONENTS, {"columns": ["code", "x"]}, None, f"{COMPONENTS}.coordinates"),
+        (COMPONENTS, {"columns": ["code", "x"]}, None, f"{COMPONENTS}.needs_gaussian"),
+        (COMPONENTS, {"columns": ["codes", "x"]}, None, f"{COMPONENTS}.coordinates"),
         (COMPONENTS, {"columns": ["x", "y"], "components": 3}, None, f"{COMPONENTS}.coordinates"),
         (COMPONENTS, {"noise": "gaussian"}, None, "budget.delta_needed"),
     ],
