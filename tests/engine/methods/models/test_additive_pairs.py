@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,8 @@ from engine.table.table import Table
 from engine.views import HeatmapView, TableView, Text, is_weak
 from tests.engine.battery.loss import claimed, loss
 from tests.noise_source import seeded_noise
+from tests.peers import private_models_here as here
+from tests.peers.model_tables import wine
 
 ID = "models.additive"
 SMALL = Fraction(1, 10**6)
@@ -463,3 +465,23 @@ def test_what_cannot_work_is_said_from_declarations_alone(given, code):
     assert code in [problem.code for problem in method(ID).problems(asked(**given))]
     if code.endswith("nothing_left"):
         assert not method(ID).problems(asked(**given, pairs=[]))
+
+
+@pytest.mark.slow
+def test_where_columns_add_up_a_pair_gains_nothing(monkeypatch):
+    """White wine at ε = 1, twelve splits: with a pair of strong predictors the fit is little worse."""
+    case, seeds = wine(), count()
+    monkeypatch.setattr(here, "Noise", lambda: seeded_noise(next(seeds)))
+    pairs = [{"first": "alcohol", "second": "volatile acidity"}]
+
+    def median(**given):
+        found = []
+        for seed in range(12):
+            inside = case.inside(seed)
+            model = here.release("additive", case, case.frame[inside], {"noise": "gaussian"} | given)
+            said = np.clip(scores(model.artefacts[0].content, case.frame[~inside]), *case.ends)
+            found.append(1 - np.mean((said - case.truth[~inside]) ** 2) / case.truth[~inside].var())
+        return np.median(found)
+
+    alone, together = median(), median(pairs=pairs)
+    assert alone - 0.03 < together < alone + 0.02 and alone > 0.24
