@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,10 +15,11 @@ from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import Request
 from engine.methods.shared.column_cells import CELL_KINDS, is_listed
 from engine.table import coding
-from engine.table.fitting import SHOWN, is_declared_value
+from engine.table.fitting import SHOWN, is_declared_value, listed
 from engine.table.hierarchies import MISSING
 from engine.table.schema import Column, Kind
 
+DAY = len("2020-01-01")
 DERIVED = Parameter(
     "derived",
     ParameterKind.RECORDS,
@@ -156,8 +157,27 @@ def _ways(source: Column) -> list[Mapping[str, str]]:
 
 def _unknown(way: Mapping[str, str], column: Column) -> tuple[str, ...]:
     """Return the values whose group is none of the declared values of a column."""
-    known = {text: is_declared_value(text, column) for text in set(way.values())}
-    return tuple(value for value, text in way.items() if not known[text])
+    known = _known(dict.fromkeys(way.values()), column)
+    return tuple(value for value, text in way.items() if text not in known)
+
+
+def _known(texts: Iterable[str], column: Column) -> set[str]:
+    """Return the texts that are declared values, in the form in which rows hold values of the column."""
+    if names := listed(column):  # all at once: there may be thousands
+        return {*map(coding.text_of, names), *map(coding.text_of, column.missing)} & set(texts)
+    found = [text for text in texts if is_declared_value(text, column)]
+    domain = column.domain
+    if domain is None or not found:
+        return set(found)
+    if column.kind is Kind.DATE:
+        low, high = domain.minimum or "0000", domain.maximum or "9999-12-31"
+        return {text for text in found if len(text) == DAY and str(low) <= text <= str(high)}
+    if column.kind not in (Kind.INTEGER, Kind.NUMBER):
+        return set(found)
+    numbers = coding.numbers(pd.Series(found, dtype="str"), column)
+    fits = np.isfinite(numbers) & ((column.kind is Kind.NUMBER) | (numbers == np.round(numbers)))
+    absent = [text in column.missing for text in found]
+    return {text for text, fit in zip(found, fits | absent, strict=True) if fit}
 
 
 def _shown(one: Derived) -> str:

@@ -1,6 +1,7 @@
 """Columns that follow from another: the way is found from declarations, and every row keeps to it."""
 
 from fractions import Fraction
+from time import process_time
 
 import numpy as np
 import pandas as pd
@@ -82,3 +83,31 @@ def test_steps_without_an_end_as_decimals_follow_as_they_are_written():
     written = pd.Series(cells.written(rows, np.arange(200) / 200))
     assert "0.3333333333333333" in set(written)
     assert set(Derived(group, dose).written(written)) == {"[0, 3)", "[3, 6)", "[6, 9)"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds", "meanings", "fits"),
+    [
+        (Kind.NUMBER, (Fraction(0), Fraction(9)), ("0.5", "9"), True),
+        (Kind.NUMBER, (Fraction(0), Fraction(9)), ("1/3", "9"), False),
+        (Kind.INTEGER, (Fraction(0), Fraction(9)), ("0.5", "9"), False),
+        (Kind.INTEGER, (Fraction(0), Fraction(9)), ("-1", "9"), True),
+        (Kind.DATE, ("2020-01-01", "2020-12-31"), ("2020-02-01", "2020-03-01"), True),
+        (Kind.DATE, ("2020-01-01", "2020-12-31"), ("2020-02-01", "2021-03-01"), False),
+        (Kind.DATE, ("2020-01-01", "2020-12-31"), ("2020-02-01", "20200301"), False),
+    ],
+)
+def test_what_follows_is_written_as_rows_hold_it(kind, bounds, meanings, fits):
+    """A third is a number to the plan and none to whoever reads the rows; −1 is what is missing."""
+    column = made("n", kind, low=bounds[0], high=bounds[1], missing=("-1",))
+    source = made("e", values=("a", "b"), labels=dict(zip("ab", meanings, strict=True)))
+    assert [*Derived(column, source).reads.values()] == (list(meanings) if fits else [])
+
+
+def test_thousands_of_groups_are_looked_up_at_once():
+    """The plan is checked at every key; group by group this took 4 seconds."""
+    codes = made("c", values=tuple(f"{n:05}" for n in range(50_000)), hierarchy=Hierarchy(prefix=(4,)))
+    groups = made("g", values=tuple(f"{n:04}*" for n in range(5000)))
+    begun = process_time()
+    assert len(Derived(groups, codes).reads) == 50_000
+    assert process_time() - begun < 1.5
