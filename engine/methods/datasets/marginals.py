@@ -13,12 +13,20 @@ import pandas as pd
 
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.datasets.marginal_model.codes import MOST_GROUPS, SEEN, Coded, as_coded, with_shares
+from engine.methods.datasets.marginal_model.frequent import (
+    MOST_FREQUENT,
+    FrequentApart,
+    as_apart,
+    most_sizes,
+    with_frequent,
+)
 from engine.methods.datasets.marginal_model.junction_tree import Attributes
 from engine.methods.datasets.marginal_model.named import (
     CHOSEN,
     MOST_TOGETHER,
     MOSTLY_NOISE,
     NAMED_TABLES,
+    SINGLE,
     TABLES,
     mostly_noise,
     named_columns,
@@ -29,7 +37,7 @@ from engine.methods.datasets.marginal_model.named import (
     pairs_of,
 )
 from engine.methods.datasets.marginal_model.possible import Mask, impossible_pairs, is_possible, kept_rows
-from engine.methods.datasets.marginal_model.rounds import Learnt, code_table, learn
+from engine.methods.datasets.marginal_model.rounds import Learnt, code_table, learn, value_table
 from engine.methods.datasets.marginal_model.sampling import CODE, rows_of
 from engine.methods.datasets.marginal_model.schedule import Schedule
 from engine.methods.datasets.marginal_model.shown import measured_views
@@ -73,6 +81,7 @@ from engine.methods.shared.plausibility import (
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.rows import entry
 from engine.privacy.accuracy import Accuracy, gaussian_accuracy, laplace_accuracy
+from engine.privacy.noise import Noise
 from engine.privacy.promise import Promise
 from engine.table.table import Table
 from engine.views import Text
@@ -130,6 +139,7 @@ class Marginals(Method):
         OWN_EDGES,
         TABLES,
         NAMED_TABLES,
+        Parameter("frequent", ParameterKind.BOOLEAN, default=True, when=(TABLES.name, (CHOSEN, SINGLE))),
         Parameter(
             "target",
             ParameterKind.COLUMN,
@@ -169,7 +179,12 @@ class Marginals(Method):
         """Return the cells of every column that is drawn: from declarations alone."""
         computed = rules_of(request).computed
         names = [name for name in request.values["columns"] if name not in computed]
-        return tuple(as_coded(cells) for cells in columns_as_cells(request, names))
+        own = request.values[OWN_EDGES.name] or {}
+        searched = [name for name in names if request.values["frequent"] and name not in own]
+        return tuple(
+            as_apart(cells) if cells.column.name in searched else cells
+            for cells in map(as_coded, columns_as_cells(request, names))
+        )
 
     def _leaves_rows(self, request: Request) -> bool:
         columns, rules = self.cells(request), rules_of(request)
@@ -182,7 +197,7 @@ class Marginals(Method):
     def _division(self, request: Request) -> Schedule:
         budget, columns = required(request), self.cells(request)
         return Schedule(
-            tuple(cells.size for cells in columns),
+            most_sizes(columns),
             budget.epsilon,
             budget.delta,
             request.units_moved,
@@ -190,6 +205,7 @@ class Marginals(Method):
             request.values["about_rows"],
             named_tables(request, columns),
             sum(isinstance(cells, Coded) for cells in columns),
+            frequent=sum(isinstance(cells, FrequentApart) for cells in columns),
         )
 
     def cost(self, request: Request) -> Promise:
@@ -229,7 +245,7 @@ class Marginals(Method):
             "noise": mostly_noise(schedule, names),
         }
         note = Text(f"{WORDS}.notes.{_verdict(schedule)}", told)
-        drawn = [_coded_note(cells, schedule) for cells in coded]
+        drawn = _notes(self.cells(request), schedule)
         return Forecast(tuple(errors), views=views, notes=(*cap_notes(request), note, *drawn))
 
     def judged(self, request: Request, people: int | None) -> Judged:
@@ -254,6 +270,8 @@ class Marginals(Method):
         schedule, columns = self.schedule(request), self.cells(request)
         context.progress.step(0.0, "run.reading")
         rows = tables[MAIN].rows()
+        columns = _searched(rows, columns, schedule, context.noise)
+        schedule = schedule.found(tuple(cells.size for cells in columns))
         codes = np.array([cells.codes(rows[cells.column.name]).astype(CODE) for cells in columns])
         names = [cells.column.name for cells in columns]
         target = request.values["target"]
@@ -304,7 +322,7 @@ class Marginals(Method):
             entries[one.column.name] = entry_with_values(one.column, "derived", source=one.source.name)
         artefact = TableArtefact("table", (frame,), tuple(entries[name] for name in frame.columns))
         views, light = measured_views(learnt, schedule, columns, words=WORDS)
-        drawn = [_coded_note(cells, schedule) for cells in columns if isinstance(cells, Coded)]
+        drawn = _notes(columns, schedule, is_found=True)
         return Release((artefact,), self.cost(request), views, (light, *drawn))
 
 
@@ -333,6 +351,43 @@ def _impossible(request: Request, columns: tuple[ColumnCells, ...]) -> dict[Attr
     pairs = pairs_of(named_tables(request, columns))
     most = MOST_TOGETHER if pairs else MOST_IN_RULES
     return impossible_pairs(columns, rules_of(request), most_cells=most, beside=pairs)
+
+
+def _searched(
+    rows: pd.DataFrame, columns: tuple[ColumnCells, ...], schedule: Schedule, noise: Noise
+) -> tuple[ColumnCells, ...]:
+    """Return the columns with the values that are frequent by a noisy table of all of them."""
+    searched = {place: cells for place, cells in enumerate(columns) if isinstance(cells, FrequentApart)}
+    tables = {
+        place: value_table(cells.fine_codes(rows[cells.column.name]), cells.fine, schedule, noise)
+        for place, cells in searched.items()
+    }
+    least = {place: schedule.standing_out(cells.fine) for place, cells in searched.items()}
+    return with_frequent(columns, tables, least)
+
+
+def _notes(
+    columns: tuple[ColumnCells, ...], schedule: Schedule, *, is_found: bool = False
+) -> tuple[Text, ...]:
+    """Say of every column of codes, and of every searched one, what the model knows of it."""
+    return tuple(
+        _coded_note(cells, schedule)
+        if isinstance(cells, Coded)
+        else _frequent_note(cells, schedule, is_found=is_found)
+        for cells in columns
+        if isinstance(cells, Coded | FrequentApart)
+    )
+
+
+def _frequent_note(cells: FrequentApart, schedule: Schedule, *, is_found: bool) -> Text:
+    told = {
+        "column": cells.column.name,
+        "values": cells.fine - 1,
+        "most": MOST_FREQUENT,
+        "found": len(cells.found),
+        "least": ceil(schedule.standing_out(cells.fine)),
+    }
+    return Text(f"{WORDS}.notes.frequent{'_found' if is_found else ''}", told)
 
 
 def _coded_note(cells: Coded, schedule: Schedule) -> Text:

@@ -27,6 +27,8 @@ NUMBERS = (Kind.INTEGER, Kind.NUMBER)
 CELL_KINDS = (Kind.CATEGORY, Kind.ORDINAL, *NUMBERS, Kind.DATE)
 BINS = Parameter("bins", ParameterKind.INTEGER, default=16, minimum=2, maximum=64)
 OWN_EDGES = Parameter("edges", ParameterKind.EDGES, optional=True, each=True, minimum=2, maximum=200)
+Span = tuple[int, int, tuple[int, ...]]
+"""Of a cell of numbers: its first and its last step, and steps in between that are not its own."""
 
 
 @dataclass(frozen=True)
@@ -95,19 +97,37 @@ class Intervals:
     def written(self, codes: Codes, uniform: Floats) -> list[str]:
         """Return a value of each row's interval, every one of the column's step equally likely."""
         step, start = self.step, self.start
-        reach = [-((start - edge) // step) for edge in self.edges]  # of each edge: its step, or the next one
-        ends = [*(after - 1 for after in reach[1:-1]), (self.edges[-1] - start) // step]
         found = np.full(len(codes), "", dtype=object)
-        for code, (first, last) in enumerate(zip(reach[:-1], ends, strict=True)):
+        for code, (first, last, left_out) in enumerate(self.spans):
             rows = np.flatnonzero(codes == code)
-            count = max(last - first + 1, 1)
+            count = max(last - first + 1 - len(left_out), 1)
             told_apart = min(count, 2**53)  # so many places a uniform number has
             places, uniques = pd.factorize(np.floor(uniform[rows] * told_apart))
-            values = [start + (first + int(place) * count // told_apart) * step for place in uniques.tolist()]
-            found[rows] = np.array([self._text(min(value, self.edges[-1])) for value in values], object)[
-                places
-            ]
+            values = []
+            for place in uniques.tolist():
+                own = first + int(place) * count // told_apart
+                for other in left_out:  # rising
+                    own += own >= other
+                values.append(self._text(min(start + own * step, self.edges[-1])))
+            found[rows] = np.array(values, object)[places]
         return [str(text) for text in found]
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Return which steps every cell has but the last, which is of what is missing."""
+        step, start = self.step, self.start
+        reach = [-((start - edge) // step) for edge in self.edges]  # of each edge: its step, or the next one
+        ends = [*(after - 1 for after in reach[1:-1]), (self.edges[-1] - start) // step]
+        return tuple((first, last, ()) for first, last in zip(reach[:-1], ends, strict=True))
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether the step is declared, or that of whole numbers or days."""
+        domain = self.column.domain
+        return (domain is not None and domain.step is not None) or self.column.kind in (
+            Kind.INTEGER,
+            Kind.DATE,
+        )
 
     @property
     def start(self) -> Fraction:

@@ -161,8 +161,23 @@ def code_table(codes: Cells, size: int, schedule: Schedule, noise: Noise) -> Mea
     codes
         The code of every row, whatever it holds, from 0 up to but not ``size``.
     """
+    return _beside(codes, size, schedule, schedule.code, noise)
+
+
+def value_table(codes: Cells, size: int, schedule: Schedule, noise: Noise) -> Measured:
+    """Return how many rows have each value of one column, with noise, before its cells are known.
+
+    Parameters
+    ----------
+    codes
+        The value of every row, whatever it holds, from 0 up to but not ``size``.
+    """
+    return _beside(codes, size, schedule, schedule.value, noise)
+
+
+def _beside(codes: Cells, size: int, schedule: Schedule, scale: Fraction, noise: Noise) -> Measured:
     own = _whole((0,), (size,))
-    return _measure(own, own.count(codes[None]), schedule, schedule.code, noise)
+    return _measure(own, own.count(codes[None]), schedule, scale, noise)
 
 
 def _whole(attributes: Attributes, sizes: Sequence[int]) -> Candidate:

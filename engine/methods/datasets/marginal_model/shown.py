@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from engine.methods.datasets.marginal_model.agreement import LITTLE, Agreement, agreement
 from engine.methods.datasets.marginal_model.codes import MISSED, Coded
 from engine.methods.datasets.marginal_model.exactness import Z, combined_deviation
+from engine.methods.datasets.marginal_model.frequent import FrequentApart
 from engine.methods.datasets.marginal_model.rounds import Learnt
 from engine.methods.datasets.marginal_model.schedule import Schedule
 from engine.methods.shared.column_cells import ColumnCells
@@ -53,6 +54,17 @@ def measured_views(
         (Text(f"{words}.views.codes", {"column": cells.column.name}), cells.fine, within, None, None)
         for cells in columns
         if isinstance(cells, Coded)
+    ]
+    every += [
+        (
+            Text(f"{words}.views.values", {"column": cells.column.name}),
+            cells.fine,
+            schedule.within(schedule.deviation(schedule.value)),
+            None,
+            None,
+        )
+        for cells in columns
+        if isinstance(cells, FrequentApart)
     ]
     headings = tuple(
         Text(f"{words}.views.measured.{name}") for name in ("table", "cells", "within", "distance", "agrees")

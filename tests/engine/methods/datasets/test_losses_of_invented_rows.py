@@ -22,7 +22,7 @@ from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.marginal_model import rounds
 from engine.methods.datasets.marginal_model.fitting import Measured
 from engine.methods.datasets.marginal_model.schedule import CODES as CODES_PART
-from engine.methods.datasets.marginal_model.schedule import Schedule
+from engine.methods.datasets.marginal_model.schedule import FREQUENT, Schedule
 from engine.methods.protocol import Budget, Context
 from engine.privacy.mechanisms import LaplaceCounts
 from engine.privacy.promise import Neighbours
@@ -46,9 +46,11 @@ SCHEMA = Schema(
             declared("code", Kind.CATEGORY, values=tuple(f"{code:03}" for code in range(300))),
             hierarchy=Hierarchy(prefix=(2,)),
         ),
+        declared("owed", Kind.INTEGER, minimum=Fraction(0), maximum=Fraction(499)),
     )
 )
 CODES = {"columns": [*NAMES, "code"], "about_rows": 20_000}
+AMOUNTS = {"columns": [*NAMES, "owed"], "about_rows": 20_000}
 GAUSSIAN = Budget(Fraction(2), Fraction(1, 10**6))
 NAMED = {"tables": "named", "named": [{"columns": ["ward", "born"]}, {"columns": ["seen", "ward", "blood"]}]}
 
@@ -73,6 +75,16 @@ SUBJECTS = {
     ),
     "marginals, codes": Subject("datasets.marginals", CODES | {"noise": "gaussian"}, GAUSSIAN),
     "marginals, codes, Laplace": Subject("datasets.marginals", CODES, Budget(Fraction(2))),
+    "marginals, frequent values": Subject("datasets.marginals", AMOUNTS | {"noise": "gaussian"}, GAUSSIAN),
+    "marginals, frequent values, Laplace": Subject("datasets.marginals", AMOUNTS, Budget(Fraction(2))),
+    "marginals, frequent values of single columns": Subject(
+        "datasets.marginals", AMOUNTS | {"tables": "single"}, Budget(Fraction(2))
+    ),
+    "marginals, frequent values, one exchanged for another": Subject(
+        "datasets.marginals",
+        AMOUNTS | {"tables": "single", "noise": "gaussian"},
+        replace(GAUSSIAN, neighbours=Neighbours.REPLACE_ONE),
+    ),
     "marginals, few rows": Subject("datasets.marginals", {"about_rows": 100}, Budget(Fraction(1, 4))),
     "marginals, named, normal noise": Subject(
         "datasets.marginals", {"about_rows": 20_000, "noise": "gaussian"} | NAMED, GAUSSIAN
@@ -132,7 +144,8 @@ def people():
     born, seen = np.where(chance < 0.05, 0, 3), np.where(chance > 0.95, 6, 3)
     rows = pd.DataFrame({"ward": "a", "blood": "A", "born": born, "seen": seen})
     rows["code"] = "123"
-    rows.loc[0] = ["c", "AB", 0, 6, "299"]
+    rows["owed"] = np.where(chance < 0.7, 0, np.where(chance < 0.9, 250, 40))
+    rows.loc[0] = ["c", "AB", 0, 6, "299", 499]
     return rows
 
 
@@ -198,13 +211,13 @@ def test_one_person_exchanged_for_another_tells_no_more_than_is_claimed_and_all_
     subject, frame = SUBJECTS[name], people()
     claim = claimed(method(subject.id).cost(request_for(subject)).loss.events)
     other = frame.copy()
-    other.loc[0] = ["b", "B", 1, 5, "000"]
+    other.loc[0] = ["b", "B", 1, 5, "000", 130]
     found = loss(releasing(subject), frame, other, rows=ROWS).shares_of(claim)
     assert set(found) == {"gaussian" if subject.budget.delta else "laplace"}
     assert all(1 - 1e-6 < share <= 1 + 1e-9 for share in found.values())
 
 
-SEVERAL = ("normal noise", "Laplace", "codes", "named, normal noise", "named, Laplace")
+SEVERAL = ("normal noise", "Laplace", "codes", "frequent values", "named, normal noise", "named, Laplace")
 
 
 @pytest.mark.parametrize(
@@ -302,6 +315,11 @@ MUTANTS = {
         replaced(Schedule, "budget", lambda budget, one: budget * float(1 + CODES_PART * one.codes)),
         "laplace",
     ),
+    "marginals, noise of values halved": (
+        "marginals, frequent values",
+        replaced(Schedule, "value", lambda scale, _: scale / 2),
+        "gaussian",
+    ),
     "network, noise halved": (
         "network",
         replaced(Shares, "tables", lambda one, _: LaplaceCounts(one.sensitivity, 2 * one.epsilon)),
@@ -362,6 +380,21 @@ def test_what_costs_more_than_it_claims_is_found(name):
             return honest(frame, noise)
 
     assert shares(SUBJECTS[subject], run=run)[kind] > 1.05
+
+
+@pytest.mark.parametrize(
+    "name", ["marginals, frequent values, Laplace", "marginals, frequent values of single columns"]
+)
+def test_a_table_of_values_that_is_not_paid_for_is_found(name):
+    """It costs a fortieth of everything else, and so much more is told than is claimed."""
+    honest = releasing(SUBJECTS[name])
+    free = replaced(Schedule, "budget", lambda budget, one: budget * float(1 + FREQUENT * one.frequent))
+
+    def run(frame, noise):
+        with free():
+            return honest(frame, noise)
+
+    assert shares(SUBJECTS[name], run=run)["laplace"] == pytest.approx(1 + float(FREQUENT), abs=2e-3)
 
 
 @pytest.mark.parametrize("name", ["marginals, normal noise", "marginals, Laplace", "latent, autoencoder"])
@@ -480,6 +513,31 @@ def test_a_table_of_only_the_codes_that_occur_is_found():
 
     with patch.object(marginals, "code_table", by_rows), pytest.raises(CheckFailed):
         shares(SUBJECTS["marginals, codes"])
+
+
+def test_cells_found_in_the_true_counts_are_found():
+    """Cells that are merged or told apart by exact counts tell of one row, whatever noise comes later."""
+
+    def by_rows(codes, size, schedule, noise):
+        noisy = rounds.value_table(codes, size, schedule, noise)
+        exact = np.bincount(codes, minlength=size).astype(float)
+        exact[:2] = exact.sum() % 2 * 10_000  # a value stands out or not by one row
+        return replace(noisy, counts=exact)
+
+    with patch.object(marginals, "value_table", by_rows), pytest.raises(CheckFailed):
+        shares(SUBJECTS["marginals, frequent values"])
+
+
+def test_a_table_of_only_the_values_that_occur_is_found():
+    def by_rows(codes, size, schedule, noise):
+        seen = np.unique(codes)
+        few = rounds.value_table(np.searchsorted(seen, codes), len(seen), schedule, noise)
+        counts = np.zeros(size)
+        counts[seen] = few.counts
+        return replace(few, counts=counts)
+
+    with patch.object(marginals, "value_table", by_rows), pytest.raises(CheckFailed):
+        shares(SUBJECTS["marginals, frequent values"])
 
 
 @pytest.mark.parametrize("name", ["marginals, normal noise", "network", "network, by correlation"])
