@@ -52,8 +52,8 @@ BOUNDS = {
 CASES = {  # table, ε, δ, repetitions, goals: pairs, seconds, megabytes
     "Adult, ε = 1": ("adult", "1", SMALL, 5, (0.0255, 4, None)),
     "Adult, finer amounts, ε = 1": ("finer", "1", SMALL, 5, (0.0255, 4, None)),
-    "Adult, bounds alone, ε = 1": ("bounds", "1", SMALL, 5, (None, 8, None)),
-    "Adult, frequent values, ε = 1": ("frequent", "1", SMALL, 5, (0.0255, 8, None)),
+    "Adult, bounds alone, ε = 1": ("bounds", "1", SMALL, 5, (None, None, None)),
+    "Adult, frequent values, ε = 1": ("frequent", "1", SMALL, 5, (None, None, None)),
     "Adult, ε = 1/5": ("adult", "1/5", SMALL, 5, (0.050, 4, None)),
     "Adult, ε = 4": ("adult", "4", SMALL, 5, (0.017, 8, None)),
     "Adult, ε = 1, no δ": ("adult", "1", Fraction(0), 5, (0.031, 5, None)),
@@ -125,7 +125,7 @@ def area_of_values(frame, made, tried):
     names = {name: sorted(set(frame[name])) for name in frame if name not in BOUNDS}
 
     def numbered(rows):
-        own = {name: pd.Categorical(rows[name], values).codes for name, values in names.items()}
+        own = {name: pd.Index(values).get_indexer(rows[name]) for name, values in names.items()}
         return rows.assign(**own).drop(columns="income"), own["income"]
 
     learning, trying = numbered(made[made["income"].isin(names["income"])]), numbered(tried)
@@ -171,7 +171,7 @@ def in_cells(rows, frame):
             found.append(np.where(rows[name].isna(), len(EDGES[name]) + 1, cells))
         else:
             values = sorted(set(frame[name]))
-            own = pd.Categorical(rows[name], values).codes.astype(int)
+            own = pd.Index(values).get_indexer(rows[name])
             found.append(np.where(own < 0, len(values), own))
     return np.array(found)
 
