@@ -51,6 +51,11 @@ class Staircase(Mechanism):
     stairs: int = 1
     grid: Fraction = Fraction(1)
 
+    @property
+    def scale(self) -> Fraction:
+        """Δ/ε: over so many steps the noise falls as Laplace noise of this scale does."""
+        return self.sensitivity / self.level
+
     def is_sound(self) -> bool:
         return 1 <= self.plateau <= self.sensitivity and self.level > 0 and self.stairs >= 1
 

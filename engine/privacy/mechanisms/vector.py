@@ -46,6 +46,16 @@ class Vector(Mechanism):
     dimension: int
     grid: Fraction = Fraction(1)
 
+    @property
+    def scale(self) -> Fraction:
+        """The scale s, rounded up where it is no fraction."""
+        return square_root_above(self.squared_scale)
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """The L2 sensitivity Δ, rounded up where it is no fraction."""
+        return square_root_above(self.squared_sensitivity)
+
     def is_sound(self) -> bool:
         return self.squared_scale > 0 and self.squared_sensitivity >= 0 and self.dimension >= 1
 

@@ -164,7 +164,7 @@ def test_the_loss_is_that_of_the_worst_shift(step, first, epsilon):
 def test_the_accountant_composes_it_and_doubles_it_for_an_exchange():
     number = StaircaseNumber(50, Fraction(1, 10))
     assert number.event == event_from_json(event_to_json(number.event))
-    assert number.event.epsilon() == Fraction(1, 10)
+    assert number.event.epsilon() == Fraction(1, 10) and number.event.scale == 500
     assert number.event.exchanged().epsilon() == Fraction(1, 5)
     assert number.event.exchanged().drawn() == number.event.drawn()
     many = replace(number.event, count=40)

@@ -334,6 +334,9 @@ def test_the_event_says_what_was_spent():
     assert event.epsilon() == Fraction(1, 3)
     assert event.exchanged().epsilon() == Fraction(2, 3)
     assert event.exchanged().drawn() == event.drawn()
+    assert event.sensitivity**2 >= 10 and float(event.sensitivity) == pytest.approx(math.sqrt(10), rel=1e-11)
+    assert VectorNoise(9, Fraction(1, 2), 4).event.scale == 6
+    assert VectorNoise(9, Fraction(1, 2), 4).event.sensitivity == 3
     rounded = Vector(Fraction(3), Fraction(10), 6).epsilon()
     assert 0 < float(rounded) - math.sqrt(10 / 3) < 1e-11 and rounded**2 > Fraction(10, 3)
     drawn = seeded_noise(10)
