@@ -161,7 +161,7 @@ class Additive(ScoredModel):
     def forecast(self, request: Request) -> Forecast:
         schedule = self.schedule(request)
         unit = self.target(request).unit
-        needed = schedule.needed_rows
+        needed = schedule.rows_at(schedule.expected_parts)
         errors = []
         for size in request.sizes:
             spread = schedule.foreseen(size)
@@ -171,7 +171,10 @@ class Additive(ScoredModel):
         notes = [Text(f"{WORDS}.notes.needed", {"rows": round(needed), "rounds": schedule.rounds})]
         if pairs := self.pairs(request):
             alone = self.schedule(replace(request, values={**request.values, PAIRS.name: ()}))
-            told = {"pairs": joined(pair.names for pair in pairs), "without": round(alone.needed_rows)}
+            told = {
+                "pairs": joined(pair.names for pair in pairs),
+                "without": round(alone.rows_at(alone.expected_parts)),
+            }
             notes.append(Text(f"{WORDS}.notes.pairs", told))
         return Forecast(tuple(errors), notes=(*cap_notes(request), *notes))
 
@@ -224,7 +227,7 @@ class Additive(ScoredModel):
         return {
             "rounds": schedule.rounds,
             **limit,
-            "needed_rows": round(schedule.needed_rows),
+            "needed_rows": round(schedule.rows_at(fitted.parts)),
             "noise": noise,
             **{one.name: one_way for one in (RISING, FALLING) if (one_way := list(request.values[one.name]))},
             "privacy": privacy_told(request),

@@ -8,7 +8,15 @@ from functools import cached_property
 from math import sqrt
 
 from engine.methods.models.invented import SHARE, SPREAD
-from engine.methods.models.limits import FULL, LEAST_MULTIPLE, SPREAD_SHARE, WIDEST, parts_of, spread_query
+from engine.methods.models.limits import (
+    FULL,
+    LEAST_MULTIPLE,
+    SPREAD_SHARE,
+    WIDEST,
+    limit_of,
+    parts_of,
+    spread_query,
+)
 from engine.methods.models.residuals import RESIDUAL_STEPS as RESIDUAL_STEPS
 from engine.methods.models.residuals import WHOLE
 from engine.methods.shared.division import borne_out, level_of, rounded_up
@@ -183,16 +191,35 @@ class Schedule:
 
         Notes
         -----
-        The noise of one sum, spread over the curvature of its rows. Of a number, before its limit is bought
-        and with the limit that errors of invented people lead to; see `engine.methods.models.invented`.
+        The noise of one sum, spread over the curvature of its rows; of a number at `expected_parts`.
         """
-        widely, parts = 1.0, WHOLE
-        if self.bought is not None:
-            squares = (SPREAD**2 * (1 - SHARE)) / float(WIDEST) ** 2
-            widely = self.bought / self.rounds
-            parts = self.parts(self.about_rows * squares * FULL, self.about_rows)
-        kept = widely + (1 - widely) * (WHOLE / parts) ** 2
-        return sqrt(self.needed_rows / self.bend * kept) / max(rows, 1)
+        return sqrt(self.needed_rows / self.bend * self._narrowed(self.expected_parts)) / max(rows, 1)
+
+    def rows_at(self, parts: int) -> float:
+        """Return the rows of a cell below which its effect is more noise than chance among people.
+
+        Notes
+        -----
+        Of a number the chance is that of typical errors, as many times smaller than the limit as `multiple`
+        says; `needed_rows` reckons with errors over the whole range and with the widest limit.
+        """
+        if self.bought is None:
+            return self.needed_rows
+        typical = float(limit_of(parts)) / self.multiple
+        return self.needed_rows * self._narrowed(parts) / typical**2
+
+    @property
+    def expected_parts(self) -> int:
+        """The limit that errors of invented people lead to; see `engine.methods.models.invented`."""
+        if self.bought is None:
+            return WHOLE
+        squares = SPREAD**2 * (1 - SHARE) / float(WIDEST) ** 2
+        return self.parts(self.about_rows * squares * FULL, self.about_rows)
+
+    def _narrowed(self, parts: int) -> float:
+        """Return which part of the noise is left, as its square, after a limit is bought."""
+        widely = 1.0 if self.bought is None else self.bought / self.rounds
+        return widely + (1 - widely) * (WHOLE / parts) ** 2
 
     @property
     def events(self) -> Event:

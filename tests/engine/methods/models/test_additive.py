@@ -175,7 +175,11 @@ def test_what_is_foreseen_of_a_number_is_what_a_fit_with_such_errors_says(rows, 
     assert 0.7 < plan.foreseen(rows // 4) / said < 1.4
     wide = np.sqrt(plan.needed_rows) / (rows // 4)
     assert plan.foreseen(rows // 4) < 0.95 * wide
+    # With the rows that are said to be needed, noise and chance among people are level
+    rows_said, noisy_each = plan.rows_at(fitted.parts), said * (rows / 4)
+    assert 0.5 < (noisy_each / rows_said) / (0.25 / np.sqrt(rows_said)) < 2
     classes = Schedule((5, 5, 5), Fraction(epsilon), SMALL, 1, False, rows, True)
+    assert classes.rows_at(4) == classes.needed_rows
     assert classes.foreseen(100) == pytest.approx(np.sqrt(classes.needed_rows * 4) / 100)
 
 
