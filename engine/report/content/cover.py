@@ -13,7 +13,7 @@ from engine.report.content.shared import day, method_name, moment, say, side, st
 from engine.report.document import Callout, KeyValues, Part, Row, Signatures
 from engine.views import Label, Text
 
-NAMED = ("invented", "moment")
+NAMED = ("invented", "moment", "tested")
 """Errors whose sentence says what they are of."""
 
 

@@ -31,7 +31,7 @@ from engine.views import NumberView, TableView, Text
 PICKED = """roles kinds_of_column origins units neighbours bounds noise mechanisms composition numbers kinds
 explained footer words months decisions.kinds criteria groups.motive groups.control
 done.steps"""
-RARE = """cover.exact_invented cover.exact_moment results.intro_invented_moments
+RARE = """cover.exact_invented cover.exact_moment results.intro_invented_moments cover.exact_tested
 cover.exact_cell cover.exact_range_cell results.intro_invented
 cover.untitled cover.total_value cover.total_delta cover.left_delta cover.exact_range cover.review
 words.same words.beside words.nothing_under
@@ -585,31 +585,29 @@ def test_margins_are_spoken_of_where_they_stand(sample):
     [
         ("datasets.marginals", {}, "Rows with one value of a column: the noise moves", "intro_invented"),
         ("datasets.network", {}, "Rows with one combination of a column and", "intro_invented"),
-        (
-            "datasets.gaussians",
-            {"noise": "laplace"},
-            "Error of a mean in one group",
-            "intro_invented_moments",
-        ),
+        ("datasets.gaussians", {}, "Error of a mean in one group", "intro_invented_moments"),
+        ("datasets.seedbased", {"rows": 5}, "Share of the rows with one value of a column", "intro"),
     ],
 )
 def test_the_first_page_says_what_is_that_far_off(sample, method_id, given, said, intro):
-    """A mean of a group is no count, and a combination of columns is not one value of one."""
+    """A mean of a group is no count, a combination no value, and a share has more errors than noise."""
+    domain = Domain(Fraction(0), Fraction(9))
     declared = [
-        Column(
-            name, kind=Kind.INTEGER, domain=Domain(Fraction(0), Fraction(9)), domain_origin=Origin.DECLARED
-        )
+        Column(name, kind=Kind.INTEGER, domain=domain, domain_origin=Origin.DECLARED)
         for name in ("age", "stays")
     ]
     values = {"columns": ["age", "stays"], "about_rows": 5000, **given}
     method = catalogue.method(method_id)
-    request = method.request({"people": Schema(tuple(declared))}, values, budget=Budget(Fraction(1)))
+    delta = Fraction(1, 10**6) if method_id == "datasets.seedbased" else Fraction(0)
+    budget = Budget(Fraction(2), delta)
+    request = method.request({"people": Schema(tuple(declared))}, values, budget=budget)
     assert not method.problems(request)
     expected = _expected(method.forecast(request))
     evidence = replace(sample.public, expected=expected, measures={})
     (line,) = accuracy(evidence)
     sentence = printed(line, "en")
     assert sentence.startswith(said) and f"{expected[0]['limit']:.3g}" in sentence
+    assert ("comes on top" in sentence) == (method_id == "datasets.seedbased")
     assert introduced(evidence) == intro
 
 

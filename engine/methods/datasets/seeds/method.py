@@ -146,7 +146,7 @@ class SeedMethod(Method):
         noise = learning.deviation / learning.about_rows
         deviation = 100 * sqrt(noise**2 + 0.25 / request.values["rows"])
         label = Text(f"{WORDS}.numbers.share.label")
-        error = Expected(label, "whole", None, 0.6745 * deviation, 1.96 * deviation, " %")
+        error = Expected(label, "tested", None, 0.6745 * deviation, 1.96 * deviation, " %")
         known = (error,) if learning.deviation else ()
         notes = (*cap_notes(request), self.note(request))
         views = () if test is None else (_plan_view(test, request),)
