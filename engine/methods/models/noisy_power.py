@@ -192,7 +192,8 @@ def power(
             exact += (places(block, weights, middle, plan.reach_of_squares) ** 2).sum(axis=0)
     variances = np.maximum(plan.division.noisy(SQUARES, exact, noise) / PER_SIDE**2 / rows, 0.0)
     order = np.argsort(-variances, kind="stable")
-    return Subspace(rows, mean, along.T[order], variances[order], _total(told[-1], mean, rows, plan))
+    total = _of_numbers(told[-1], mean, rows, plan) + _of_cells(told[1:-1], rows, plan)
+    return Subspace(rows, mean, along.T[order], variances[order], total)
 
 
 def _whole(along: Floats, mean: Floats) -> tuple[Integers, Integers]:
@@ -277,9 +278,26 @@ def _without_sums(found: Floats, widths: tuple[int, ...]) -> Floats:
     return found
 
 
-def _total(squares: float, mean: Floats, rows: float, plan: PowerPlan) -> float:
-    """Return the variance of all coordinates together: a cell's square is itself."""
+def _of_numbers(squares: float, mean: Floats, rows: float, plan: PowerPlan) -> float:
+    """Return the variance of all numbers together."""
     is_number = np.repeat([width == 0 for width in plan.widths], [max(width, 1) for width in plan.widths])
-    of_numbers = squares * plan.root / rows - float(mean[is_number] @ mean[is_number])
-    of_cells = float(mean[~is_number] @ (1 - mean[~is_number]))
-    return max(of_numbers, 0.0) + of_cells
+    return max(squares * plan.root / rows - float(mean[is_number] @ mean[is_number]), 0.0)
+
+
+def _of_cells(sums: Floats, rows: float, plan: PowerPlan) -> float:
+    """Return the variance of all cells together: of a column 1 less the squared shares of its cells.
+
+    Notes
+    -----
+    From sums as they were drawn, and less what their noise adds to squares: of sums that were kept above 0
+    the noise of thousands of empty cells would be taken for differences between rows.
+    """
+    noise = plan.division.deviation(MEANS) / PER_SIDE
+    found, start = 0.0, 0
+    for width in plan.widths:
+        if width:
+            own = sums[start : start + width]
+            alike = (float(own @ own) - width * noise**2) / rows**2
+            found += min(max(1 - alike, 0.0), 1 - 1 / width)
+        start += max(width, 1)
+    return found

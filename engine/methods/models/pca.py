@@ -370,8 +370,7 @@ def project(model: Mapping[str, Any], frame: pd.DataFrame) -> Floats:
         if one["kind"] == LEVELS:
             domain = Domain(values=tuple(one["levels"]))
             column = Column(one["name"], kind=Kind.CATEGORY, domain=domain, missing=missing)
-            cells = np.eye(weights.shape[1])[coding.codes(frame[one["name"]], column)]
-            found += (cells - np.array(one["means"])) @ weights.T
+            found += weights.T[coding.codes(frame[one["name"]], column)] - weights @ np.array(one["means"])
             continue
         numbers = coding.numbers(frame[one["name"]], Column(one["name"], kind=Kind.NUMBER, missing=missing))
         middle, half = (one["minimum"] + one["maximum"]) / 2, (one["maximum"] - one["minimum"]) / 2

@@ -202,7 +202,7 @@ def _directions(graph: Graph, model: Mapping[str, Any]) -> None:
     for one in model["columns"]:
         weights, means = np.array(one["weights"]), np.array(one["means"])
         if one["kind"] == LEVELS:
-            table = (np.eye(len(means)) - means) @ weights.T
+            table = weights.T - weights @ means
             part = graph.add("Gather", _floats(graph, table), _cell(graph, one))
         else:
             low, high = one["minimum"], one["maximum"]

@@ -213,6 +213,18 @@ def test_with_noise_it_keeps_nearly_all_of_the_variance():
         assert found.variances.sum() == pytest.approx(kept, rel=0.1)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_thousands_of_empty_cells_make_no_differences_out_of_noise(seed):
+    """The noise of each is small beside the rows, that of all of them together is not."""
+    chance, widths = np.random.default_rng(seed), (0, 0, 5000)
+    numbers = chance.integers(-PER_SIDE, PER_SIDE + 1, (10_000, 2))
+    rows = points(numbers, [np.minimum(chance.geometric(0.2, 10_000), 4999)], widths)
+    shares = np.bincount(rows.cells[0], minlength=5000) / 10_000
+    whole = np.var(numbers / PER_SIDE, axis=0).sum() + 1 - shares @ shares
+    found = power(lambda: [rows], plan(widths=widths), noise=seeded_noise(seed))
+    assert found.total == pytest.approx(whole, rel=0.1)
+
+
 def test_no_matrix_of_all_products_is_formed():
     """8,000 coordinates: their products alone would be 512 MB."""
     rows = few_classes(2000, columns=10, width=800)
@@ -277,6 +289,20 @@ def test_a_release_tells_its_steps_and_projects_new_rows():
     assert abs(np.corrcoef(along, project(exactly, unseen)[:, 0])[0, 1]) > 0.98
     assert model["variances"][0] == pytest.approx(along.var(), rel=0.1)
     assert model["variances"][0] > model["variance_of_noise"]
+
+
+def test_a_column_of_very_many_values_needs_no_square_of_them_in_memory():
+    """18,000 values: a matrix with a row and a column for each would be 2.6 GB, in the fit or in a file."""
+    many = declared("first", Kind.CATEGORY, values=tuple(map(str, range(18_000))))
+    given = {"columns": ["x", "first"], "components": 1, "noise": "gaussian"}
+    way, budget = method(ID), Budget(Fraction(1), SMALL)
+    request = way.request({"people": Schema((COLUMNS[0], many))}, given, budget=budget)
+    tracemalloc.start()
+    release = way.run({"people": Table(frame(500))}, request, Context(seeded_noise(1), None, Path()))
+    along = project(json.loads(release.artefacts[0].content), frame(500, seed=2))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert along.shape == (500, 1) and peak < 100 * 2**20
 
 
 def test_whatever_the_rows_hold_an_answer_comes_out():
