@@ -45,8 +45,9 @@ class Shell:
 
     @cached_property
     def weight(self) -> int:
-        """The sum of the weights of all coordinates."""
-        return int(coordinate_weights(self.rate, self.reach)[1][-1])
+        """The sum of the weights of all coordinates: an upper bound of each, as `coordinate_weights` has."""
+        upper = _brackets(self.rate, self.reach)[1]
+        return 2 * int(upper.sum()) - int(upper[0])
 
 
 @dataclass(frozen=True)
@@ -127,13 +128,20 @@ def shells_of(squared_scale: Fraction, dimension: int) -> Shells:
     return Shells(digits, squared, dimension, tuple(inner), top, shift, (*units, 1))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=16)
 def coordinate_weights(rate: Fraction, reach: int) -> tuple[Integers, Integers]:
-    """Return a lower bound of 2^32 e^(−rate y²) for y = −reach … reach, and sums of an upper bound."""
-    squares = np.arange(reach + 1, dtype=np.float64) ** 2
-    lower, upper = word_brackets(squares * float(rate))
-    both = [np.concatenate([side[:0:-1], side]) for side in (lower, upper)]
+    """Return a lower bound of 2^32 e^(−rate y²) for y = −reach … reach, and sums of an upper bound.
+
+    Kept for few shells, those that draws come from: of all shells of 1,000 dimensions it is 700 MB.
+    """
+    both = [np.concatenate([side[:0:-1], side]) for side in _brackets(rate, reach)]
     return both[0], np.cumsum(both[1])
+
+
+def _brackets(rate: Fraction, reach: int) -> tuple[Integers, Integers]:
+    """Return whole numbers around 2^32 e^(−rate y²) for y = 0 … reach."""
+    squares = np.arange(reach + 1, dtype=np.float64) ** 2
+    return word_brackets(squares * float(rate))
 
 
 def scaled_bracket(factor: Fraction, gamma: Fraction, bits: int) -> tuple[int, int]:

@@ -69,7 +69,7 @@ class ExactStaircase(ExactChoices):
         if wide.denominator != 1 or high.denominator != 1 or not 1 <= high <= wide:
             raise InputRefused("noise.staircase")
         step, first = int(wide), int(high)
-        self._counted[Draw("staircase", epsilon, (step, first))] += 1
+        self._counted[Draw("staircase", epsilon, (step, first))] += size
         if step > LARGEST_SCALE * min(epsilon, Fraction(1)):
             return self._one_by_one(lambda: self._one_staircase(step, first, epsilon), size)
         return self._fill(size, lambda count: self._staircase_candidates(step, first, epsilon, count))

@@ -25,7 +25,7 @@ from engine.privacy.trials import CHUNK, LARGEST_VALUE, Integers, checked_size, 
 
 LARGEST_DIMENSION = 1000
 SMALLEST_SQUARE = Fraction(1, 1 << 900)  # below it doubles would overflow
-ARRAY_DIGITS = 52  # up to so many digits the fine part fits arrays of int64
+ARRAY_DIGITS = 40  # up to so many fine digits vectors fit arrays of int64: coarse coordinates below 2^22
 
 
 Decided = Callable[[int], tuple[Fraction, Fraction]]
@@ -49,7 +49,7 @@ class ExactVector(ExactStaircase):
         Returns
         -------
         ndarray of int64, shape (size, dimension)
-            For scales of about 2^52 or more an array of Python integers (dtype object) instead.
+            For scales of more than 2^41 √d or so an array of Python integers (dtype object) instead.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class ExactVector(ExactStaircase):
         if length.denominator != 1 or not 1 <= length <= LARGEST_DIMENSION:
             raise InputRefused("noise.dimension")
         shells = shells_of(squared, int(length))
-        self._counted[Draw("vector", squared, (int(length),))] += 1
+        self._counted[Draw("vector", squared, (int(length),))] += size
         drawn: list[Integers] = []
         left = size
         while left:

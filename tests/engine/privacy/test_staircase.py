@@ -323,3 +323,10 @@ def test_what_is_drawn_is_what_was_declared():
     noise = seeded_noise(7)
     NUMBER.release(np.array([5]), noise)
     assert noise.counted == NUMBER.event.drawn()
+
+
+def test_every_number_that_is_drawn_is_counted():
+    """Two numbers in one call are two events: one that is declared would hide the other."""
+    noise = seeded_noise(8)
+    noise.staircase(NUMBER.sensitivity, NUMBER.plateau, epsilon=NUMBER.epsilon, size=2)
+    assert noise.counted == replace(NUMBER.event, count=2).drawn() != NUMBER.event.drawn()

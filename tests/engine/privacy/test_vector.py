@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tracemalloc
 from dataclasses import replace
 from fractions import Fraction
 
@@ -272,6 +273,34 @@ def test_beyond_62_bits_draws_are_python_integers():
     assert abs(sum(lengths) / 200 - 3) < 5 * math.sqrt(3 / 200)
     assert not seeded_noise(8).vector(Fraction(1, 2**900), 5, size=50).any()
     assert seeded_noise(8).vector(1, 4, size=0).shape == (0, 4)
+
+
+@pytest.mark.parametrize(("digits", "dimension"), [(41, 1), (44, 3), (46, 1000), (55, 200), (58, 1000)])
+def test_wide_noise_of_many_numbers_fits_what_it_is_kept_in(digits, dimension):
+    """A coordinate is about s √d: of 1,000 dimensions far beyond the scale."""
+    draws = seeded_noise(13).vector(4**digits, dimension, size=20)
+    lengths = [math.sqrt(sum((value / 2**digits) ** 2 for value in row)) for row in draws.tolist()]
+    assert abs(sum(lengths) / 20 - dimension) < 5 * math.sqrt(dimension / 20)
+
+
+def test_the_shells_of_1000_dimensions_take_little_memory():
+    shells_of.cache_clear()
+    coordinate_weights.cache_clear()
+    tracemalloc.start()
+    try:
+        seeded_noise(14).vector(10**12, 1000, size=2)
+        kept, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 80 * 2**20 and most < 150 * 2**20
+
+
+def test_every_vector_that_is_drawn_is_counted():
+    drawn = seeded_noise(15)
+    drawn.vector(9, 2, size=3)
+    drawn.vector(9, 2, size=0)
+    event = VectorNoise(9, Fraction(1), 2).event
+    assert drawn.counted == replace(event, count=3).drawn() != event.drawn()
 
 
 def test_the_tests_see_what_is_wrong():
