@@ -445,6 +445,24 @@ def foreseen(
             missing += now / plan.averaged
     rows, parts = float(moments[0, 0]), WHOLE
     if plan.bought is not None:
-        parts = plan.parts(rows * min(left / float(WIDEST), 1.0) ** 2 * FULL, rows)
+        found = sqrt(left**2 + _still_off(slopes, slow, plan, weights, plan.bought) / rows)
+        parts = plan.parts(rows * min(found / float(WIDEST), 1.0) ** 2 * FULL, rows)
     spread = covariance(slopes, moments, weights, plan, parts=parts)
     return -(slopes.directions * missing) @ slopes.directions.T @ weights, spread
+
+
+def _still_off(slopes: Slopes, slow: Floats, plan: DescentPlan, weights: Floats, turn: int) -> float:
+    """Return the sum of squares that predictions are off by before a turn: few steps leave a wide limit.
+
+    Notes
+    -----
+    As in `covariance`: what is left of the truth, and what the noise of every turn so far has moved.
+    """
+    before, now = np.ones_like(slow), np.ones_like(slow)
+    earlier, moved, noise = np.zeros_like(slow), np.ones_like(slow), np.zeros_like(slow)
+    for _ in range(turn):
+        noise += (moved + MOMENTUM * (moved - earlier)) ** 2
+        before, now = now, slow * (now + MOMENTUM * (now - before))
+        earlier, moved = moved, slow * (moved + MOMENTUM * (moved - earlier))
+    missing = (now + MOMENTUM * (now - before)) * (weights @ slopes.directions)
+    return float(slopes.curved @ (missing**2 + noise * (plan.sum_noise * slopes.lengths) ** 2))

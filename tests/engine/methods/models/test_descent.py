@@ -264,6 +264,25 @@ def test_what_is_foreseen_is_what_happens():
     assert 0.6 < np.sqrt(np.mean(errors)) / expected < 1.6
 
 
+@pytest.mark.parametrize("delta", [SMALL, Fraction(0)])
+def test_what_few_steps_have_not_reached_is_foreseen_too(delta):
+    """The limit is bought while predictions are still off: it is wider than for errors in the end."""
+    chance = np.random.default_rng(1)
+    numbers = chance.uniform(-1, 1, (6000, 12))
+    score = numbers @ chance.normal(size=12) / np.sqrt(12)
+    every = Points(np.asarray(numbers * PER_SIDE, np.int16), (), (0,) * 12)
+    target = with_errors(np.rint(np.clip(score / 2, -1, 1) * RESIDUAL_STEPS))
+    given = replace(plan(delta, classes=False, rows=6000), widths=(0,) * 12)
+    dense = np.vstack(list(every.dense())) / PER_SIDE
+    moments = dense.T @ dense
+    truth = np.linalg.lstsq(dense, target / RESIDUAL_STEPS, rcond=None)[0]
+    off, spread = foreseen(given, moments, truth, left=0.08)
+    expected = np.sqrt((off @ moments @ off + np.sum(moments * spread)) / 6000)
+    fits = [fit(every, target, given, noise=seeded_noise(seed)).solution.weights for seed in range(12)]
+    errors = [np.mean((dense @ (weights - truth)) ** 2) for weights in fits]
+    assert 0.7 < np.sqrt(np.mean(errors)) / expected < 1.3
+
+
 # --- the method --------------------------------------------------------------------------------------
 
 
