@@ -1,6 +1,7 @@
 """How near invented rows are, how long they take, how much memory: `invented_rows.md` holds what was printed.
 
     python tests/published/invented_rows.py [CASE ...]
+    python tests/published/invented_rows.py lots
 
 Adult in declared cells (45,000 × 14), its rows repeated to a million, and 46 columns more that are coarser or
 noisy copies of the 14. Pairs: the mean total variation distance over all pairs of columns. Seconds are of
@@ -36,7 +37,7 @@ from engine.methods.datasets.marginal_model.schedule import Schedule  # noqa: E4
 from engine.methods.protocol import Budget, Context  # noqa: E402
 from engine.table.schema import Kind, Schema  # noqa: E402
 from engine.table.table import Table  # noqa: E402
-from tests.engine.methods.datasets.on_adult import DATA, EDGES, adult, pairs_off  # noqa: E402
+from tests.engine.methods.datasets.on_adult import DATA, EDGES, FINER, adult, pairs_off  # noqa: E402
 from tests.engine.methods.datasets.test_seedbased import declared  # noqa: E402
 from tests.noise_source import seeded_noise  # noqa: E402
 
@@ -49,6 +50,9 @@ BOUNDS = {
     "capital_loss": (0, 5_000),
     "hours_per_week": (1, 99),
 }
+LOTS = (1, 2, 3, 4, 6, 7, 8, 105, 106, 107)
+"""By which people are divided into those who are learnt from and those who are not."""
+CUT = {"edges": EDGES, "finer edges": FINER}
 CASES = {  # table, ε, δ, repetitions, goals: pairs, seconds, megabytes
     "Adult, ε = 1": ("adult", "1", SMALL, 5, (0.0255, 4, None)),
     "Adult, finer amounts, ε = 1": ("finer", "1", SMALL, 5, (0.0255, 4, None)),
@@ -96,8 +100,13 @@ def invented(kind, codes, sizes, ordered, *, epsilon, delta, seed):
     return rows_of(learn(codes, plan, ordered=ordered, noise=noise).model, rows, noise)
 
 
+def within(low, high, inner):
+    """Return declared edges from bound to bound."""
+    return [low, *(edge for edge in inner if low < edge < high), high]
+
+
 def by_bounds(frame, *, kind, epsilon, delta, seed):
-    """Return as many invented rows of values, of which bounds and names alone are declared."""
+    """Return as many invented rows of values: bounds and names are declared, and edges for some kinds."""
     columns = []
     for name in frame:
         if name in BOUNDS:
@@ -106,6 +115,8 @@ def by_bounds(frame, *, kind, epsilon, delta, seed):
         else:
             columns.append(declared(name, Kind.CATEGORY, values=tuple(sorted(set(frame[name])))))
     given = {"columns": list(frame), "about_rows": len(frame), "rows": len(frame), "noise": "gaussian"}
+    if kind in CUT:
+        given["edges"] = {name: within(*BOUNDS[name], inner) for name, inner in CUT[kind].items()}
     marginals = method("datasets.marginals")
     request = marginals.request(
         {"people": Schema(tuple(columns))},
@@ -141,7 +152,7 @@ def measured_values(name, split=5):
     split
         By which lot the people are divided who are learnt from and who are not.
     """
-    kind, epsilon, delta, repetitions, _ = CASES[name]
+    kind, epsilon, delta, repetitions, _ = CASES.get(name) or (name, "1", SMALL, 2, ())
     rows = pd.read_csv(DATA, keep_default_na=False).drop(columns="fnlwgt")
     rows = rows.iloc[np.random.default_rng(split).permutation(len(rows))].reset_index(drop=True)
     frame, tried = rows[:45_000], rows[45_000:]
@@ -223,6 +234,19 @@ def measured(name):
     }
 
 
+def lots():
+    """Print the area on values over several lots: it depends on who is tried more than on the noise."""
+    print(
+        "| lot | people |" + "".join(f" {kind} |" for kind in CUT) + "\n|---" + "|---" * (1 + len(CUT)) + "|"
+    )
+    found = []
+    for lot in LOTS:
+        cases = [measured_values(kind, lot) for kind in CUT]
+        found.append([cases[0]["people"], *(one["area"] for one in cases)])
+        print(f"| {lot} | " + " | ".join(f"{area:.4f}" for area in found[-1]) + " |", flush=True)
+    print("| mean | " + " | ".join(f"{area:.4f}" for area in np.mean(found, axis=0)) + " |")
+
+
 def main(names):
     """Print every case beside its goal."""
     alone = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -240,4 +264,4 @@ def main(names):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    lots() if sys.argv[1:] == ["lots"] else main(sys.argv[1:])
