@@ -31,7 +31,7 @@ def points(facts: Mapping[str, Any], views: Sequence[View] = ()) -> tuple[Point,
     """Return what stands out, worst first; empty where nothing does. ``views`` are those that leave."""
     public, internal = facts["public"], facts["internal"]
     found = [
-        *_weak(views),
+        *_weak(views, is_model=public["method"]["family"] == "model"),
         *_off(internal),
         *_guessing(internal),
         *_apart(public),
@@ -43,14 +43,23 @@ def points(facts: Mapping[str, Any], views: Sequence[View] = ()) -> tuple[Point,
     return tuple(sorted(found, key=lambda one: _ORDER.index(one.tone)))
 
 
-def _weak(views: Sequence[View]) -> Iterator[Point]:
-    """Numbers that stand in brackets: of the column that has most of them."""
-    tables = [view for view in views if isinstance(view, TableView) and view.rows]
-    columns = [column for table in tables for column in zip(*table.rows, strict=True)]
+def _weak(views: Sequence[View], *, is_model: bool) -> Iterator[Point]:
+    """Numbers that stand in brackets: of the column that has most of them.
+
+    Of a model they are points for values together, of which those that nobody has always stand in brackets:
+    the table counts as a whole, and says nothing of what the model is worth.
+    """
+    tables = [list(zip(*view.rows, strict=True)) for view in views if isinstance(view, TableView)]
+    if is_model:
+        numbers = [[one for column in table[1:] for one in column] for table in tables]
+        columns = [table for table in numbers if any(map(is_weak, table))]
+    else:
+        columns = [list(column) for table in tables for column in table]
     counted = [(sum(map(is_weak, column)), len(column)) for column in columns]
     guesses, cells = max(counted, key=lambda one: one[0] / one[1], default=(0, 0))
     if guesses:
-        yield Point(WRONG if guesses > MOST * cells else CARE, "weak", {"guesses": guesses, "cells": cells})
+        tone = WRONG if guesses > MOST * cells and not is_model else CARE
+        yield Point(tone, "weak", {"guesses": guesses, "cells": cells})
 
 
 def _off(internal: Mapping[str, Any]) -> Iterator[Point]:

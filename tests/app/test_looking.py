@@ -46,6 +46,23 @@ def test_numbers_without_information_are_worst_when_they_are_most():
     assert names(FACTS) == []
 
 
+def test_points_of_values_that_nobody_has_do_not_make_a_model_useless():
+    """A table of a pair: of missing values, every number is in brackets in every release."""
+    found = facts()
+    found["public"]["method"]["family"] = "model"
+    rows = (
+        ("a", 1.5, weak(0.1), weak(2)),
+        ("b", weak(0.2), 1.2, weak(3)),
+        ("missing", *map(weak, (1, 2, 3))),
+    )
+    (point,) = points(
+        found, (TableView("t", ("x, by y", "c", "d", "missing"), rows), TableView("u", ("n",), ()))
+    )
+    assert (point.tone, point.name, point.values) == ("care", "weak", {"guesses": 7, "cells": 9})
+    told = TableView("t", ("x, by y", "c"), (("a", 1.5), ("b", 1.2)))
+    assert points(found, (told,)) == ()
+
+
 def test_a_model_that_does_not_agree_with_its_tables_is_named():
     def noted(name):
         found, values = facts(), {"tables": "sex × ward", "more": 0, "off": 12.0}
