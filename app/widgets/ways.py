@@ -42,6 +42,7 @@ class Way:
 
 MADE_AT_ONCE, PAUSE = 2, 5  # lines in one turn of the event loop, and milliseconds until the next
 AGAINST = 2  # place of what rules a way out: below its promise and the air after that
+AIR = 4  # pixels above and below a name in two lines
 WIDE_PILL, WIDE_TITLE = 24, 30  # letters beyond which a promise or a name is written in two lines
 
 
@@ -102,9 +103,10 @@ class WayRow(QFrame):
         self.button.setMinimumWidth(self.button.sizeHint().width())
         column.addWidget(self.button)
         summary = Prose(way.summary, tone="quiet", pixels=12)
-        summary.setContentsMargins(30, 0, 0, 0)
         column.addWidget(summary)
         column.addStretch(1)
+        self._named, self._summary = column, summary
+        self._give_air()
         return column
 
     def _promises(self) -> QVBoxLayout:
@@ -174,6 +176,13 @@ class WayRow(QFrame):
         shown = self.way.title if whole <= self.button.width() else in_two(self.way.title, WIDE_TITLE)
         if shown != self.button.text():
             self.button.setText(shown)
+            self._give_air()
+
+    def _give_air(self) -> None:
+        """Give a name in two lines the room above and below that one in a single line has."""
+        air = AIR if "\n" in self.button.text() else 0
+        self._named.setContentsMargins(0, air, 0, 0)
+        self._summary.setContentsMargins(30, air, 0, 0)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.button.setFocus(Qt.FocusReason.MouseFocusReason)
