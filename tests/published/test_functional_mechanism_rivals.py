@@ -36,7 +36,7 @@ def test_a_row_of_the_table_can_be_made_again():
 
 
 def test_it_is_below_the_histogram_almost_everywhere_once_it_has_a_floor():
-    assert (wins("functional", "histogram"), wins("functional as printed", "histogram")) == (14, 8)
+    assert (wins("functional", "histogram"), wins("functional as printed", "histogram")) == (17, 10)
 
 
 def test_it_is_not_below_objective_perturbation():
@@ -46,7 +46,7 @@ def test_it_is_not_below_objective_perturbation():
 
 def test_it_varies_more_than_objective_perturbation():
     wider = [spread("functional as printed", *cell) > spread("objective", *cell) for cell in CELLS]
-    assert (sum(wider), len(CELLS)) == (11, 15)
+    assert (sum(wider), len(CELLS)) == (16, 20)
 
 
 def test_a_floor_under_the_eigenvalues_narrows_the_band():
