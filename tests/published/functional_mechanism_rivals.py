@@ -19,7 +19,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from engine.analyses import regression_rivals as rivals  # noqa: E402
+from engine.analyses import regression_rivals as rivals
 
 RUNS, LEVELS = 50, (0.1, 0.4, 0.8, 1.6, 3.2)
 WINE = {
