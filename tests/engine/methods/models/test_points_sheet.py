@@ -110,6 +110,10 @@ def _with_days(book):
     return book
 
 
+UTF_8 = "csv:Text - txt - csv (StarCalc):44,34,76"
+"""Commas, quotation marks, UTF-8: otherwise LibreOffice writes the letters of the system's language."""
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not on this machine")
 @pytest.mark.parametrize("name", CASES)
@@ -120,7 +124,7 @@ def test_libreoffice_predicts_the_same(name, tmp_path):
         row[-1].number_format = "0.000000000000000" if model["target"]["kind"] == "number" else "General"
     book.save(tmp_path / "rows.xlsx")
     own = f"-env:UserInstallation=file://{tmp_path}/settings"
-    command = ["soffice", "--headless", own, "--convert-to", "csv", "--outdir", tmp_path]
+    command = ["soffice", "--headless", own, "--convert-to", UTF_8, "--outdir", tmp_path]
     subprocess.run([*command, tmp_path / "rows.xlsx"], check=True, capture_output=True, timeout=120)
     with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as file:
         said = [row[-1] for row in csv.reader(file)][1 : len(frame) + 1]
