@@ -1,8 +1,9 @@
-"""``python -m app [PLAN OR TABLE] [--lang LANG] [--theme system|light|dark]``: open the window."""
+"""``python -m app [PLAN OR TABLE] [--lang LANG] [--theme system|light|dark] [--debug]``: open the window."""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 
 
@@ -14,12 +15,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("file", nargs="?", help="a plan (.json) or a table to open")
     parser.add_argument("--lang", help="language of the texts, for instance en")
     parser.add_argument("--theme", choices=("system", "light", "dark"), help="colours")
+    parser.add_argument(
+        "--debug",
+        action="store_true",
+        help="print what goes wrong in full; for developers, as it may quote a cell (or set CUSTOS_DEBUG=1)",
+    )
     given = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
 
     from app.application import make_application
+    from app.log import DEBUG
     from app.settings import Settings
     from app.window import Window
 
+    if given.debug:
+        os.environ[DEBUG] = "1"
     settings = Settings()
     application = make_application(sys.argv[:1], settings, language=given.lang, look=given.theme)
     window = Window(settings=settings)

@@ -232,14 +232,14 @@ class Said:
                 return " ".join(words.explain(ledger.refusal))
             if after is None or whole is None:
                 return cost
-            return words.say("app.budget.left", left=level(after), all=level(whole)) + cost
+            return words.say("app.budget.left", left=level(after, down=True), all=level(whole)) + cost
         budget = self.plan.holding_budget
         if budget is None or self.plan.budget is None:
             return ""
         after = budget.epsilon - self.plan.budget.epsilon
         if after < 0:
             return words.say("app.budget.too_much", all=level(budget.epsilon))
-        return words.say("app.budget.left", left=level(after), all=level(budget.epsilon)) + cost
+        return words.say("app.budget.left", left=level(after, down=True), all=level(budget.epsilon)) + cost
 
     def topic(self, topic: str) -> Explanation | None:
         """Return the three texts of a number, with the custodian's own values."""

@@ -109,7 +109,7 @@ def _meets(offer: Offer, question: str, answer: str) -> bool:
     if question == "how":
         return answer in method.changes
     if question == "rows":
-        return ABOVE[method.rows] <= ABOVE[Rows(answer)]
+        return ABOVE[Rows.NONE if method.invented else method.rows] <= ABOVE[Rows(answer)]
     return answer == "any" or (offer.error is not None and offer.error <= float(answer))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from app import words
 from engine.errors import InputRefused
-from engine.numbers import exact, written
+from engine.numbers import surely, written
 from engine.table.code_systems import code_systems
 from engine.table.hierarchies import CALENDAR, MISSING, Hierarchy, in_order
 from engine.table.schema import Column, Domain, Kind
@@ -233,10 +233,8 @@ def numbers(text: str) -> list[Any]:
     """Return numbers that are separated by commas or blanks; what is none stays a text, and is refused."""
     found: list[Any] = []
     for part in text.replace(";", " ").replace(",", " ").split():
-        try:
-            found.append(written(exact(part)))
-        except (ValueError, ZeroDivisionError):
-            found.append(part)
+        value = surely(part)
+        found.append(part if value is None else written(value))
     return found
 
 

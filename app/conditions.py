@@ -171,9 +171,7 @@ def clause_of(condition: Mapping[str, Any]) -> Clause:
 
 
 def _number(text: str) -> Any:
-    from engine.numbers import exact, written
+    from engine.numbers import surely, written
 
-    try:
-        return written(exact(text))
-    except (ValueError, ZeroDivisionError):
-        return text
+    found = surely(text)
+    return text if found is None else written(found)

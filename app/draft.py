@@ -124,7 +124,9 @@ def load(*, folder: Path | None = None, number: int = 1) -> tuple[Plan, frozense
     """Return a draft, or None when there is none that can be read."""
     try:
         tree = strict_json.loads(path_of(folder, number).read_text(encoding="utf-8"))
-        return Plan.loads(json.dumps(tree["plan"])), frozenset(map(str, tree["open_questions"]))
+        strict_json.members(tree, "", must=("plan", "open_questions"))
+        questions = strict_json.items(tree["open_questions"], "open_questions", strict_json.text)
+        return Plan.loads(json.dumps(tree["plan"])), frozenset(questions)
     except (OSError, ValueError, KeyError, TypeError, InputRefused):
         return None
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from app.settings import open_own
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN
 from engine.progress import SILENT, Progress
@@ -142,7 +143,8 @@ def save(
     }
     evidence = json.dumps(tree, indent=2, ensure_ascii=False, default=str).encode()
     try:
-        path.write_bytes(render(document, evidence=evidence, language=language))
+        with open_own(path, mode=0o600 if stays else 0o666) as file:
+            file.write(render(document, evidence=evidence, language=language))
     except OSError as error:
         raise InputRefused("plan.not_writable", file=path.name, folder=str(path.parent)) from error
     return path

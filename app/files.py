@@ -51,7 +51,7 @@ def save_plan(plan: Plan, path: Path) -> None:
         for step in plan.preparation
     )
     try:
-        write_aside(path, replace(plan, files=files, preparation=steps).dumps())
+        write_aside(path, replace(plan, files=files, preparation=steps).dumps(), shared=True)
     except OSError as error:
         raise InputRefused("plan.not_writable", file=path.name, folder=str(path.parent)) from error
 

@@ -47,6 +47,7 @@ STEPS = (
 """Every step that any path has."""
 BESIDE = ("explore", "releases")
 MADE = ("release", "report")  # show a release that is finished
+DONE_FOR_GOOD = ("release", "visit", "report")  # once it is made, nothing that they show can be undone
 ROWS_PER_PERSON = "rows_per_person"
 UNIT = "unit"
 _OF_COLUMNS = (ParameterKind.COLUMN, ParameterKind.COLUMNS)  # what is released is decided with the method
@@ -318,7 +319,13 @@ def _purpose(state: State) -> Iterator[Missing]:
     if state.question:
         yield _missing(state.question, QUESTIONS[state.question])
     # Without a method nobody knows yet whether anything will be spent.
-    if state.new_holding and state.plan.holding_budget is None and spends(state.method):
+    price = state.plan.price
+    if state.new_holding and state.plan.holding_budget is None and price.register is not None:
+        if price.compensation is None:  # money was said, and no ε follows from it alone
+            yield _missing("no_compensation", "holding_compensation")
+        if price.people is None:
+            yield _missing("no_people_owed", "holding_people")
+    elif state.new_holding and state.plan.holding_budget is None and spends(state.method):
         yield _missing("no_holding_budget", "holding_money")
 
 

@@ -1,9 +1,11 @@
-"""Engine calls off the interface thread: progress, stop, error. One thread, one call at a time.
+"""Engine calls off the interface thread: progress, stop, error. Two threads, each one call at a time.
 
     runner.start(read_table, path, options=options, done=self._read, failed=self.show_error, slot="load")
 
 - Handlers are given to `start`, before the work begins, and always run in the interface thread.
 - A function with a parameter called ``progress`` gets an `engine.progress.Progress`.
+- What takes a moment (a drawing, a forecast) has the lane ``SHORT`` and never waits behind a release, a
+  search or a table that is read; those have the lane ``LONG``.
 - A new job of the same ``slot`` takes the place of the old one, whose news is ignored from then on.
 - `cancel` forgets a job at once; `stop` asks it to stop and waits for its news (``cancelled`` follows when it
   really ended: what a release needs, which has to say whether noise was drawn).
@@ -29,6 +31,8 @@ from engine.progress import Progress
 Handler = Callable[..., None]
 SWITCH = 0.0005  # seconds until a busy thread lets the interface go on
 DRAWING = 60  # milliseconds without a new order after which a job begins that waits for the window to draw
+LONG, SHORT = "engine", "engine-short"
+"""The lanes: names of their threads."""
 _DONE, _FAILED, _CANCELLED, _PROGRESS, _OVER = "done", "failed", "cancelled", "progress", "over"
 
 
@@ -44,7 +48,7 @@ class _Job:
 
 
 class JobRunner(QObject):
-    """Owns the thread and the channel; the window owns the runner, so that no page can take it away."""
+    """Owns the threads and the channel; the window owns the runner, so that no page can take it away."""
 
     busy_changed = Signal(bool)
     _news = Signal(int, str, object)
@@ -53,10 +57,12 @@ class JobRunner(QObject):
         super().__init__(parent)
         self._numbers = itertools.count(1)
         self._current: dict[str, _Job] = {}
-        self._waiting: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._waiting: dict[str, queue.SimpleQueue[_Job | None]] = {
+            lane: queue.SimpleQueue() for lane in (LONG, SHORT)
+        }
         # A job holds widgets, which must not go in the thread: the interface lets go of it last.
         self._over: queue.SimpleQueue[_Job] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
+        self._threads: dict[str, threading.Thread] = {}
         self._closed = threading.Event()
         self._news.connect(self._hear, Qt.ConnectionType.QueuedConnection)
 
@@ -69,10 +75,11 @@ class JobRunner(QObject):
         cancelled: Handler | None = None,
         progressed: Handler | None = None,
         slot: str = "",
+        lane: str = LONG,
         after_drawing: bool = False,
         **kwargs: Any,
     ) -> int:
-        """Run ``function(*args, **kwargs)`` in the thread and return the number of the job.
+        """Run ``function(*args, **kwargs)`` in the thread of a lane and return the number of the job.
 
         ``after_drawing`` gives the window a moment first: what a person did is drawn before work begins that
         would share the interpreter with it. The moment is counted by the event loop, so that a slow computer
@@ -90,11 +97,11 @@ class JobRunner(QObject):
         job = _Job(next(self._numbers), slot, work, handlers)
         was_busy = self.busy()
         self._current[slot] = job
-        self._ensure_thread()
+        self._ensure_thread(lane)
         if after_drawing:
-            QTimer.singleShot(DRAWING, self, lambda: self._waiting.put(job))
+            QTimer.singleShot(DRAWING, self, lambda: self._waiting[lane].put(job))
         else:
-            self._waiting.put(job)
+            self._waiting[lane].put(job)
         if not was_busy:
             self.busy_changed.emit(True)
         return job.number
@@ -121,28 +128,29 @@ class JobRunner(QObject):
             self.busy_changed.emit(False)
 
     def shutdown(self, milliseconds: int = 5000) -> bool:
-        """Stop everything and wait; say whether the thread ended in time."""
+        """Stop everything and wait; say whether the threads ended in time."""
         self._closed.set()
         for job in self._current.values():
             job.stopping.set()
         self._current.clear()
-        if self._thread is None:
-            return True
-        self._waiting.put(None)
-        self._thread.join(milliseconds / 1000)
+        until = time.monotonic() + milliseconds / 1000
+        for lane in self._threads:
+            self._waiting[lane].put(None)
+        for thread in self._threads.values():
+            thread.join(max(0.0, until - time.monotonic()))
         while not self._over.empty():
             self._over.get()
-        return not self._thread.is_alive()
+        return not any(thread.is_alive() for thread in self._threads.values())
 
-    def _ensure_thread(self) -> None:
-        if self._thread is None:
+    def _ensure_thread(self, lane: str) -> None:
+        if lane not in self._threads:
             # Most calls into Qt let go of the interpreter; beside busy work each waits 5 ms to get it back.
             sys.setswitchinterval(SWITCH)
-            self._thread = threading.Thread(target=self._work, name="engine", daemon=True)
-            self._thread.start()
+            self._threads[lane] = threading.Thread(target=self._work, args=(lane,), name=lane, daemon=True)
+            self._threads[lane].start()
 
-    def _work(self) -> None:
-        while (job := self._waiting.get()) is not None:
+    def _work(self, lane: str) -> None:
+        while (job := self._waiting[lane].get()) is not None:
             self._do(job)
             self._over.put(job)
             del job  # what was handed over, a passphrase for instance, does not wait for the next job

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from app import words
-from app.jobs import JobRunner
+from app.jobs import SHORT, JobRunner
 from app.money import level
 from app.study import Study
 from app.widgets.verdict_card import VerdictCard
@@ -55,6 +55,7 @@ class MethodVerdict:
                 done=lambda found: self._judged(plan, epsilon, *found),
                 failed=lambda error: None,  # the form says what is wrong
                 slot="method.verdict",
+                lane=SHORT,
                 after_drawing=True,
             )
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import sys
 import traceback
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.settings import data_folder
+from app.settings import data_folder, make_own, open_own
 
 MOST_BYTES = 200_000
+DEBUG = "CUSTOS_DEBUG"
+"""Set in the environment (``--debug`` does it), what goes wrong is printed in full, for developers."""
 
 
 def where(error: BaseException) -> str:
@@ -33,14 +38,23 @@ def report(error: BaseException) -> str:
     return f"Custos on {system}\n{where(error)}\n"
 
 
+def show(error: BaseException) -> None:
+    """Print everything about an exception, for developers: it may quote a cell, so it is never kept."""
+    print("".join(traceback.format_exception(error)), file=sys.stderr, end="", flush=True)
+
+
 def keep(error: BaseException, *, folder: Path | None = None) -> None:
     """Append to the log; a full disk or a read-only folder changes nothing for the person."""
+    if os.environ.get(DEBUG):
+        show(error)
     path = (folder if folder is not None else data_folder()) / "problems.log"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_own(path.parent)
         if path.exists() and path.stat().st_size > MOST_BYTES:
             path.replace(path.with_name("problems-older.log"))
-        with path.open("a", encoding="utf-8") as file:
-            file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {report(error)}")
+        with open_own(path, append=True) as file:
+            file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {report(error)}".encode())
+        with suppress(OSError):
+            path.chmod(0o600)  # an earlier version left it open
     except OSError:
         return

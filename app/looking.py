@@ -91,7 +91,7 @@ def _apart(public: Mapping[str, Any]) -> Iterator[Point]:
     """Noisy tables that the model of invented rows does not agree with."""
     for note in public.get("notes", ()):
         if ".notes.agrees_no" in note.get("id", ""):
-            yield Point(WRONG, "apart", {name: note["values"][name] for name in ("tables", "off")})
+            yield Point(CARE, "apart", {name: note["values"][name] for name in ("tables", "off")})
 
 
 def _beyond(internal: Mapping[str, Any]) -> Iterator[Point]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from app import flow, words
@@ -44,12 +45,18 @@ def which_rule_out(others: Sequence[Offer], answers: Mapping[str, str]) -> str:
 
 
 def none_fits(found: Sequence[Offer], answers: Mapping[str, str]) -> str:
-    """Say, where no way fits, without which answer the most would."""
-    left = {name: {**answers, name: ""} for name in answers}
-    without = {name: sum(not ruled_out_by(one, left[name]) for one in found) for name in answers}
-    best = max(without, key=lambda name: without[name])
-    question = words.say(f"app.method.ask.{best}.question")
-    return words.say("app.method.none_fits", question=question, count=without[best])
+    """Say, where no way fits, without which answer the most would, or without which few."""
+    ruled_out = [set(ruled_out_by(one, answers)) for one in found]
+    for count in range(1, len(answers) + 1):
+        without = {some: sum(one <= set(some) for one in ruled_out) for some in combinations(answers, count)}
+        best = max(without, key=lambda some: without[some])
+        if without[best]:
+            break
+    asked = [words.say(f"app.method.ask.{name}.question") for name in best]
+    if len(asked) == 1:
+        return words.say("app.method.none_fits", question=asked[0], count=without[best])
+    questions = ", ".join(f"“{one}”" for one in asked)
+    return words.say("app.method.none_fits_several", questions=questions, count=without[best])
 
 
 def _exactness(offer: Offer) -> str:

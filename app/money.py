@@ -29,13 +29,17 @@ def money(amount: float | Fraction | int, currency: str) -> str:
 LARGEST = 10**300  # what a float can say
 
 
-def level(epsilon: float | Fraction) -> str:
+def level(epsilon: float | Fraction, *, up: bool = False, down: bool = False) -> str:
     """Write a privacy level with at least two decimals.
+
+    ``up`` where it is spent, as in every report; ``down`` where it is left.
 
     >>> level(Fraction(1, 2)), level(Fraction(299, 500)), level(12)
     ('0.50', '0.598', '12.00')
+    >>> level(Fraction(99999, 50000), up=True), level(Fraction(99999, 50000), down=True)
+    ('2.00', '1.999')
     """
-    short = f"{float(min(epsilon, LARGEST)):.4g}"
+    short = f"{texts.plainly(float(min(epsilon, LARGEST)), up=up, down=down):.4g}"
     whole, _, rest = short.partition(".")
     return f"{whole}.{rest.ljust(2, '0')}" if "e" not in short else short
 

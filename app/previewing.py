@@ -28,10 +28,15 @@ class Ahead:
     remedies: tuple[Any, ...] = ()
     mock: Any = None
     beyond: dict[str, dict[str, Any]] = field(default_factory=dict)
+    unknown: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def look_ahead(plan: Plan, ledger_path: Path | None) -> Ahead:
-    """Return all that a plan says of its release; nothing is reserved, spent or read."""
+def look_ahead(plan: Plan, ledger_path: Path | None, places: tuple[Path, ...] = ()) -> Ahead:
+    """Return all that a plan says of its release; nothing is reserved, spent or read.
+
+    ``places`` are folders where earlier releases may lie. What the ledger does not know of them is
+    ``unknown``, by the decision that it takes to release all the same.
+    """
     from engine.pricing.beyond import beyond
     from engine.pricing.statement import privacy_statement
     from engine.release.foreseen import priced
@@ -39,14 +44,29 @@ def look_ahead(plan: Plan, ledger_path: Path | None) -> Ahead:
     from engine.release.preview import preview
     from engine.release.verdict import remedies, verdict
 
-    found = preview(plan, existing(ledger_path))
+    ledger = existing(ledger_path)
+    found = preview(plan, ledger)
     if found.promise is None:
         return Ahead(found)
     statement = privacy_statement(found.promise, read_at=plan.price.bound)
     judged = verdict(plan, found.forecast)
     better = remedies(plan) if judged is not None and judged.is_useless else ()
     priced_at = priced(plan, found.promise) if found.promise.loss is not None else {}
-    return Ahead(found, statement, judged, better, mock(plan), beyond(priced_at))
+    unknown = _unknown(plan, ledger, places)
+    return Ahead(found, statement, judged, better, mock(plan), beyond(priced_at), unknown)
+
+
+def _unknown(plan: Plan, ledger: Any, places: tuple[Path, ...]) -> dict[str, dict[str, Any]]:
+    """Return what a release would be stopped by, unless a reason is given: see the two modules."""
+    from engine.release.earlier import EARLIER_MISSING, missing
+    from engine.release.nearby import PUT_BACK, told, unexplained
+
+    if ledger is None:
+        return {}
+    forgotten = unexplained(ledger, places)
+    found = {EARLIER_MISSING: missing(plan, ledger, places=places)}
+    found |= {PUT_BACK: told(forgotten)} if forgotten else {}
+    return {name: values for name, values in found.items() if values}
 
 
 @dataclass(frozen=True)

@@ -79,5 +79,7 @@ def _all(folder: Path | None) -> list[dict[str, str]]:
     if not isinstance(tree, list):
         return []
     return [
-        {name: str(one[name]) for name in REMEMBERED if name in one} for one in tree if isinstance(one, dict)
+        {name: one[name] for name in REMEMBERED if isinstance(one.get(name), str)}
+        for one in tree
+        if isinstance(one, dict)
     ]

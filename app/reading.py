@@ -50,6 +50,9 @@ def read(
         options = ReadOptions.from_json(file.options, file=file.path)
         detection = detect(file.path, options=options)
         raw = read_table(file.path, options=options, progress=progress.part(0.05, 0.7))
+        # Whether cells run over several lines is known when all were read.
+        known_now = replace(detection.options, multiline=raw.options.multiline)
+        detection = replace(detection, options=known_now)
         known = (detection, raw, suggest(raw, progress=progress.part(0.7, 0.9)))
     detection, raw, suggestions = known
     made = {str(step["to"]) for step in plan.preparation if step.get("to")}

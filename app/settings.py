@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from engine import strict_json
 
@@ -44,7 +46,7 @@ class Settings:
     def get(self, name: str, default: Any = None) -> Any:
         """Return a setting, or the default when it is absent or of another type."""
         value = self._values.get(name, default)
-        return value if default is None or isinstance(value, type(default)) else default
+        return value if default is None or type(value) is type(default) else default
 
     def set(self, **values: Any) -> None:
         """Keep settings."""
@@ -61,7 +63,8 @@ class Settings:
 
     def recent(self) -> tuple[str, ...]:
         """Return plans opened lately; empty unless the person asked for the list."""
-        return tuple(map(str, self.get("recent", []))) if self.get("remember_files", False) else ()
+        known = self.get("recent", []) if self.get("remember_files", False) else []
+        return tuple(path for path in known if isinstance(path, str))
 
     def remember(self, path: str) -> None:
         """Put a plan on top of the list, if there is to be one."""
@@ -93,7 +96,7 @@ class Settings:
 
     def _places(self, name: str) -> dict[str, str]:
         found = self.get(name, {}) if self.get("remember_files", False) else {}
-        return {str(entry): str(folder) for entry, folder in found.items()}
+        return {entry: folder for entry, folder in found.items() if isinstance(folder, str)}
 
     def _remember(self, name: str, entry: str, folder: str) -> None:
         if not self.get("remember_files", False):
@@ -108,9 +111,29 @@ class Settings:
         self.set(remember_files=wanted, **(kept if wanted else empty))
 
 
-def write_aside(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def write_aside(path: Path, text: str, *, shared: bool = False) -> None:
+    """Write a file whole or not at all; readable by its owner alone unless it is to be passed on."""
+    if shared:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    else:
+        make_own(path.parent)
     aside = path.with_name(path.name + ".part")
-    aside.write_text(text, encoding="utf-8")
+    aside.unlink(missing_ok=True)
+    with open_own(aside, mode=0o666 if shared else 0o600) as file:
+        file.write(text.encode())
     aside.replace(path)
+
+
+def make_own(folder: Path) -> None:
+    """Make a folder of the program, for its owner alone; one that an earlier version made is closed too."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if folder in (data_folder(), config_folder()):
+        with suppress(OSError):
+            folder.chmod(0o700)
+
+
+def open_own(path: Path, *, mode: int = 0o600, append: bool = False) -> BinaryIO:
+    """Open a file for writing, made with a mode from the beginning."""
+    more = os.O_APPEND if append else os.O_TRUNC
+    number = os.open(path, os.O_WRONLY | os.O_CREAT | more | getattr(os, "O_BINARY", 0), mode)
+    return os.fdopen(number, "ab" if append else "wb")

@@ -42,18 +42,36 @@ class Undoing(QObject):
 
     def undo(self) -> None:
         """Undo the last edit, on whatever screen it was made, and show where."""
-        study = self._place.study
-        self._move("undone", study.history.undone_next, study.undo)
+        self._move("undone", self.named()[0], self._place.study.undo)
 
     def redo(self) -> None:
         """Make again what was undone last, and show where."""
-        study = self._place.study
-        self._move("made_again", study.history.made_next, study.redo)
+        self._move("made_again", self.named()[1], self._place.study.redo)
+
+    def named(self) -> tuple[Text | None, Text | None]:
+        """Return what would be undone and made again from the screen in view; nothing where it is made.
+
+        What was released and answered cannot be undone, and the edits before it are those of another release.
+        """
+        history = self._place.study.history
+        return (None, None) if self._shows_made else (history.undone_next, history.made_next)
+
+    @property
+    def _shows_made(self) -> bool:
+        study, step = self._place.study, self._place.step
+        was_opened = study.history.now.place in flow.BESIDE  # from the list: undoing leads back from it
+        made = study.state.finished or study.state.resumed
+        return step in flow.DONE_FOR_GOOD and made and not was_opened
 
     def _move(self, name: str, said: Text | None, act: Callable[[], Moment | None]) -> None:
         window = self._place
         if window.runner.busy("release"):
             window.notify(words.say("app.window.no_undo_now"), tone="care")
+            return
+        if self._shows_made:
+            window.notify(
+                words.say("app.window.no_undo_made"), words.say("app.window.no_undo_made_do"), tone="care"
+            )
             return
         moment = act()
         if said is None or moment is None:

@@ -48,7 +48,7 @@ def read_further(
     said = ReadOptions() if before is None else ReadOptions.from_json(before.options, file=Path(path).name)
     found = detect(path, options=said)
     table = read_table(path, options=found.options, progress=progress.part(0.0, 0.7))
-    options = replace(found.options, date_order=found.options.date_order or "ymd")
+    options = replace(table.options, date_order=table.options.date_order or "ymd")
     file = FileReference(path, options.to_json())
     if declared is not None:
         return Further(source.name, file, declared, table.n_rows)

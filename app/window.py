@@ -27,6 +27,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
+    QLineEdit,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -34,7 +35,7 @@ from PySide6.QtWidgets import (
 
 from app import draft, files, flow, log, purposes, words
 from app.deciding import promised
-from app.jobs import JobRunner
+from app.jobs import SHORT, JobRunner
 from app.pages.base import Page
 from app.registers import RegisterWatch
 from app.screens import Screens, load
@@ -42,10 +43,12 @@ from app.settings import Settings
 from app.study import Study
 from app.theme import theme
 from app.undoing import Undoing
+from app.widgets.exact_field import ExactField
 from app.widgets.footer import Footer
-from app.widgets.money_line import MoneyLine
+from app.widgets.money_line import MoneyLine, money_words
 from app.widgets.notice import Notice
 from app.widgets.panel import Explanation, Panel
+from app.widgets.reading import Reading
 from app.widgets.side import Side
 from engine.errors import EngineError
 from engine.methods.protocol import MAIN
@@ -56,6 +59,7 @@ PANEL_BELOW, SIDE_BELOW = 1060, 860  # widths under which the panel folds away, 
 WARM_AFTER, WARM_PAUSE = 150, 15  # milliseconds after the first picture, and between two screens
 EDITS = frozenset({"open_questions", *(part.name for part in fields(Plan))})
 SAVE_AFTER = 700  # milliseconds without an edit
+COMMIT_KEY = "Ctrl+Shift+Return"  # of its own, so that no key that turns pages can be mistaken for it
 
 
 class Window(QWidget):
@@ -83,6 +87,7 @@ class Window(QWidget):
         # All that one press changes is one edit.
         self._turn_timer = self._single_shot(0, self._end_turn)
         self._notice_is_new = False
+        self._commit_asked: tuple[str, str, str] | None = None
         self.undoing = Undoing(self, self)
         self._build()
         self._keys()
@@ -185,6 +190,15 @@ class Window(QWidget):
 
     def go_next(self) -> None:
         """Open the following step, or say what is missing from this one."""
+        unread = self._unread_field()
+        if unread is not None:
+            self.notify(
+                words.say("app.window.unread", field=unread.accessibleName(), found=unread.text()[:40]),
+                words.say("app.window.unread_do"),
+                tone="care",
+            )
+            unread.setFocus(Qt.FocusReason.OtherFocusReason)
+            return
         state = self.study.state
         missing, after = flow.missing(self.step, state), flow.following(self.step, state)
         if missing:
@@ -192,6 +206,14 @@ class Window(QWidget):
             self._point_to_missing()
         elif after is not None:
             self.go(after)
+
+    def _unread_field(self) -> QLineEdit | None:
+        """Return a field in view whose number was not taken: nothing written is dropped in silence."""
+        self._commit()
+        page = self.page(self.step)
+        fields: list[QLineEdit] = [one for one in page.findChildren(ExactField) if one.property("wrong")]
+        fields += [one.edit for one in page.findChildren(Reading) if one.is_open()]
+        return next((one for one in fields if one.isVisible()), None)
 
     def _say_missing(self, missing: tuple[flow.Missing, ...]) -> None:
         self._notice_is_new = True
@@ -226,7 +248,7 @@ class Window(QWidget):
         missing = flow.missing(self.step, state)
         self.footer.show_next(named, next(iter(missing), None))
         self.notice.still_missing(missing)
-        self.footer.show_history(self.study.history.undone_next, self.study.history.made_next)
+        self.footer.show_history(*self.undoing.named())
         if self.study.saved_at is not None:
             self.footer.say_saved(words.say("app.window.saved", time=f"{self.study.saved_at:%H:%M}"))
 
@@ -247,6 +269,7 @@ class Window(QWidget):
                 done=lambda value: self.study.store("promised", value, plan),
                 failed=lambda error: None,  # the page says what is wrong with the plan
                 slot="money",
+                lane=SHORT,
                 after_drawing=True,
             )
 
@@ -326,8 +349,9 @@ class Window(QWidget):
 
     def _keys(self) -> None:
         for sequence, act in (
-            ("Alt+Right", lambda: self.page(self.step).go_next()),
-            ("Ctrl+Return", lambda: self.page(self.step).go_next()),
+            ("Alt+Right", self._turn_page),
+            ("Ctrl+Return", self._turn_page),
+            (COMMIT_KEY, self._commit_by_key),
             ("Alt+Left", self.go_back),
             ("F1", self._show_panel),
             ("Ctrl+S", self.save_draft),
@@ -335,9 +359,49 @@ class Window(QWidget):
             ("Ctrl+Shift+Z", self.undoing.redo),
             ("Ctrl+Y", self.undoing.redo),
         ):
-            QShortcut(QKeySequence(sequence), self).activated.connect(act)
+            key = QShortcut(QKeySequence(sequence), self)
+            key.setAutoRepeat(sequence != COMMIT_KEY)
+            key.activated.connect(act)
 
     # --- what happens ------------------------------------------------------------------------------
+
+    def _turn_page(self) -> None:
+        """Go on by a key that turns pages: what cannot be undone is not done by it, only said."""
+        page = self.page(self.step)
+        commits = page.commits()
+        if commits:
+            self.notify(
+                words.say("app.window.commit.not_by_turning"),
+                words.say("app.window.commit.not_by_turning_do", button=commits, key=spoken_key(COMMIT_KEY)),
+                tone="care",
+            )
+        else:
+            page.go_next()
+
+    def _commit_by_key(self) -> None:
+        """Do what cannot be undone by its own key, asked once with its amount."""
+        page = self.page(self.step)
+        commits, now = page.commits(), (self.step, self.study.plan.fingerprint, page.commits())
+        if not commits:
+            return
+        if self._commit_asked == now and not self.notice.isHidden():
+            self._commit_asked = None
+            page.go_next()
+            return
+        self.notify(
+            words.say("app.window.commit.asked", button=commits),
+            words.say("app.window.commit.asked_do", key=spoken_key(COMMIT_KEY), money=self._money_words()),
+            tone="care",
+        )
+        self._commit_asked = now
+
+    def _money_words(self) -> str:
+        """Return what is spent in money where that is known, or that nothing bounds what is told."""
+        found = self.study.result("promised")
+        said = money_words(self.study.plan, *found) if found is not None else ""
+        if said or flow.spends(self.study.method):
+            return said
+        return words.say("app.window.commit.unbounded")
 
     def _commit(self) -> None:
         """Have the field that is being written say what it holds."""
@@ -486,3 +550,8 @@ class Window(QWidget):
             self.runner.shutdown(5000)
         QApplication.restoreOverrideCursor()
         super().closeEvent(event)
+
+
+def spoken_key(sequence: str) -> str:
+    """Return a key as it is written on this system's keyboards."""
+    return QKeySequence(sequence).toString(QKeySequence.SequenceFormat.NativeText)

@@ -3,9 +3,18 @@
 The public face: `read_table`, `Schema`, `Plan`, `run`, `verify`. Importing it loads no heavy library.
 """
 
-from __future__ import annotations
-
+# Started with -m, Python looks for modules in the working folder first. That folder may come from anybody: a
+# json.py in it would be executed. Nothing is imported above that Python does not carry inside itself.
 import os
+import sys
+
+if sys.argv[:1] == ["-m"]:
+    _here = os.path.realpath(os.getcwd())  # noqa: PTH109 - pathlib would come from there too
+    _root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120
+    if _here != _root:
+        sys.path[:] = [_place for _place in sys.path if os.path.realpath(_place) != _here]
+        os.environ["PYTHONSAFEPATH"] = "1"  # for processes that this one starts
+
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

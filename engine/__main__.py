@@ -33,11 +33,19 @@ FAILED = 1
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    _write_utf8()
     try:
         return _run(make_parser().parse_args(arguments))
     except KeyboardInterrupt:  # also while modules and texts are still coming in
         sys.stderr.write(texts.text("commands.stopped") + "\n")
         return REFUSED
+
+
+def _write_utf8() -> None:
+    """Write UTF-8 whatever the system's code page: not every one has an ε, and JSON is UTF-8."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
 
 
 def _run(options: Namespace) -> int:

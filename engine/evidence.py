@@ -62,6 +62,9 @@ class PublicEvidence:
         HMAC-SHA-256 of input and ledger entry under a key that stays in the ledger: another in each release.
     ledger
         ``entry`` and the ``head`` of the chain (number and hash) when the release was reserved.
+    counted
+        How many rows were ``used``, lay ``above_cap``, were ``held_out`` and ``left_out``: where rows leave
+        and nothing bounds the loss; empty elsewhere.
     noise
         ``source`` and ``sampler``; empty where no noise was drawn.
     """
@@ -86,6 +89,7 @@ class PublicEvidence:
     views: tuple[View, ...] = ()
     notes: tuple[Text, ...] = ()
     measures: Mapping[str, Any] = field(default_factory=dict)
+    counted: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def words(self) -> Protected:
@@ -124,6 +128,8 @@ class InternalEvidence:
         Figures that the method itself says to the custodian alone.
     files
         One mapping each: ``file`` and ``sha256`` of what else stays, the state of a service for instance.
+    keys
+        One mapping each: ``file``, ``sha256`` and ``locked`` of the key folder, which is kept apart.
     """
 
     plan: Mapping[str, Any]
@@ -136,6 +142,7 @@ class InternalEvidence:
     measures: Mapping[str, Any] = field(default_factory=dict)
     inside: Mapping[str, Any] = field(default_factory=dict)
     files: tuple[Mapping[str, Any], ...] = ()
+    keys: tuple[Mapping[str, Any], ...] = ()
 
 
 def public_json(evidence: PublicEvidence) -> dict[str, Any]:
@@ -168,6 +175,7 @@ def read_public(tree: Mapping[str, Any]) -> PublicEvidence:
     """
     if tree["version"] != VERSION:
         raise ValueError("another version")
+    tree = {"counted": {}} | dict(tree)  # evidence of earlier versions counts nothing
     found = {part.name: _read(part.name, tree[part.name]) for part in fields(PublicEvidence)}
     return PublicEvidence(**found)
 
@@ -175,7 +183,8 @@ def read_public(tree: Mapping[str, Any]) -> PublicEvidence:
 def read_internal(tree: Mapping[str, Any]) -> InternalEvidence:
     """Return what stays, as `internal_json` wrote it; see `read_public`."""
     inner = tree["internal"]
-    found = {part.name: _read(part.name, inner[part.name]) for part in fields(InternalEvidence)}
+    written = (part.name for part in fields(InternalEvidence) if part.name in inner or part.name != "keys")
+    found = {name: _read(name, inner[name]) for name in written}  # earlier bundles kept no key apart
     return InternalEvidence(**found)
 
 

@@ -8,6 +8,16 @@ from fractions import Fraction
 from typing import Any
 
 _LONGEST = 4000
+_SIGNS = str.maketrans(dict.fromkeys("%€£$¥", "") | dict.fromkeys("’ʼ′", "'") | {"\u2212": "-"})
+_MONEY = "EUR|CHF|GBP|USD|SEK|DKK|NOK|PLN|CZK|HUF|RON|BGN|Euro|Fr\\.?|kr\\.?|zł|Kč|Ft|lei"
+_BEFORE = re.compile(rf"^(?:{_MONEY})\s*(?=[-+.,\d])", re.IGNORECASE)
+_AFTER = re.compile(rf"(?:(?<=[\d.,])\s*(?:{_MONEY})|,[-–—]+)$", re.IGNORECASE)
+_TIMES = {
+    **dict.fromkeys(("k", "tsd", "tsd.", "thousand", "tausend", "mille", "mila"), 1000),
+    **dict.fromkeys(("mio", "mio.", "million", "millions", "millionen", "milioni", "miljoen"), 10**6),
+}
+_FACTOR = re.compile(r"(?<=\d)\s*([A-Za-z]+\.?)$")
+_GROUPED = {mark: re.compile(rf"[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})+") for mark in ".,' "}
 _EXPONENT = re.compile(r"[eE][+-]?([0-9_]+)$")
 
 
@@ -33,6 +43,98 @@ def exact(value: Any) -> Fraction:
     if len(text) > _LONGEST or (exponent is not None and len(exponent[1].lstrip("0")) > 3):
         raise ValueError("more digits than any quantity has")  # 1e999999999 would fill the memory
     return Fraction(text)
+
+
+def readings(text: str) -> tuple[Fraction, ...]:
+    """Return every number that a person may have meant, the one with a mark of thousands first.
+
+    Parameters
+    ----------
+    text
+        A number as people write it in any country: points, commas, blanks or apostrophes between thousands,
+        a point or a comma before decimals, a fraction, a percent sign, a currency, ``Tsd`` or ``Mio``.
+
+    Returns
+    -------
+    tuple of Fraction
+        None where it is no number; two where it may be either: a single point or comma before three digits.
+
+    Examples
+    --------
+    >>> readings("250 000"), readings("1.000,50"), readings("2,5"), readings("0.001"), readings("soon")
+    ((Fraction(250000, 1),), (Fraction(2001, 2),), (Fraction(5, 2),), (Fraction(1, 1000),), ())
+    >>> readings("1.250")
+    (Fraction(1250, 1), Fraction(5, 4))
+    """
+    if len(text) > _LONGEST:
+        return ()
+    body = _AFTER.sub("", _BEFORE.sub("", " ".join(text.translate(_SIGNS).split()).replace(" / ", "/")))
+    factor, times = _FACTOR.search(body), 1
+    if factor is not None and factor[1].lower() in _TIMES:
+        times, body = _TIMES[factor[1].lower()], body[: factor.start()]
+    sign, body = (body[0], body[1:].strip()) if body[:1] in ("+", "-") else ("", body)
+    return tuple(dict.fromkeys((-one if sign == "-" else one) * times for one in _unsigned(body)))
+
+
+def _unsigned(body: str) -> tuple[Fraction, ...]:
+    """Return what an unsigned number without units may mean."""
+    if not body or not (body[0].isdigit() or body[0] in ".,"):
+        return ()
+    if not set(body) <= set("0123456789., '"):
+        return _exact_or_none(body)  # a fraction, or an exponent
+    if " " in body or "'" in body:
+        mark = " " if " " in body else "'"
+        whole, point, rest = _split_at_last(body, ".,")
+        fits = _GROUPED[mark].fullmatch(whole) and (rest.isdigit() or not point)
+        return _exact_or_none(f"{whole.replace(mark, '')}{'.' if point else ''}{rest}") if fits else ()
+    points, commas = body.count("."), body.count(",")
+    if points and commas:
+        whole, _, rest = _split_at_last(body, ".,")
+        other = "," if body.rindex(".") > body.rindex(",") else "."
+        fits = _GROUPED[other].fullmatch(whole) and rest.isdigit()
+        return _exact_or_none(f"{whole.replace(other, '')}.{rest}") if fits else ()
+    mark = "." if points else ","
+    grouped = _GROUPED[mark].fullmatch(body) is not None
+    if points + commas > 1:
+        return _exact_or_none(body.replace(mark, "")) if grouped else ()
+    decimal = _exact_or_none(body.replace(",", "."))
+    return (*_exact_or_none(body.replace(mark, "")), *decimal) if grouped else decimal
+
+
+def _split_at_last(body: str, marks: str) -> tuple[str, str, str]:
+    place = max(body.rfind(mark) for mark in marks)
+    return (body, "", "") if place < 0 else (body[:place], body[place], body[place + 1 :])
+
+
+def _exact_or_none(body: str) -> tuple[Fraction, ...]:
+    try:
+        return (exact(body),)
+    except (ValueError, ZeroDivisionError):
+        return ()
+
+
+def surely(text: str) -> Fraction | None:
+    """Return the number that a text means, or None where it is none or may be two.
+
+    Examples
+    --------
+    >>> surely("250'000"), surely("250.000")
+    (Fraction(250000, 1), None)
+    """
+    found = readings(text)
+    return found[0] if len(found) == 1 else None
+
+
+def unmistakable(value: Fraction | int | float | str) -> str:
+    """Return a number as it is written so that `surely` reads it back.
+
+    Examples
+    --------
+    >>> unmistakable(Fraction(9, 8)), unmistakable(Fraction(250000)), unmistakable("1/3")
+    ('1.1250', '250000', '1/3')
+    """
+    plainly = str(written(exact(value)))
+    return plainly if len(readings(plainly)) == 1 else f"{plainly}0"
 
 
 def written(value: Fraction) -> int | float | str:

@@ -280,7 +280,23 @@ def inverse(probability: float) -> str:
     return "∞" if probability <= 0 else number(math.floor(1 / probability + 1e-9))
 
 
-FORMATS: dict[str, Callable[[float], str]] = {"up%": percent_up, "up3": significant_up, "inverse": inverse}
+def level_up(epsilon: float) -> str:
+    """Return a privacy level with four significant digits, rounded up: what was lost is never told smaller.
+
+    Examples
+    --------
+    >>> level_up(415738 / 415743), level_up(0.5), level_up(0.12341)
+    ('1', '0.5', '0.1235')
+    """
+    return number(epsilon if epsilon <= 0 or math.isinf(epsilon) else plainly(epsilon, up=True))
+
+
+FORMATS: dict[str, Callable[[float], str]] = {
+    "up%": percent_up,
+    "up3": significant_up,
+    "level": level_up,
+    "inverse": inverse,
+}
 
 
 class _Filler(string.Formatter):

@@ -37,6 +37,7 @@ WINDOW = {
 }
 TOOLS = {"strace": "strace"}
 BUILDING = {"objdump": "binutils"}
+LOCK = ("-o", "DPkg::Lock::Timeout=300")  # seconds: upgrades that run by themselves hold it for minutes
 
 
 def python_library() -> dict[str, str]:
@@ -66,8 +67,8 @@ def install_packages(packages: list[str]) -> bool:
     """Install Debian packages as root; otherwise print the one line that does it. Say whether to go on."""
     if not packages:
         return True
-    update = ["apt-get", "update", "-q"]
-    install = ["apt-get", "install", "-y", "--no-install-recommends", *packages]
+    update = ["apt-get", *LOCK, "update", "-q"]
+    install = ["apt-get", *LOCK, "install", "-y", "--no-install-recommends", *packages]
     line = f"{' '.join(update)} && {' '.join(install)}"
     if os.name != "posix" or os.geteuid() != 0 or shutil.which("apt-get") is None:
         print(f"Something of the system is missing. As root, run this line and start again:\n\n  {line}\n")

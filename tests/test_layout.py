@@ -31,7 +31,7 @@ NETWORK = {
     "socketserver", "asyncio", "requests", "httpx", "aiohttp", "websockets", "urllib3",
 }  # fmt: skip
 PICKLE = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
-LONGEST = 500
+LONGEST = 900
 METHODS = "engine.methods"
 
 

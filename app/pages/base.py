@@ -33,7 +33,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
-from app.jobs import JobRunner
+from app.jobs import LONG, JobRunner
 from app.settings import Settings
 from app.study import Study
 from app.widgets.busy import Busy
@@ -176,6 +176,13 @@ class Page(QScrollArea):
         """Say whether there is anything to go on to."""
         return True
 
+    def commits(self) -> str:
+        """Return what the button for the next step would do for good, with its amount; or nothing.
+
+        No key that turns pages does it: only the button, and a key of its own that asks with the amount.
+        """
+        return ""
+
     def go_next(self) -> None:
         """Do what the button for the next step says."""
         self.frame.go_next()
@@ -212,6 +219,7 @@ class Page(QScrollArea):
         failed: Callable[[Exception], None] | None = None,
         cancelled: Callable[[], None] | None = None,
         slot: str | None = None,
+        lane: str = LONG,
         stoppable: bool = True,
         **kwargs: Any,
     ) -> int:
@@ -239,6 +247,7 @@ class Page(QScrollArea):
             cancelled=stopped,
             progressed=self.busy.step,
             slot=place,
+            lane=lane,
             after_drawing=True,
             **kwargs,
         )

@@ -14,6 +14,7 @@ from app.budget_words import Said
 from app.deciding import QUICK, Prepared, Standing, Worked, prepare, standing, work_out
 from app.flow import BUDGET
 from app.holdings import epsilon_of_money
+from app.jobs import SHORT
 from app.pages.base import Page, Pieces
 from app.widgets.at_risk_card import AtRiskCard
 from app.widgets.budget_further import BudgetFurther
@@ -167,6 +168,7 @@ class BudgetPage(Page):
             self.study.plan,
             done=self._ready,
             doing=words.say("app.budget.preparing"),
+            lane=SHORT,
             stoppable=False,
         )
 
@@ -239,6 +241,7 @@ class BudgetPage(Page):
                 done=self._take,
                 failed=self.refuse,
                 slot="budget.readings",
+                lane=SHORT,
             )
         self._panel_timer.start()
         self._standing_timer.start()
@@ -380,6 +383,7 @@ class BudgetPage(Page):
             done=self._stands,
             failed=self.refuse,
             slot="budget.standing",
+            lane=SHORT,
         )
 
     def _stands(self, found: Standing) -> None:

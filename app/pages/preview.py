@@ -25,6 +25,7 @@ from app.money import level, size
 from app.pages.base import Page
 from app.previewing import Ahead, error_lines, look_ahead
 from app.releasing import proposed_folder
+from app.settings import MOST_PLACES
 from app.widgets.cards import Card, NumberCard
 from app.widgets.panel import Explanation, Part, three
 from app.widgets.prose import Prose, tell_whole
@@ -163,16 +164,23 @@ class PreviewPage(Page):
     def opened(self) -> None:
         # Another window may have spent from the same register: the ledger is asked each time.
         plan = self.study.plan
+        if self.study.target is None or self.study.target.exists():
+            self.study.target = proposed_folder(plan, date.today())
         self.work(
             look_ahead,
             self.study.plan_as_read,
             self.study.ledger_path,
+            self._places(),
             done=lambda found: self._looked(found, plan),
             doing=words.say("app.preview.looking"),
         )
-        if self.study.target is None or self.study.target.exists():
-            self.study.target = proposed_folder(plan, date.today())
         self.enter()
+
+    def _places(self) -> tuple[Path, ...]:
+        """Return where earlier releases may lie: beside the new one, and where they were made lately."""
+        target = self.study.target
+        beside = () if target is None else (Path(target).absolute().parent,)
+        return (*beside, *self.frame.settings.bundles(MOST_PLACES))
 
     def _looked(self, found: Ahead, plan: Any) -> None:
         self.ahead = found
@@ -208,6 +216,7 @@ class PreviewPage(Page):
             if sentence:
                 self.sentence_words.say(words.label(Text(sentence["id"], sentence["values"])))
         asked = {name: values for name, values in self.ahead.beyond.items() if name in ASKED}
+        asked |= self.ahead.unknown
         said = {str(one.get("decision")): str(one.get("reason", "")) for one in self.study.plan.decisions}
         self.reasons.show_decisions(asked, said, self.study.plan.price.currency)
         if self._shown is not preview:
@@ -315,6 +324,9 @@ class PreviewPage(Page):
     def _is_useless(self) -> bool:
         verdict = self.ahead.verdict
         return verdict is not None and verdict.is_useless
+
+    def commits(self) -> str:
+        return self.next_words()
 
     def go_next(self) -> None:
         self._typed()

@@ -30,11 +30,11 @@ from app.widgets.exact_field import shown
 from app.widgets.panel import Explanation, Part, three_parts
 from app.widgets.prose import Prose, tell_whole
 from app.widgets.purpose_form import PurposeForm
+from app.widgets.reading import Reading
 from app.widgets.register_card import BudgetChange, sure_after
 from app.widgets.register_money import RegisterMoney
 from engine import texts
 from engine.methods.protocol import Budget
-from engine.numbers import exact
 from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan
 
@@ -124,10 +124,13 @@ class PurposePage(Page):
         self.neighbours.activated.connect(lambda place: self._budget_edited())
         self.delta = self._line("holding_delta")
         self.delta.editingFinished.connect(self._budget_edited)
+        self.read_epsilon, self.read_delta = Reading(self.epsilon), Reading(self.delta)
+        self.read_sure = Reading(self.sure_field, fits=lambda value: value <= 100)
         self._place(grid, "holding_name", self.name, 0, span=2)
         self.money = RegisterMoney()
         self.money.decided.connect(self._money_decided)
-        self.topic(self.money, "holding_money")
+        for name in ("money", "compensation", "people"):
+            self.topic(getattr(self.money, name), f"holding_{name}")
         grid.addWidget(self.money, 3, 0, 2, 2)
         self._place(grid, "holding_sure", self.sure_field, 4)
         self._place(grid, "holding_epsilon", self.epsilon, 5)
@@ -295,7 +298,7 @@ class PurposePage(Page):
         if topic == "holding" and status is not None:
             holding = status.holding
             values = {
-                "spent": texts.number(status.epsilon_spent),
+                "spent": texts.level_up(float(status.epsilon_spent)),
                 "left": _level(status.epsilon_left),
                 "budget": _level(holding.epsilon),
                 "releases": status.releases,
@@ -329,7 +332,8 @@ class PurposePage(Page):
     def _budget_edited(self) -> None:
         """Take the budget of the new register; nothing counts while one of its numbers is none."""
         relation = Neighbours(self.neighbours.currentData())
-        epsilon, delta = _number(self.epsilon.text()), _number(self.delta.text() or "0")
+        epsilon, delta = self.read_epsilon.value(), self.read_delta.value()
+        delta = Fraction(0) if not self.delta.text().strip() else delta
         fits = delta is not None and 0 <= delta < LARGEST_DELTA
         wrong = "" if fits else "bad_delta"
         if self.epsilon.text().strip() and (epsilon is None or epsilon <= 0):
@@ -389,7 +393,7 @@ class PurposePage(Page):
         from engine.release.levels import epsilon_for_posterior
 
         self.sure_field.setModified(False)
-        percent = _number(text.rstrip("% \u00a0"))
+        percent = self.read_sure.value()
         found = None if percent is None else epsilon_for_posterior(float(percent) / 100)
         self.wrong.setVisible(found is None)
         if found is None:
@@ -442,7 +446,7 @@ def left_words(status: Any) -> str:
         return words.say("app.purpose.no_budget_sentence", releases=status.releases)
     return words.say(
         "app.purpose.left_sentence",
-        left=texts.number(status.epsilon_left),
+        left=level(status.epsilon_left, down=True),
         budget=texts.number(status.holding.epsilon),
         releases=status.releases,
     )
@@ -467,14 +471,6 @@ def follows_words(plan: Plan) -> str:
 
 def _level(value: Fraction | None) -> str:
     return "–" if value is None else texts.number(value)
-
-
-def _number(text: str) -> Fraction | None:
-    """Return what somebody wrote as an exact number; None where it is none."""
-    try:
-        return exact(text.strip().replace(",", "."))
-    except (ValueError, ZeroDivisionError):
-        return None
 
 
 PAGE = PurposePage

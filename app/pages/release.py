@@ -87,6 +87,7 @@ class ReleasePage(Page):
             self.passphrases.append(field)
             self.secret.body.addWidget(field)
         self.earlier_key: Path | None = None
+        self._warned = ""  # the plan whose key would not be locked
         self.choose_key = QPushButton(words.say("app.release.secret.earlier"))
         self.choose_key.setObjectName("earlier-key")
         self.choose_key.clicked.connect(lambda checked=False: self._ask_key())
@@ -241,6 +242,9 @@ class ReleasePage(Page):
             return ""
         return self.say("button", epsilon=self._epsilon) if self._epsilon else self.say("button_free")
 
+    def commits(self) -> str:
+        return self.next_words() if self.watch is None and self.study.result("bundle") is None else ""
+
     def go_next(self) -> None:
         if self.watch is None and self.study.result("bundle") is None:
             self._begin()
@@ -257,6 +261,11 @@ class ReleasePage(Page):
         if self._keeps_key and passphrase != self.passphrases[1].text():
             self.notify(words.say("app.release.secret.differs"), words.say("app.release.secret.differs_do"))
             self.passphrases[1].setFocus()
+            return
+        if self._keeps_key and not passphrase and self._warned != self.study.plan.fingerprint:
+            self._warned = self.study.plan.fingerprint  # asked once: the second press releases
+            self.notify(words.say("app.release.secret.unlocked"), words.say("app.release.secret.unlocked_do"))
+            self.passphrases[0].setFocus()
             return
         earlier_key = self.earlier_key if self._uses_earlier_key else None
         self._forget_secret()
@@ -407,7 +416,7 @@ class ReleasePage(Page):
         )
         left = _left(holding)
         self.numbers["left"].show_number(
-            f"ε\u00a0{level(left)}" if left is not None else "–",
+            f"ε\u00a0{level(left, down=True)}" if left is not None else "–",
             words.say("app.release.left.sentence", whole=level(_fraction(holding.get("epsilon") or "0"))),
         )
 

@@ -366,9 +366,12 @@ def _bar(holding: dict[str, Any]) -> Bar:
     return Bar(
         holding["name"],
         float(min(max(left / whole, 0), 1)),
-        f"ε\u00a0{level(left)}",
+        f"ε\u00a0{level(left, down=True)}",
         words.say(
-            "app.releases.left_of", whole=level(whole), spent=level(spent), count=len(holding["releases"])
+            "app.releases.left_of",
+            whole=level(whole),
+            spent=level(spent, up=True),
+            count=len(holding["releases"]),
         ),
     )
 
@@ -389,7 +392,7 @@ def _cell(name: str, entry: dict[str, Any]) -> str:
             return words.say("app.releases.unbounded")
         if entry["spent"]["epsilon"] is None:
             return words.say("app.releases.no_loss")
-        return level(Fraction(entry["spent"]["epsilon"])) if entry["counts"] else "0"
+        return level(Fraction(entry["spent"]["epsilon"]), up=True) if entry["counts"] else "0"
     if name == "state":
         return _state(entry)
     return entry[name] or "–"

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QRadioButton
 from shiboken6 import isValid
 
 from app import words
+from app.jobs import SHORT
 from app.money import level, money
 from app.pages.base import Page
 from app.releasing import Outcome, Watch, release
@@ -270,7 +271,7 @@ class VisitPage(Page):
                 self._show_takes()
 
         self.runner.start(
-            prices, plan, records.parameter, done=priced, failed=self.refuse, slot="visit.prices"
+            prices, plan, records.parameter, done=priced, failed=self.refuse, slot="visit.prices", lane=SHORT
         )
 
     def _take(self, given: Any) -> None:
@@ -360,6 +361,9 @@ class VisitPage(Page):
         if self._next:
             return words.say("app.visit.answer", epsilon=level(self._next))
         return words.say("app.visit.do")
+
+    def commits(self) -> str:
+        return self.next_words() if self.opened_as is not None else ""
 
     def go_next(self) -> None:
         if not self.next_words() or self.opened_as is None:

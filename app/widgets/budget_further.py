@@ -86,6 +86,7 @@ class BudgetFurther(Card):
                 words.say(f"app.budget.field.{name}"),
                 smallest=smallest,
                 largest=Fraction(1, 2) if name == "delta" else None,
+                money=name in ("fine", "incident", "minimum"),
                 width=120,
             )
             field.setObjectName(f"field-{name}")
@@ -134,7 +135,7 @@ class BudgetFurther(Card):
             grid.addWidget(Prose(words.say(f"app.budget.range.{name}")), line, 0)
             for side, end in enumerate(("low", "high")):
                 spoken = words.say(f"app.budget.range.{end}", name=words.say(f"app.budget.range.{name}"))
-                field = ExactField(spoken, smallest=Fraction(1, 10**6), width=110)
+                field = ExactField(spoken, smallest=Fraction(1, 10**6), money=name != "curvature", width=110)
                 field.setObjectName(f"field-{name}_{end}")
                 field.setPlaceholderText(words.say(f"app.budget.range.{end}_short"))
                 place = f"{name}_{end}"

@@ -27,7 +27,8 @@ from PySide6.QtWidgets import (
 from app import words
 from app.theme import text_font
 from app.widgets.prose import Prose
-from engine.numbers import exact, written
+from app.widgets.reading import Reading
+from engine.numbers import surely, unmistakable
 from engine.table.schema import Column, Domain, Kind
 
 
@@ -100,6 +101,8 @@ class DomainEditor(QWidget):
             field.setAccessibleName(label.text())
             if self._column.kind is Kind.DATE:
                 field.setPlaceholderText("2020-01-31")
+            else:
+                Reading(field)
             field.setMinimumWidth(40)
             label.setBuddy(field)
             column.addWidget(label)
@@ -139,7 +142,7 @@ class DomainEditor(QWidget):
     def _fill_bounds(self, domain: Domain) -> None:
         for name, field in self.bounds.items():
             value = getattr(domain, name)
-            field.setText(str(written(value)) if isinstance(value, Fraction) else value or "")
+            field.setText(unmistakable(value) if isinstance(value, Fraction) else value or "")
 
     def _take(self) -> None:
         """Start from what stands in the table: to be looked through and vouched for."""
@@ -185,8 +188,8 @@ class DomainEditor(QWidget):
                 if low >= high:
                     return self._say("app.columns.domain.order")
                 return Domain(low.isoformat(), high.isoformat())
-            low, high = exact(texts["minimum"]), exact(texts["maximum"])
-            step = exact(texts["step"]) if texts["step"] else None
+            low, high = _bound(texts["minimum"]), _bound(texts["maximum"])
+            step = _bound(texts["step"]) if texts["step"] else None
         except (ValueError, ZeroDivisionError):
             return self._say("app.columns.domain.not_a_bound")
         if low >= high:
@@ -198,3 +201,11 @@ class DomainEditor(QWidget):
     def _say(self, text_id: str) -> None:
         self.wrong.say(words.say(text_id))
         self.wrong.show()
+
+
+def _bound(text: str) -> Fraction:
+    """Return a bound that means one number."""
+    found = surely(text)
+    if found is None:
+        raise ValueError("no number, or one that may be two")
+    return found

@@ -13,27 +13,12 @@ from fractions import Fraction
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 
+from app.widgets.reading import Reading
 from engine import texts
 from engine.numbers import exact, written
 
 STEPS = 600
 AROUND, WIDEST = 24, 140  # pixels: what a field leaves beside its text, and how wide it may become
-
-
-def read(text: str) -> Fraction | None:
-    """Return a typed number as an exact fraction, or None where it is none.
-
-    >>> read("0.5"), read("1/3"), read("400,000"), read("50 %"), read("soon")
-    (Fraction(1, 2), Fraction(1, 3), Fraction(400000, 1), Fraction(50, 1), None)
-    """
-    cleaned = "".join(letter for letter in text if letter not in " \u00a0\u202f%€£$")
-    whole, point, rest = cleaned.partition(",")
-    if point and (len(rest.split(",")[-1].split(".")[0]) != 3 or whole in ("", "0")):
-        cleaned = cleaned.replace(",", ".", 1)  # a decimal comma, not a thousands mark
-    try:
-        return exact(cleaned.replace(",", ""))
-    except (ValueError, ZeroDivisionError):
-        return None
 
 
 class ExactField(QLineEdit):
@@ -49,6 +34,7 @@ class ExactField(QLineEdit):
         smallest: Fraction | int | None = None,
         largest: Fraction | int | None = None,
         whole: bool = False,
+        money: bool = False,
         width: int = 96,
         parent: QWidget | None = None,
     ) -> None:
@@ -59,12 +45,16 @@ class ExactField(QLineEdit):
         self.setFixedWidth(width)
         self.setProperty("look", "compact")
         self._shown: Fraction | None = None
+        self.reading = Reading(self, grouped=whole or money, fits=self._fits)
         self.editingFinished.connect(self._finish)
 
     def show_number(self, value: Fraction | int | None) -> None:
         """Show a number unless the person is typing here."""
-        self._shown = None if value is None else Fraction(value)
-        if not (self.hasFocus() and self.isModified()):
+        before, self._shown = self._shown, None if value is None else Fraction(value)
+        stays_wrong = (
+            bool(self.property("wrong")) and self._shown == before
+        )  # what was written waits for its author
+        if not stays_wrong and not (self.hasFocus() and self.isModified()):
             self._write(self._shown)
 
     def number(self) -> Fraction | None:
@@ -83,7 +73,7 @@ class ExactField(QLineEdit):
             return
         self.setModified(False)
         text = self.text().strip()
-        value = read(text) if text else None
+        value = self.reading.value() if text else None
         wrong = bool(text) and (value is None or not self._fits(value))
         self._mark(wrong)
         if wrong:

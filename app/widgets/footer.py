@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
@@ -34,6 +35,7 @@ class Footer(QFrame):
         self.next = QPushButton(words.say("app.window.next"))
         self.next.setObjectName("next")
         self.next.setProperty("look", "primary")
+        self.next.installEventFilter(self)
         self._row.addWidget(self.back)
         self._row.addWidget(self.undo)
         self._row.addWidget(self.redo)
@@ -41,6 +43,12 @@ class Footer(QFrame):
         self._row.addStretch(1)
         self._row.addWidget(self.saved)
         self._row.addWidget(self.next)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take no second press for another screen: a double click turns one page."""
+        if watched is self.next and event.type() == QEvent.Type.MouseButtonDblClick:
+            return True
+        return super().eventFilter(watched, event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -33,7 +33,7 @@ class LinkedCard(NumberCard):
         self.setObjectName(f"card-{name}")
         self.slider = ScaleSlider(label, *scale)
         self.slider.setObjectName(f"slider-{name}")
-        self.field = ExactField(label, smallest=smallest, largest=largest, width=width)
+        self.field = ExactField(label, smallest=smallest, largest=largest, money=name == "money", width=width)
         self.field.setObjectName(f"exact-{name}")
         self.slider.moved.connect(lambda value: self.chosen.emit(three_digits(value)))
         self.field.decided.connect(self.chosen.emit)

@@ -53,7 +53,7 @@ class Owed(Card):
         self.people = ExactField(words.say("app.budget.people"), smallest=1, whole=True, width=120)
         self.people.setObjectName("people")
         self.compensation = ExactField(
-            words.say("app.budget.compensation"), smallest=Fraction(1, 100), width=120
+            words.say("app.budget.compensation"), smallest=Fraction(1, 100), money=True, width=120
         )
         self.compensation.setObjectName("compensation")
         self.currency = QComboBox()

@@ -6,6 +6,7 @@ What was typed but cannot be read as a number is passed on as text, so that the 
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -24,8 +25,10 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
+from app.widgets.reading import Reading
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.records import typed
+from engine.numbers import unmistakable, written
 from engine.table.schema import Schema
 
 MOST_RADIO = 4
@@ -71,10 +74,15 @@ class LineField(Field):
         row = QHBoxLayout()
         row.setSpacing(8)
         self.edit = QLineEdit()
+        self.reading: Reading | None = None
         self.edit.setObjectName(self.parameter.name)
         self.edit.setAccessibleName(self.spoken)
         self.edit.setMaximumWidth(150 if self.is_number else 420)
         self.edit.textEdited.connect(lambda text: self.say())
+        if self.is_number:
+            self.reading = Reading(
+                self.edit, grouped=self.parameter.kind is ParameterKind.INTEGER, fits=self._fits
+            )
         row.addWidget(self.edit, 0 if self.is_number else 3)
         if self.parameter.unit:
             row.addWidget(QLabel(self.parameter.unit))
@@ -97,6 +105,10 @@ class LineField(Field):
         self.show_value(value)
         self.say()
 
+    def _fits(self, value: Fraction) -> bool:
+        low, high = self.parameter.minimum, self.parameter.maximum
+        return (low is None or value >= low) and (high is None or value <= high)
+
     @property
     def is_number(self) -> bool:
         """Whether the field holds one number."""
@@ -113,6 +125,9 @@ class LineField(Field):
         text = self.edit.text().strip()
         if not text:
             return None
+        if self.is_number and self.reading is not None:
+            found = self.reading.value()
+            return text if found is None else written(found)
         return typed(self.parameter, text)
 
     def set_schema(self, schema: Schema) -> None:
@@ -135,8 +150,13 @@ def _line(value: Any, between: str) -> str:
     if value is None:
         return ""
     if isinstance(value, list | tuple):
-        return between.join(str(item) for item in value)
-    return str(value)
+        return between.join(map(_written, value))
+    return _written(value)
+
+
+def _written(value: Any) -> str:
+    """Return a value as its field shows it: a number so that it is read back as the same one."""
+    return unmistakable(value) if isinstance(value, float) else str(value)
 
 
 class BooleanField(Field):
@@ -214,28 +234,6 @@ class ChoiceField(Field):
     def value(self) -> Any:
         place = self.combo.currentIndex() if self.combo is not None else self.group.checkedId()
         return self.names[place] if place >= 0 else None
-
-
-class SourceField(Field):
-    """The name of another table of the plan."""
-
-    def build(self) -> None:
-        self.combo = QComboBox()
-        self.combo.setObjectName(self.parameter.name)
-        self.combo.setAccessibleName(self.spoken)
-        self.combo.setMaximumWidth(420)
-        self.combo.setEditable(True)
-        self.combo.setCurrentIndex(PLACEHOLDER)
-        self.combo.editTextChanged.connect(lambda text: self.say())
-        self.line.addWidget(self.combo)
-
-    def show_value(self, value: Any) -> None:
-        if self.value() != value:
-            with QSignalBlocker(self.combo):
-                self.combo.setEditText(_line(value))
-
-    def value(self) -> Any:
-        return self.combo.currentText().strip() or None
 
 
 def empty(layout: Any) -> None:

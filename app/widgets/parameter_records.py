@@ -22,7 +22,7 @@ from app import words
 from app.widgets.cards import row
 from app.widgets.each_field import EachField, HierarchyField
 from app.widgets.parameter_columns import ColumnField, ColumnsField
-from app.widgets.parameter_fields import BooleanField, ChoiceField, Field, LineField, SourceField
+from app.widgets.parameter_fields import BooleanField, ChoiceField, Field, LineField
 from app.widgets.prose import Prose
 from app.widgets.sentence_field import ConditionField, SentenceField
 from app.widgets.table_view import DataTable
@@ -280,7 +280,6 @@ _FIELDS: Mapping[ParameterKind, type[Field]] = {
     ParameterKind.BOOLEAN: BooleanField,
     ParameterKind.COLUMN: ColumnField,
     ParameterKind.COLUMNS: ColumnsField,
-    ParameterKind.SOURCE: SourceField,
     ParameterKind.RECORDS: RecordsField,
     ParameterKind.WHERE: SentenceField,
     ParameterKind.CONDITION: ConditionField,

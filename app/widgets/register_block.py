@@ -71,9 +71,11 @@ class RegisterBlock(QFrame):
         if found.whole is None:
             said = words.say("app.window.register.no_budget", count=found.releases)
         elif not found.spent:
-            said = words.say("app.window.register.nothing_spent", left=level(found.left))
+            said = words.say("app.window.register.nothing_spent", left=level(found.left, down=True))
         else:
-            said = words.say("app.window.register.left", left=level(found.left), whole=level(found.whole))
+            said = words.say(
+                "app.window.register.left", left=level(found.left, down=True), whole=level(found.whole)
+            )
         self.left.say(said)
         self.bar.setVisible(found.whole is not None)
         self.bar.share = float(min(found.spent / found.whole, 1)) if found.whole else 0.0

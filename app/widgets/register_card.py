@@ -13,8 +13,8 @@ from app import words
 from app.money import level, money, percent, written_day
 from app.theme import text_font
 from app.widgets.cards import Card
-from app.widgets.exact_field import read
 from app.widgets.prose import Prose
+from app.widgets.reading import Reading
 
 CERTAIN = 1000  # beyond this level nobody is less sure than certain
 AMOUNTS = ("epsilon", "delta", "money")
@@ -41,6 +41,7 @@ class BudgetChange(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(4)
+        self.readings: dict[str, Reading] = {}
         self.fields = {name: self._field(grid, name, 0, place) for place, name in enumerate(AMOUNTS)}
         self.reason = self._field(grid, "reason", 2, 0, span=len(AMOUNTS))
         self.wrong = Prose(tone="wrong")
@@ -65,6 +66,8 @@ class BudgetChange(QWidget):
         field.setAccessibleName(label.text())
         field.setMaxLength(300)
         label.setBuddy(field)
+        if name in AMOUNTS:
+            self.readings[name] = Reading(field, grouped=name == "money")
         grid.addWidget(label, line, side, 1, span)
         grid.addWidget(field, line + 1, side, 1, span)
         return field
@@ -84,7 +87,7 @@ class BudgetChange(QWidget):
         amounts: dict[str, Fraction] = {}
         for name, field in self.fields.items():
             text = field.text().strip()
-            value = read(text) if text else None
+            value = self.readings[name].value() if text else None
             if text and (value is None or value < 0 or (value == 0 and name != "delta")):
                 self.wrong.say(words.say("app.releases.no_amount", name=field.accessibleName()))
                 self.wrong.show()
@@ -160,8 +163,8 @@ def figures_words(holding: dict[str, Any]) -> str:
         words.say(
             "app.releases.register_figures",
             whole=level(whole),
-            spent=level(Fraction(holding["spent"]["epsilon"])),
-            left=level(Fraction(holding["left"]["epsilon"])),
+            spent=level(Fraction(holding["spent"]["epsilon"]), up=True),
+            left=level(Fraction(holding["left"]["epsilon"]), down=True),
             count=count,
         )
     ]

@@ -53,7 +53,7 @@ class RegisterMoney(QWidget):
         label.setFont(text_font(12))
         label.setProperty("tone", "quiet")
         smallest = 1 if whole else Fraction(1, 100)
-        field = ExactField(label.text(), smallest=smallest, whole=whole, width=WIDTH)
+        field = ExactField(label.text(), smallest=smallest, whole=whole, money=not whole, width=WIDTH)
         field.setObjectName(f"holding_{name}")
         field.setPlaceholderText(words.say(f"app.purpose.field.holding_{name}.example"))
         label.setBuddy(field)

@@ -48,8 +48,10 @@ class VerifyCard(Card):
         merged: dict[str, list[Any]] = {}
         for check in found.checks:
             merged.setdefault(check.id, []).extend(check.problems)
-        if not found.compared:
+        if found.unchecked:
             merged["words_absent"] = []
+        if found.signed:
+            merged["signed"] = []
         if not found.chain_checked:
             merged["ledger_absent"] = []
         for name, problems in merged.items():
@@ -58,7 +60,12 @@ class VerifyCard(Card):
                 for problem in problems:
                     self.lines.addWidget(Prose(" ".join(words.explain(problem)), tone="wrong"))
             else:
-                said = words.say(f"app.verify.check.{name}", fingerprint=found.fingerprint)
+                said = words.say(
+                    f"app.verify.check.{name}",
+                    fingerprint=found.fingerprint,
+                    unchecked=", ".join(found.unchecked),
+                    signed=", ".join(found.signed),
+                )
                 self.lines.addWidget(Prose(said))
         self.setAccessibleDescription(self.answer.text())
 

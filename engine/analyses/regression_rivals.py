@@ -51,6 +51,26 @@ def functional_as_printed(rows: Floats, epsilon: float, delta: float, chance: np
     return np.asarray(np.linalg.solve(*Monomials((0,) * (rows.shape[1] - 1)).matrix(noisy)))
 
 
+def functional_trimmed(rows: Floats, epsilon: float, delta: float, chance: np.random.Generator) -> Floats:
+    """Return weights by the functional mechanism with its source's ridge and trimming.
+
+    Notes
+    -----
+    Zhang and others (2012), section 6: four standard deviations of the noise are added to the diagonal, and
+    directions whose eigenvalue is not above 0 even so are left out.
+    """
+    noisy, deviation = _noisy_products(rows, epsilon, delta, chance)
+    gram, cross = Monomials((0,) * (rows.shape[1] - 1)).matrix(noisy)
+    values, vectors = np.linalg.eigh(gram + 4 * deviation * np.eye(len(gram)))
+    kept = values > 0
+    return np.asarray(vectors[:, kept] @ (vectors[:, kept].T @ cross / values[kept]))
+
+
+def mean(rows: Floats, epsilon: float, delta: float, chance: np.random.Generator) -> Floats:
+    """Return weights that predict the mean of the target for everybody, without noise."""
+    return np.r_[rows[:, -1].mean(), np.zeros(rows.shape[1] - 1)]
+
+
 def _noisy_products(
     rows: Floats, epsilon: float, delta: float, chance: np.random.Generator
 ) -> tuple[Floats, float]:

@@ -45,9 +45,9 @@ MOST_PREDICTORS = 10
 """A histogram of more columns has too many cells."""
 
 WITH_DELTA = ("steps", "gaussian", "adaptive")
-OPEN = ("plain", "guess")
+OPEN = ("plain", "guess", "mean")
 """Without noise: shown beside the others."""
-IDEALISED = ("adaptive", "objective", "output", "histogram")
+IDEALISED = ("functional_trimmed", "functional_as_printed", "adaptive", "objective", "output", "histogram")
 
 
 class Regressions(Analysis):
@@ -166,10 +166,13 @@ class Regressions(Analysis):
                 "steps": partial(_steps, delta=delta),
                 "gaussian": partial(rivals.functional, delta=delta),
                 "functional": partial(rivals.functional, delta=0.0),
+                "functional_trimmed": partial(rivals.functional_trimmed, delta=0.0),
+                "functional_as_printed": partial(rivals.functional_as_printed, delta=0.0),
                 "adaptive": partial(rivals.adaptive, delta=delta),
                 "objective": partial(rivals.objective, delta=0.0),
                 "output": partial(rivals.output, delta=0.0),
                 "histogram": partial(rivals.histogram, delta=0.0),
+                "mean": partial(rivals.mean, delta=0.0),
                 "plain": partial(rivals.plain, delta=0.0),
             }
         )

@@ -45,6 +45,8 @@ def verify_command(options: argparse.Namespace) -> Answer:
         "passed": found.passed,
         "chain_checked": found.chain_checked,
         "compared": found.compared,
+        "unchecked": list(found.unchecked),
+        "signed": list(found.signed),
         "fingerprint": found.fingerprint,
         "problems": problems,
     }
@@ -84,8 +86,11 @@ def _verify_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     if answer["passed"]:
         name = "verify_passed" if answer["chain_checked"] else "verify_agrees"
         yield texts.text(f"commands.{name}", language=language)
-        if not answer["compared"]:
-            yield texts.text("commands.verify_not_compared", language=language)
+    if answer["unchecked"]:
+        files = ", ".join(answer["unchecked"])
+        yield texts.text("commands.verify_not_compared", language=language, files=files)
+    if answer["signed"]:
+        yield texts.text("commands.verify_signed", language=language, files=", ".join(answer["signed"]))
     if not answer["chain_checked"]:
         found = answer["fingerprint"]
         yield texts.text("commands.verify_without_ledger", language=language, fingerprint=found)

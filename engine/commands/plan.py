@@ -11,7 +11,7 @@ from engine import texts
 from engine.commands import plan_new
 from engine.commands.command import Answer, Commands
 from engine.commands.ledger import existing_ledger, ledger_path
-from engine.commands.values import content, first_line
+from engine.commands.values import content, first_line, pair
 from engine.errors import EngineError
 
 
@@ -31,7 +31,11 @@ def add_commands(add: Commands) -> None:
     run.add_argument("--out", required=True, metavar="FOLDER")
     run.add_argument("--ledger", metavar="FILE")
     run.add_argument("--passphrase-file", metavar="FILE", help="its first line locks a key that stays inside")
-    run.add_argument("--key", metavar="FILE", help="the key of an earlier release, from its internal folder")
+    several: dict[str, Any] = {"action": "append", "default": []}
+    run.add_argument("--known", metavar="FOLDER", help="an earlier release, or a folder of some", **several)
+    run.add_argument("--reason", metavar="NAME=TEXT", help="why a decision was taken; stays", **several)
+    run.add_argument("--without-reason", action="store_true", help="release although reasons are missing")
+    run.add_argument("--key", metavar="FILE", help="the key of an earlier release, from its folder key")
 
 
 def plan_check_command(options: argparse.Namespace) -> Answer:
@@ -75,11 +79,13 @@ def _fitness(plan: Any, base: Path, language: str) -> list[dict[str, Any]]:
 def run_command(options: argparse.Namespace) -> Answer:
     """Run a plan to its bundle."""
     from engine.ledger import Ledger
+    from engine.release.bundle import KEY
     from engine.release.plan import Plan
+    from engine.release.reasons import with_reasons
     from engine.release.run import run
 
     path = Path(options.plan)
-    plan = Plan.read(path)
+    plan = with_reasons(Plan.read(path), dict(map(pair, options.reason)))
     ledger = Ledger(ledger_path(options))
     passphrase = first_line(Path(options.passphrase_file)) if options.passphrase_file else None
     bundle = run(
@@ -89,6 +95,8 @@ def run_command(options: argparse.Namespace) -> Answer:
         base=path.parent,
         language=options.language,
         passphrase=passphrase,
+        known=tuple(map(Path, options.known)),
+        wants_reasons=not options.without_reason,
         earlier_key=content(Path(options.key)) if options.key else None,
     )
     return {
@@ -96,11 +104,14 @@ def run_command(options: argparse.Namespace) -> Answer:
         "entry": bundle.entry,
         "release_sums": bundle.release_sums,
         "internal_sums": bundle.internal_sums,
+        "key": (bundle.folder / KEY).is_dir(),
     }, 0
 
 
 def _run_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     yield texts.text("commands.run_done", language=language, folder=answer["bundle"])
+    if answer["key"]:
+        yield texts.text("commands.run_key", language=language)
 
 
 def _check_lines(answer: dict[str, Any], language: str) -> Iterator[str]:

@@ -104,6 +104,24 @@ def origins_of(release: Release) -> tuple[npt.NDArray[np.int64], ...]:
     return () if first is None or first.origins is None else (first.origins, *first.further)
 
 
+def kept_columns(sides: Sides, release: Release) -> tuple[str, ...]:
+    """Return the columns in which every released row is as the row that it was made from.
+
+    The dictionary of the release marks them as kept; rows that are nobody's keep nothing.
+    """
+    origins = origins_of(release)
+    if not origins or not (origins[0] >= 0).any():
+        return ()
+    made = origins[0] >= 0
+    own, copy = sides.used.iloc[origins[0][made]], sides.copies[0].loc[made]
+    found = []
+    for column in sides.columns:
+        scale = Scale.of_names(sides.used[column.name], column)
+        if (scale.classes(copy[column.name]) == scale.classes(own[column.name])).all():
+            found.append(column.name)
+    return tuple(found)
+
+
 def drawn_again(cells: Cells) -> Cells:
     """Return a bootstrap of rows: as close as a table can be that copies everybody."""
     return cells.taken(scattered.again(cells.rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 import pandas as pd
 
@@ -11,7 +12,7 @@ from engine.methods.protocol import Family, Rows
 from engine.methods.shared.rows import traced, written_cells
 from engine.numbers import of_hundred
 from engine.risk.encoding import IDENTIFYING
-from engine.risk.released_rows import found_again
+from engine.risk.released_rows import strongest_found
 from engine.table.declared import people_of_rows
 from engine.views import Cell, NumberView, TableView, Text
 
@@ -25,7 +26,7 @@ class RowsFound(InternalMeasure):
 
     Notes
     -----
-    See `engine.risk.released_rows.found_again`. The rows that were left out are looked for too.
+    See `engine.risk.released_rows.strongest_found`. The rows that were left out are looked for too.
     """
 
     id = ID
@@ -51,17 +52,22 @@ class RowsFound(InternalMeasure):
         )
         released = frame[[one.name for one in columns]]
         person = people_of_rows(context.used, schema.person_key)
-        again = found_again(
+        again, way, tried = strongest_found(
             original, released, columns, origin=origin, person=person, progress=context.progress
         )
-        figures = {name: round(value, 6) for name, value in asdict(again).items()}
+        figures: dict[str, Any] = {name: round(value, 6) for name, value in asdict(again).items()}
+        figures |= {"way": way, "tried": tried}
         lines: list[tuple[Cell, ...]] = [
             (Text(f"{WORDS}.numbers.{name}.label"), of_hundred(figures[name])) for name in SHOWN
         ]
         headings = tuple(Text(f"{WORDS}.views.{name}") for name in ("figure", "share"))
-        values = {"records": again.records, "columns": ", ".join(one.name for one in columns)}
+        values = {
+            "records": again.records,
+            "columns": ", ".join(one.name for one in columns),
+            "tried": tried,
+        }
         view = TableView(
-            Text(f"{WORDS}.views.title"), headings, tuple(lines), Text(f"{WORDS}.views.note", values)
+            Text(f"{WORDS}.views.title"), headings, tuple(lines), Text(f"{WORDS}.views.{way}", values)
         )
         number = NumberView(
             Text(f"{WORDS}.numbers.right.label"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.evaluation.numbers import ReleasedNumber, released_numbers
 from engine.evaluation.protocol import PublicMeasure, PublicMeasured, Released
 from engine.methods.protocol import Family
+from engine.methods.shared.tables import COUNTED
 from engine.utility.released_numbers import no_better_than_a_guess
 from engine.views import Cell, NumberView, TableView, Text, View
 
@@ -45,7 +46,7 @@ def _counts(number: ReleasedNumber) -> tuple[int, int] | None:
     limits = number.limits
     if limits is None:
         return None
-    guesses = no_better_than_a_guess(number.values, limits)
+    guesses = no_better_than_a_guess(number.values, limits, is_counted=number.name in COUNTED)
     return int(guesses.size), int(guesses.sum())
 
 

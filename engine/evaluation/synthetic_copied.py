@@ -10,10 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from engine import arrays
-from engine.evaluation.invented import Sides
+from engine.evaluation.invented import Sides, kept_columns
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.methods.protocol import Rows
-from engine.risk.copies import MOST_COMPARED, Rate, coordinates, copied_rows, nearest, told
+from engine.risk.copies import (
+    MOST_COMPARED,
+    Guesses,
+    Rate,
+    coordinates,
+    copied_rows,
+    nearest,
+    strongest_guess,
+    told,
+)
 from engine.risk.membership import Telling, telling
 from engine.utility import scattered
 from engine.utility.distances import AMOUNTS, Scale, classes_of
@@ -50,17 +59,20 @@ class SyntheticCopied(InternalMeasure):
         if sides is None:
             return InternalMeasured()
         exact = [Scale.of_names(sides.used[column.name], column) for column in sides.columns]
-        rates = _rates(_Tables.of(sides, exact), sides)
+        kept = kept_columns(sides, context.release)
+        rates, tried = _rates(_Tables.of(sides, exact), sides, kept)
         figures: dict[str, Any] = {
             "attacks": {name: list(map(_share, group)) for name, group in rates.items()}
         }
+        figures["tried"] = tried
         numbers = _numbers(rates)
-        views = [_table(rates)]
+        views = [_table(rates, tried)]
         if sides.unused is not None and len(sides.unused) > 3:
             near = _nearness(
-                _Tables.of(sides, [Scale.of(sides.used[c.name], c) for c in sides.columns]), sides
+                _Tables.of(sides, [Scale.of(sides.used[c.name], c) for c in sides.columns]), sides, kept
             )
-            numbers |= {"membership": near["plain"][0].area, "nearness": near["plain"][1]}
+            areas = [near[name][0].area for name in ("plain", "kept") if name in near]
+            numbers |= {"membership": max(areas), "nearness": near["plain"][1]}
             views.append(_membership_table(near))
             figures["nearest"] = {
                 name: {"area": round(found.area, 4), "found": round(found.found.share, 4)}
@@ -88,37 +100,39 @@ class _Tables:
         return _Tables(classes_of(sides.copies[0], scales), classes_of(sides.used, scales), fresh)
 
 
-def _rates(tables: _Tables, sides: Sides) -> dict[str, tuple[Rate | None, ...]]:
-    """Return by attack its rate for the release, for people not used, and for the original itself."""
+def _rates(
+    tables: _Tables, sides: Sides, kept: Sequence[str]
+) -> tuple[dict[str, tuple[Rate | None, ...]], int]:
+    """Return by attack its rate for the release, for people not used, and for the original itself.
+
+    Of guesses of one column the strongest is returned; also how many were tried of all together.
+    """
     made, own, fresh = tables.made, tables.own, tables.fresh
-    known = sides.known
+    known, tried = sides.known, 0
 
-    def some(table: Classes) -> Classes:
-        return {name: table[name] for name in known}
-
-    found: dict[str, tuple[Rate | None, ...]] = {
-        "copies": (
-            copied_rows(made, own),
-            None if fresh is None else copied_rows(fresh, own),
-            copied_rows(own, own),
+    def copied(columns: Sequence[str]) -> tuple[Rate | None, ...]:
+        some = [None if table is None else {n: table[n] for n in columns} for table in (made, fresh, own)]
+        assert some[0] is not None and some[2] is not None
+        return (
+            copied_rows(some[0], some[2]),
+            None if some[1] is None else copied_rows(some[1], some[2]),
+            copied_rows(some[2], some[2]),
         )
-    }
+
+    found: dict[str, tuple[Rate | None, ...]] = {"copies": copied(list(made))}
     if known and len(known) < len(made):
-        found["combinations"] = (
-            copied_rows(some(made), some(own)),
-            None if fresh is None else copied_rows(some(fresh), some(own)),
-            copied_rows(some(own), some(own)),
-        )
+        found["combinations"] = copied(known)
+    if kept and len(kept) < len(made):
+        found["kept"] = copied(kept)
     for asked in sides.outcomes:
         others = [name for name in made if name != asked]
         for kind, columns in (("told", [name for name in known if name != asked]), ("told_all", others)):
             if columns:
-                found[f"{kind}.{asked}"] = (
-                    told(made, own, known=columns, asked=asked),
-                    None if fresh is None else told(made, fresh, known=columns, asked=asked),
-                    told(own, own, known=columns, asked=asked),
-                )
-    return found
+                guesses = Guesses(made, own, fresh, asked)
+                told_by, count = strongest_guess(guesses, columns, [n for n in columns if n in kept])
+                found[f"{kind}.{asked}"] = (*guesses.by(told_by), told(own, own, known=columns, asked=asked))
+                tried += count
+    return found, tried
 
 
 def _numbers(rates: Mapping[str, tuple[Rate | None, ...]]) -> dict[str, float]:
@@ -137,28 +151,35 @@ def _numbers(rates: Mapping[str, tuple[Rate | None, ...]]) -> dict[str, float]:
     return numbers
 
 
-def _nearness(tables: _Tables, sides: Sides) -> dict[str, tuple[Telling, float]]:
-    """Return what nearness to the release tells, plain and less the nearness to people not used."""
+def _nearness(tables: _Tables, sides: Sides, kept: Sequence[str]) -> dict[str, tuple[Telling, float]]:
+    """Return what nearness to the release tells: plain, less that to people not used, and by kept columns."""
     assert tables.fresh is not None
     made, own, fresh = tables.made, tables.own, tables.fresh
     is_amount = {column.name: column.kind in AMOUNTS for column in sides.columns}
     sizes = {name: int(max(part[name].max(initial=0) for part in (made, own, fresh))) + 1 for name in made}
 
-    def points(table: Classes, places: npt.NDArray[np.int64] | None = None) -> Floats:
-        some = table if places is None else {name: codes[places] for name, codes in table.items()}
+    def points(
+        table: Classes, places: npt.NDArray[np.int64] | None = None, names: Sequence[str] = ()
+    ) -> Floats:
+        some = {name: table[name] if places is None else table[name][places] for name in names or table}
         return coordinates(some, sizes, is_amount)
 
     mixed = scattered.order(len(sides.unused if sides.unused is not None else ()))
     half = len(mixed) // 2
     reference = points(fresh, mixed[half:])
     count = min(MOST_COMPARED, half, len(sides.used))
-    people = points(own, scattered.order(len(sides.used))[:count]), points(fresh, mixed[:count])
+    sought = scattered.order(len(sides.used))[:count], mixed[:count]
+    people = points(own, sought[0]), points(fresh, sought[1])
     members, others = (nearest(points(made), one) for one in people)
     usual = [nearest(reference, one) for one in people]
     to_original = nearest(points(own), people[1][:MOST_OF_ORIGINAL])
     ratio = float(members.mean() / others.mean()) if others.mean() > 0 else 1.0
-    return {
-        "plain": (telling(members, others), ratio),
+    found = {"plain": (telling(members, others), ratio)}
+    if kept and len(kept) < len(made):
+        to = points(made, None, kept)
+        by_kept = [nearest(to, points(*one, kept)) for one in zip((own, fresh), sought, strict=True)]
+        found["kept"] = telling(*by_kept), ratio
+    return found | {
         "reference": (telling(members - usual[0], others - usual[1]), ratio),
         "original": (telling(np.zeros(count), to_original), 0.0),  # members are at 0
     }
@@ -172,7 +193,7 @@ def _percent(rate: Rate | None) -> str | None:
     return None if rate is None else f"{100 * rate.share:.1f} %"
 
 
-def _table(rates: Mapping[str, tuple[Rate | None, ...]]) -> TableView:
+def _table(rates: Mapping[str, tuple[Rate | None, ...]], tried: int) -> TableView:
     """Return the attacks, the one that gives away most beyond what others' data would first."""
 
     def beyond(name: str) -> float:
@@ -193,7 +214,10 @@ def _table(rates: Mapping[str, tuple[Rate | None, ...]]) -> TableView:
         for name in ("attack", "made", "unused", "original", "interval", "count")
     )
     return TableView(
-        Text(f"{WORDS}.views.attacks.title"), headings, tuple(rows), Text(f"{WORDS}.views.attacks.note")
+        Text(f"{WORDS}.views.attacks.title"),
+        headings,
+        tuple(rows),
+        Text(f"{WORDS}.views.attacks.note", {"tried": tried}),
     )
 
 

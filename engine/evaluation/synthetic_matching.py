@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from engine.evaluation.invented import Sides, origins_of
+from engine.evaluation.invented import Sides, kept_columns, origins_of
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.methods.protocol import Rows
 from engine.risk.copies import MOST_COMPARED
-from engine.risk.matching import Known, Matched, match
+from engine.risk.matching import Codes, Known, Matched, Strongest, Way, match, strongest
 from engine.utility import scattered
 from engine.utility.distances import Scale
 from engine.utility.intervals import Cells
@@ -29,10 +29,13 @@ class SyntheticMatching(InternalMeasure):
 
     Notes
     -----
-    An intruder knows the identifying columns of people who were used, amounts within a twentieth of their
-    usual range, and seeks their rows in all copies together. Both cases: the intruder knows that they are in,
-    or does not; the population is then the people used and those who were kept apart. A row that was drawn
-    as a whole is nobody's, so that in a fully synthetic table no match is a right one.
+    Intruders know the identifying columns of people who were used, and seek their rows in all copies
+    together: by what was kept to the letter, by amounts within a twentieth of their usual range, by few
+    columns; the one who finds most is shown (`engine.risk.matching.strongest`). Where no column is marked as
+    identifying, they know those that were kept to the letter. Both cases:
+    the intruder knows that they are in, or does not; the population is then the people used and those who
+    were kept apart. A row that was drawn as a whole is nobody's, so that in a fully synthetic table no match
+    is a right one.
     """
 
     id = ID
@@ -44,38 +47,58 @@ class SyntheticMatching(InternalMeasure):
 
     def evaluate(self, context: Private) -> InternalMeasured:
         sides = Sides.of(context)
-        if sides is None or not sides.known:
+        kept_of_all = () if sides is None else kept_columns(sides, context.release)
+        if sides is None or not (sides.known or kept_of_all):
             return InternalMeasured()
-        places = [scale for scale in sides.places() if scale.column.name in sides.known]
-        own = _known(sides, sides.used, places, None)
-        copies = [_known(sides, copy, places, own) for copy in sides.copies]
-        others = None if sides.unused is None else _known(sides, sides.unused, places, own)
+        known = sides.known or kept_of_all
+        places = [scale for scale in sides.places() if scale.column.name in known]
+        own = _known(sides, sides.used, known, places, None)
+        copies = [_known(sides, copy, known, places, own) for copy in sides.copies]
+        others = None if sides.unused is None else _known(sides, sides.unused, known, places, own)
         origins = origins_of(context.release) or [np.full(copy.rows, -1) for copy in copies]
         sought = scattered.order(own.rows)[:MOST_COMPARED]
-        made, perhaps = match(own, sought, copies, origins, others=others, progress=context.progress)
-        itself = match(own, sought, [own], [np.arange(own.rows)], others=others)
+        made = strongest(own, sought, copies, origins, others=others, progress=context.progress)
+        itself = strongest(own, sought, [own], [np.arange(own.rows)], others=others)
         found = {
-            "in_made": made,
-            "in_original": itself[0],
-            "perhaps_made": perhaps,
-            "perhaps_original": itself[1],
+            "in_made": made.known,
+            "in_original": itself.known,
+            "perhaps_made": made.unknown,
+            "perhaps_original": itself.unknown,
         }
+        if not set(kept_of_all) <= set(known):
+            found["kept_made"] = _by_all_kept(sides, kept_of_all, sought, origins)
         figures = {
-            "expected": round(100 * made.expected, 3),
-            "true": round(100 * made.true_rate.share, 2),
-            "false": round(100 * made.false_rate.share, 2),
+            "expected": round(100 * made.known.expected, 3),
+            "true": round(100 * made.known.true_rate.share, 2),
+            "false": round(100 * made.known.false_rate.share, 2),
         }
         numbers = [
             NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}"), "%")
             for name, value in figures.items()
         ]
         kept = {name: _as_figures(one) for name, one in found.items()}
-        return InternalMeasured((*numbers, _table(found, sides.known)), figures | {"cases": kept})
+        way = {"exact": list(made.way.exact), "near": list(made.way.near), "tried": made.tried}
+        return InternalMeasured(
+            (*numbers, _table(found, known, made, is_marked=bool(sides.known))),
+            figures | {"cases": kept, "way": way},
+        )
 
 
-def _known(sides: Sides, table: pd.DataFrame, places: Sequence[Scale], own: Known | None) -> Known:
+def _by_all_kept(sides: Sides, kept: tuple[str, ...], sought: Codes, origins: Sequence[Codes]) -> Matched:
+    """Seek by every column that was kept, whatever its role."""
+    places = sides.places()
+    tables = []
+    for table in (sides.used, *sides.copies):
+        cells = sides.cells(table, places)
+        tables.append(Known(cells.names, cells.amounts, dict.fromkeys(cells.amounts, 0.0)))
+    return match(tables[0], sought, tables[1:], origins, ways=(Way(exact=kept),))[0]
+
+
+def _known(
+    sides: Sides, table: pd.DataFrame, known: Sequence[str], places: Sequence[Scale], own: Known | None
+) -> Known:
     cells = sides.cells(table, places)
-    amounts = {name: values for name, values in cells.amounts.items() if name in sides.known}
+    amounts = {name: values for name, values in cells.amounts.items() if name in known}
     within = own.within if own is not None else _tolerances(Cells(amounts, {}))
     return Known(cells.names, amounts, within)
 
@@ -99,7 +122,7 @@ def _as_figures(found: Matched) -> dict[str, float | int]:
     }
 
 
-def _table(found: dict[str, Matched], known: Sequence[str]) -> TableView:
+def _table(found: dict[str, Matched], known: Sequence[str], made: Strongest, *, is_marked: bool) -> TableView:
     rows: list[tuple[Cell, ...]] = []
     for name, one in found.items():
         low, high = one.true_rate.interval
@@ -116,5 +139,10 @@ def _table(found: dict[str, Matched], known: Sequence[str]) -> TableView:
     names = ("case", "expected", "true", "interval", "false", "count")
     headings = tuple(Text(f"{WORDS}.views.cases.{name}") for name in names)
     title = Text(f"{WORDS}.views.cases.title")
-    note = Text(f"{WORDS}.views.cases.note", {"columns": ", ".join(known)})
+    kind = "both" if made.way.exact and made.way.near else "exact" if made.way.exact else "near"
+    told = {"exact": ", ".join(made.way.exact), "near": ", ".join(made.way.near)}
+    told = {name: columns for name, columns in told.items() if columns}
+    note = Text(f"{WORDS}.views.cases.{kind}", {"columns": ", ".join(known), "tried": made.tried} | told)
+    if not is_marked:
+        note = Text(f"{WORDS}.views.cases.unmarked", {"note": note})
     return TableView(title, headings, tuple(rows), note)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine import arrays
-from engine.evaluation.invented import Sides, released_tables
+from engine.evaluation.invented import Sides, kept_columns, released_tables
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
 from engine.evaluation.synthetic_copied import membership_view
 from engine.methods.protocol import MAIN, Context, Rows
@@ -60,7 +60,7 @@ class SyntheticShadows(InternalMeasure):
         sides = Sides.of(context)
         if sides is None or sides.unused is None or len(sides.unused) < 20:
             return InternalMeasured()
-        points = _Points(sides)
+        points = _Points(sides, kept_columns(sides, context.release))
         pool = pd.concat([sides.used, sides.unused], ignore_index=True)
         people = people_of_rows(context.used.with_rows(pool), context.schema.person_key)
         count = min(MOST_COMPARED, len(sides.used), len(sides.unused))
@@ -95,10 +95,11 @@ class SyntheticShadows(InternalMeasure):
 
 
 class _Points:
-    """Rows as points, with the same classes for all tables."""
+    """Rows as points, with the same classes for all tables: by columns that were kept, where some were."""
 
-    def __init__(self, sides: Sides) -> None:
-        self._scales = [Scale.of(sides.used[column.name], column) for column in sides.columns]
+    def __init__(self, sides: Sides, kept: tuple[str, ...]) -> None:
+        columns = [column for column in sides.columns if not kept or column.name in kept]
+        self._scales = [Scale.of(sides.used[column.name], column) for column in columns]
         self._is_amount = {column.name: column.kind in AMOUNTS for column in sides.columns}
         self._sizes = {scale.column.name: _size(scale) for scale in self._scales}
 

@@ -11,7 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from engine.errors import InputRefused
-from engine.ledger import entries, holdings, journal, services
+from engine.ledger import entries, holdings, journal, locks, services
+from engine.ledger import told as told_kept
 from engine.ledger.fields import day, hexadecimal, words, written
 from engine.ledger.listing import budget_changes, holding_to_json
 from engine.ledger.process import this_process
@@ -169,6 +170,7 @@ class Ledger(Recognition):
             "reason": "",
         }
         with self._transaction(write=True) as db:
+            locks.refuse_without(self.path)
             payer = holdings.find(db, holding)
             holdings.refuse_detached(db, payer, tables)
             preview, visited = _weigh(db, payer, asked, compose, parent, begins_from)
@@ -223,11 +225,18 @@ class Ledger(Recognition):
             entries.move(db, entry, "freed", "freed", allowed=["reserved"], **closed)
 
     def complete(
-        self, entry: str, *, release_sums_hash: str, internal_sums_hash: str, state_hash: str | None = None
+        self,
+        entry: str,
+        *,
+        release_sums_hash: str,
+        internal_sums_hash: str,
+        state_hash: str | None = None,
+        told: bytes | None = None,
     ) -> None:
         """Close a spent entry with the SHA-256 of both ``SHA256SUMS`` of its bundle.
 
         ``state_hash`` is the SHA-256 of the state that a service is left in; the next visit begins from it.
+        ``told`` is what the release says to everybody, for later ones that have to be compared with it.
         """
         changes = {
             "release_sums": hexadecimal(release_sums_hash, "release_sums_hash"),
@@ -238,7 +247,27 @@ class Ledger(Recognition):
         if state_hash is not None:
             changes["state_hash"] = hexadecimal(state_hash, "state_hash")
         with self._transaction(write=True) as db:
+            changes |= _kept(db, entry, told)
             entries.move(db, entry, "completed", "complete", allowed=["spent"], **changes)
+
+    def told(self, entry: str) -> bytes | None:
+        """Return what a release told, as it was kept with its entry; None where it was not.
+
+        Raises
+        ------
+        VerificationFailed
+            ``ledger.told_differs``.
+        """
+        with self._transaction() as db:
+            return told_kept.content(db, entry, self.path)
+
+    def keep_told(self, entry: str, told: bytes) -> None:
+        """Keep what an earlier release told, once its folder was found; what is kept already stays."""
+        with self._transaction(write=True) as db:
+            if entries.one(db, entry).told is None:
+                changes = _kept(db, entry, told)
+                if changes:
+                    journal.change(db, "told_kept", "entry", entry, changes)
 
     def fail(self, entry: str, reason: str = "") -> None:
         """Close a spent entry that came to no bundle. Noise was drawn: it stays spent."""
@@ -359,6 +388,15 @@ class Ledger(Recognition):
             "head": {"sequence": head.sequence, "hash": head.hash},
             "holdings": listed,
         }
+
+
+def _kept(db: sqlite3.Connection, entry: str, told: bytes | None) -> dict[str, str]:
+    """Keep what a release told, and return the change of its entry."""
+    if told is None:
+        return {}
+    entries.one(db, entry)
+    digest = told_kept.keep(db, entry, told)
+    return {} if digest is None else {"told": digest}
 
 
 def _weigh(

@@ -24,6 +24,7 @@ from engine.ledger.values import Head
 
 BEFORE_FIRST = "0" * 64
 TABLES = ("holding", "attached", "entry")
+CARRIED_OVER = "carried_over"
 
 State = dict[str, dict[str, dict[str, Any]]]
 
@@ -133,12 +134,27 @@ def _event_of(row: sqlite3.Row, previous: str, expected: int) -> dict[str, Any] 
 
 
 def _apply(event: Mapping[str, Any], state: State) -> bool:
+    if event.get("kind") == CARRIED_OVER:
+        return _drop(event, state)
     if "table" not in event:
         return True
     rows = state.get(event["table"])
     if rows is None or not isinstance(event.get("changes"), dict):
         return False
     rows.setdefault(event["row"], {"id": event["row"]}).update(event["changes"])
+    return True
+
+
+def _drop(event: Mapping[str, Any], state: State) -> bool:
+    """Leave out the columns that an older format had and this one has not."""
+    details = event.get("details")
+    dropped = details.get("dropped") if isinstance(details, dict) else None
+    if not isinstance(dropped, dict) or not dropped.keys() <= state.keys():
+        return False
+    for table, names in dropped.items():
+        for row in state[table].values():
+            for name in names:
+                row.pop(name, None)
     return True
 
 
@@ -163,7 +179,8 @@ def _append(db: sqlite3.Connection, event: Mapping[str, Any]) -> None:
     sequence, previous = (0, BEFORE_FIRST) if row is None else (row["sequence"] + 1, row["hash"])
     # Bundles name the head outside: random bytes in every row keep anyone from trying out what it says.
     text = canonical({**event, "sequence": sequence, "time": now(), "random": os.urandom(16).hex()})
-    db.execute("INSERT INTO journal VALUES (?, ?, ?, ?)", (sequence, previous, text, chained(previous, text)))
+    row = (sequence, previous, text, chained(previous, text))
+    db.execute("INSERT INTO journal (sequence, previous, event, hash) VALUES (?, ?, ?, ?)", row)
 
 
 def _named(name: str, details: Mapping[str, Any]) -> dict[str, Any]:

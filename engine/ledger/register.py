@@ -7,13 +7,14 @@ import hmac
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from engine.errors import InputRefused, VerificationFailed
-from engine.ledger import holdings, journal, store, traces
+from engine.ledger import holdings, journal, store, told, traces
 from engine.ledger.fields import exact, hexadecimal, words, written
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
 
@@ -30,11 +31,26 @@ class Register:
 
     def __init__(self, path: Path | None = None, *, read_only: bool = False, timeout: float = 10) -> None:
         self.path = Path(path) if path is not None else default_path()
+        if path is None and not read_only:
+            with suppress(OSError):  # an earlier version left the program's own folder open to others
+                self.path.parent.chmod(0o700)
         self.read_only = read_only
         self._timeout = timeout
+        self._copy: TemporaryDirectory[str] | None = None  # of an older ledger that may only be read
         self._make_or_find()
+        if store.older(self.path, read_only=read_only, timeout=timeout):
+            self._carry_over()
         with self._transaction():
             pass
+
+    def _carry_over(self) -> None:
+        """Bring a ledger of an older format into this one, or read a copy that was."""
+        from engine.ledger import carried
+
+        if self.read_only:
+            self._copy = carried.copied(self.path, timeout=self._timeout)
+        else:
+            carried.carry_over(self.path, timeout=self._timeout)
 
     def _make_or_find(self) -> None:
         try:
@@ -59,7 +75,8 @@ class Register:
     def _transaction(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
         if write and self.read_only:
             raise InputRefused("ledger.read_only", file=self.path.name, folder=str(self.path.parent))
-        with store.transaction(self.path, write=write, read_only=self.read_only, timeout=self._timeout) as db:
+        path = self.path if self._copy is None else Path(self._copy.name) / self.path.name
+        with store.transaction(path, write=write, read_only=self.read_only, timeout=self._timeout) as db:
             yield db
 
     # Holdings
@@ -241,6 +258,11 @@ class Register:
         with self._transaction() as db:
             return journal.head(db)
 
+    def chain(self) -> str:
+        """Return the hash of the first row: random, and the same as long as the ledger lives."""
+        with self._transaction() as db:
+            return str(db.execute("SELECT hash FROM journal WHERE sequence = 0").fetchone()[0])
+
     def continues(self, sequence: int, head_hash: str) -> bool:
         """Say whether this ledger is the one, or a continuation of the one, whose `head` a bundle names."""
         with self._transaction() as db:
@@ -256,7 +278,8 @@ class Register:
             ``ledger.chain_broken`` with the first row that was altered, removed or reordered;
             ``ledger.holding_differs``, ``ledger.attached_differs``, ``ledger.entry_differs`` where a row is
             not what the journal says; ``ledger.key_differs``;
-            ``ledger.people_differ`` where the people of a holding were changed; ``ledger.corrupted``.
+            ``ledger.people_differ`` where the people of a holding were changed; ``ledger.told_differs``
+            where what a release told was; ``ledger.corrupted``.
 
         Notes
         -----
@@ -269,6 +292,7 @@ class Register:
             if [row[0] for row in db.execute("PRAGMA quick_check")] != ["ok"]:
                 raise VerificationFailed("ledger.corrupted", file=self.path.name)
             traces.known(db, self.path)
+            told.check(db, self.path)
             return journal.head(db)
 
     def _key(self) -> bytes:

@@ -21,7 +21,7 @@ from pathlib import Path
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import journal
 
-VERSION = 2
+VERSION = 3
 APPLICATION = 0x43757374  # "Cust"
 KEY_BYTES = 32
 
@@ -48,8 +48,9 @@ CREATE TABLE entry (
     approver TEXT NOT NULL, loss TEXT NOT NULL, unit TEXT, neighbours TEXT, guarantee TEXT NOT NULL,
     epsilon TEXT, delta TEXT, tables TEXT NOT NULL, questions TEXT NOT NULL, folder TEXT NOT NULL,
     process TEXT NOT NULL, reserved_at TEXT NOT NULL, spent_at TEXT, closed_at TEXT, withdrawn_at TEXT,
-    reason TEXT NOT NULL, release_sums TEXT, internal_sums TEXT, state_hash TEXT
+    reason TEXT NOT NULL, release_sums TEXT, internal_sums TEXT, state_hash TEXT, told TEXT
 ) WITHOUT ROWID;
+CREATE TABLE told (entry TEXT PRIMARY KEY REFERENCES entry (id), content BLOB NOT NULL);
 CREATE TABLE trace (
     attached TEXT PRIMARY KEY REFERENCES attached (id), people BLOB NOT NULL, sampled INTEGER NOT NULL,
     rows BLOB NOT NULL, contents BLOB NOT NULL
@@ -73,18 +74,18 @@ def make(path: Path) -> None:
     The file is complete before it gets its name, so nobody ever sees half a ledger, and an existing empty
     file is a damaged ledger, not a new one.
     """
-    with in_words(path), _file_in_words(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with in_words(path), file_in_words(path):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         number, name = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)  # readable by its owner alone
         os.close(number)
         made = Path(name)
         try:
-            with _connected(made, read_only=False, timeout=10) as db:
+            with connected(made, read_only=False, timeout=10) as db:
                 db.execute(f"PRAGMA application_id = {APPLICATION}")
                 db.execute(f"PRAGMA user_version = {VERSION}")
                 db.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
                 key = os.urandom(KEY_BYTES)
-                db.execute("INSERT INTO secret VALUES (1, ?)", (key,))
+                db.execute("INSERT INTO secret (id, key) VALUES (1, ?)", (key,))
                 journal.begin(db, key)
                 db.execute("COMMIT")
             _give_name(made, path)
@@ -112,10 +113,10 @@ def transaction(
     ``read_only`` is for a ledger on a medium that cannot be written. Other readers open the file for writing,
     because only then can SQLite undo what a killed process left half done.
     """
-    with in_words(path), _connected(path, read_only=read_only, timeout=timeout) as db:
+    with in_words(path), connected(path, read_only=read_only, timeout=timeout) as db:
         db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         try:
-            _check_format(db, path)
+            check_format(db, path)
             journal.check(db, path)
             yield db
             db.execute("COMMIT")
@@ -126,7 +127,8 @@ def transaction(
 
 
 @contextmanager
-def _connected(path: Path, *, read_only: bool, timeout: float) -> Iterator[sqlite3.Connection]:
+def connected(path: Path, *, read_only: bool, timeout: float) -> Iterator[sqlite3.Connection]:
+    """Open the file for the length of a block."""
     mode = "ro" if read_only else "rw"  # never "rwc": a ledger that vanished is not replaced by an empty one
     db = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=timeout, isolation_level=None
@@ -140,30 +142,71 @@ def _connected(path: Path, *, read_only: bool, timeout: float) -> Iterator[sqlit
         db.close()
 
 
-def _check_format(db: sqlite3.Connection, path: Path) -> None:
+def older(path: Path, *, read_only: bool, timeout: float) -> bool:
+    """Say whether a file is a ledger of an older format, which has to be carried over before it is used."""
+    with in_words(path), connected(path, read_only=read_only, timeout=timeout) as db:
+        return format_of(db, path) < VERSION
+
+
+def format_of(db: sqlite3.Connection, path: Path) -> int:
+    """Return the number of the format that a ledger was written in; refuse what is none, or is newer."""
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
         raise VerificationFailed("ledger.not_a_ledger", file=path.name)
-    found = db.execute("PRAGMA user_version").fetchone()[0]
+    found = int(db.execute("PRAGMA user_version").fetchone()[0])
     if found > VERSION:
         raise InputRefused("ledger.newer_version", file=path.name, found=found, expected=VERSION)
-    if 0 < found < VERSION:
+    if found < 1:
+        raise VerificationFailed("ledger.corrupted", file=path.name)
+    return found
+
+
+def check_format(db: sqlite3.Connection, path: Path) -> None:
+    """Refuse a ledger of another format, and one whose tables or triggers are not those of its format."""
+    found = format_of(db, path)
+    if found < VERSION:
         raise InputRefused("ledger.older_version", file=path.name, found=found, expected=VERSION)
-    if found != VERSION or _structure(db) != _expected_structure():
+    if structure(db) != expected_structure():
         raise VerificationFailed("ledger.corrupted", file=path.name)
 
 
-def _structure(db: sqlite3.Connection) -> frozenset[tuple[str, str]]:
-    # Tables, triggers and views as they were made: a renamed column, a lost trigger or an added one shows.
-    rows = db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
-    return frozenset((row[0], row[1]) for row in rows)
+def statements() -> tuple[str, ...]:
+    """Return the statements that make an empty ledger, one by one."""
+    found, begun = [], ""
+    for line in SCHEMA.strip().splitlines():
+        begun = f"{begun}{line}\n"
+        if sqlite3.complete_statement(begun):
+            found.append(begun.strip())
+            begun = ""
+    return tuple(found)
+
+
+Structure = dict[str, frozenset[tuple[str, ...]]]
+
+
+def structure(db: sqlite3.Connection) -> Structure:
+    """Return the columns of every table, and what every trigger and view does, by their names.
+
+    A renamed column, a lost trigger or an added one shows. How the statements were laid out, in which order
+    the columns stand, and an index, which changes no answer, do not.
+    """
+    found: Structure = {}
+    rows = db.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND type != 'index'")
+    for kind, name, sql in rows.fetchall():
+        if kind == "table":
+            columns = db.execute('SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (name,))
+            found[name] = frozenset(tuple(map(str, column)) for column in columns.fetchall())
+        else:
+            found[name] = frozenset([(kind, " ".join(sql.casefold().split()))])
+    return found
 
 
 @cache
-def _expected_structure() -> frozenset[tuple[str, str]]:
+def expected_structure() -> Structure:
+    """Return the structure of a new ledger."""
     db = sqlite3.connect(":memory:")
     try:
         db.executescript(SCHEMA)
-        return _structure(db)
+        return structure(db)
     finally:
         db.close()
 
@@ -182,7 +225,8 @@ def in_words(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _file_in_words(path: Path) -> Iterator[None]:
+def file_in_words(path: Path) -> Iterator[None]:
+    """Turn failures of the file system into errors for people."""
     try:
         yield
     except OSError as error:

@@ -131,6 +131,17 @@ def keep(db: sqlite3.Connection, attached: str, table: Traces, tables: Sequence[
     return _hash(trace)
 
 
+def keep_nothing(db: sqlite3.Connection, attached: str) -> str:
+    """Keep that nothing is kept of a table by which this format would know its people; return the hash."""
+    trace = {"people": b"", "sampled": 0, "rows": b"", "contents": b""}
+    db.execute(
+        "INSERT INTO trace (attached, people, sampled, rows, contents) "
+        "VALUES (:attached, :people, :sampled, :rows, :contents)",
+        trace | {"attached": attached},
+    )
+    return _hash(trace)
+
+
 def _hash(trace: Mapping[str, Any] | sqlite3.Row) -> str:
     total = hashlib.sha256(str(trace["sampled"]).encode())
     for name in ("people", "rows", "contents"):

@@ -70,6 +70,8 @@ class Entry:
         SHA-256 of the state that a service was left in, or None.
     folder
         Working folder of the process that holds the entry; empty once it has been put away.
+    told
+        SHA-256 of what the release told, where the ledger keeps it, see `Ledger.told`.
     state
         One of `STATES`. Every state but ``freed`` counts against the budget.
     running
@@ -106,6 +108,7 @@ class Entry:
     release_sums: str | None
     internal_sums: str | None
     state_hash: str | None
+    told: str | None
     running: bool
 
     @property

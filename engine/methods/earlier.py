@@ -41,14 +41,17 @@ class Earlier:
     releases
         The earlier releases that were found.
     not_found
-        How many were not where anybody looked.
+        About how many nothing is known any more; then there is a reason.
     secret
         The same for all releases of the register; it stays inside.
+    excused
+        Whether the custodian gave a reason to release without a comparison that cannot be made.
     """
 
     releases: tuple[EarlierRelease, ...] = ()
     not_found: int = 0
     secret: bytes = field(default=b"", repr=False)
+    excused: bool = False
 
 
 NOTHING = Earlier()

@@ -21,7 +21,9 @@ class Inside:
     views, figures
         Shown, and kept in the evidence for inside.
     files
-        Name → content: keys of pseudonyms, say.
+        Name → content of what stays with the auditor's folder.
+    keys
+        Name → content of what has to be kept apart from all else: keys of pseudonyms, say.
     untested
         Rows as they were before a test let some of them through: for measures, never written.
     """
@@ -29,4 +31,5 @@ class Inside:
     views: tuple[View, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
+    keys: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     untested: pandas.DataFrame | None = field(default=None, repr=False, compare=False)

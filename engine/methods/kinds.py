@@ -47,6 +47,8 @@ class Leaving:
 
     rows: ClassVar[Rows] = Rows.NONE
     """Whether rows of people leave."""
+    invented: ClassVar[bool] = False
+    """Whether every value of a row that leaves is drawn from a model, so that no row is anybody's in part."""
     changes: ClassVar[tuple[Changes, ...]] = ()
     """What becomes of their values."""
     usual: ClassVar[bool] = False

@@ -32,7 +32,6 @@ class ParameterKind(StrEnum):
     CONDITION = "condition"  # as a step of preparation → Mapping
     WHERE = "where"  # conditions on several columns in words, see methods.conditions → str
     HIERARCHY = "hierarchy"  # → Mapping
-    SOURCE = "source"  # → str
     RECORDS = "records"  # a small table: objects with the fields → tuple of Mapping
 
 
@@ -54,6 +53,8 @@ class Parameter:
         Bounds of a number (inclusive), or of the count of columns, edges or records.
     choices
         For a choice; each has a text ``parameters.NAME.choices.CHOICE``.
+    withdrawn
+        Choices that older plans may name, each with the code of the sentences that say why it is refused.
     unit
         Printed after the field.
     when
@@ -81,6 +82,7 @@ class Parameter:
     minimum: Fraction | int | None = None
     maximum: Fraction | int | None = None
     choices: tuple[str, ...] = ()
+    withdrawn: tuple[tuple[str, str], ...] = ()
     unit: str = ""
     when: tuple[str, tuple[Any, ...]] | None = None
     column_kinds: tuple[Kind, ...] = ()

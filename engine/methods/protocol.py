@@ -4,6 +4,10 @@ Four things are declared independently of each other: what a method *reads* (`So
 *spends* (`Spends`), what it *promises* (`engine.privacy.promise.Promise`), and what *leaves* (`Artefact`).
 A new method is one module below ``engine/methods/`` with one subclass of `Method`, one file of texts, its
 examples and its tests. Nothing else changes.
+
+Every method is audited through its examples, by what it promises (``tests/engine/methods/audit``): with noise
+its releases are replayed on neighbouring tables with the same answers, so that all that leaves is a function
+of what is paid for; without noise its promise is counted again from the released rows by other code.
 """
 
 from __future__ import annotations
@@ -431,6 +435,17 @@ class Method(Triable, Leaving, ABC):
     @abstractmethod
     def cost(self, request: Request) -> Promise:
         """Say exactly what the ledger reserves, from declarations only."""
+
+    def stated(self, request: Request) -> Promise:
+        """Say what the files promise: what everything that lies in them tells together.
+
+        That is what the release costs, but for a service whose files hold more than a visit pays for.
+        """
+        return self.cost(request)
+
+    def priced(self, request: Request) -> Promise:
+        """Say what compensation is modelled for: for a visit all that its service may ever tell."""
+        return self.cost(request)
 
     def uses(self, request: Request) -> Mapping[str, tuple[str, ...]]:
         """Return, by source, the columns that have a part in the release; by default those that are named.

@@ -12,7 +12,7 @@ from typing import Any
 from engine import strict_json
 from engine.errors import InputRefused
 from engine.methods.parameters import Parameter, ParameterKind
-from engine.numbers import exact, written
+from engine.numbers import surely, written
 
 LARGEST_FILE = 10**6  # bytes
 
@@ -24,6 +24,8 @@ def typed(parameter: Parameter, text: str) -> Any:
     --------
     >>> typed(Parameter("epsilon", ParameterKind.NUMBER), "1/3")
     '1/3'
+    >>> [typed(Parameter("bound", ParameterKind.NUMBER), one) for one in ("2,5", "1.000")]
+    [2.5, '1.000']
     >>> typed(Parameter("edges", ParameterKind.EDGES), "0, 10; 20.5 2021-01-31")
     [0, 10, 20.5, '2021-01-31']
     >>> typed(Parameter("names", ParameterKind.TEXTS), "yes; no; rather not, thank you")
@@ -34,11 +36,16 @@ def typed(parameter: Parameter, text: str) -> Any:
     return _TYPED.get(parameter.kind, str)(text)
 
 
+def _pointed(parameter: Parameter, cell: str) -> str:
+    """Return a number of a file so that it means one: a program writes a point before decimals."""
+    is_number = parameter.kind in (ParameterKind.NUMBER, ParameterKind.INTEGER)
+    return f"{cell}0" if is_number and re.fullmatch(r"[-+]?\d+\.\d+", cell.strip()) else cell
+
+
 def _number(text: str) -> Any:
-    try:
-        return written(exact(text.replace("\u202f", "").replace("\u00a0", "")))
-    except (ValueError, ZeroDivisionError):
-        return text
+    """Return the number that is written; what is none, or may be two (1.000), stays a text and is refused."""
+    found = surely(text)
+    return text if found is None else written(found)
 
 
 def _list(text: str) -> list[Any]:
@@ -124,5 +131,7 @@ def _from_csv(text: str, parameter: Parameter, file: str) -> list[dict[str, Any]
             raise InputRefused("parameters.file_line", file=file, line=line, expected=len(names))
         cells = {name: cell.strip() for name, cell in zip(names, row, strict=False) if cell.strip()}
         if cells:
+            if mark != ";":  # with semicolons, a comma or a point may be either
+                cells = {name: _pointed(fields[name], cell) for name, cell in cells.items()}
             found.append({name: typed(fields[name], cell) for name, cell in cells.items()})
     return found

@@ -180,6 +180,9 @@ def _number(parameter: Parameter, value: Any, schema: Schema) -> Fraction | int:
 
 
 def _choice(parameter: Parameter, value: Any, schema: Schema) -> str:
+    for choice, code in parameter.withdrawn:
+        if value == choice:
+            raise _Wrong(Problem(code, {"parameter": parameter.name}, parameter.name))
     if value not in parameter.choices:
         raise _wrong(parameter, "not_a_choice", choices=", ".join(parameter.choices))
     return str(value)
@@ -342,6 +345,5 @@ _READERS: dict[ParameterKind, Callable[[Parameter, Any, Schema], Any]] = {
     ParameterKind.WHERE: _text,
     ParameterKind.CONDITION: _condition,
     ParameterKind.HIERARCHY: _hierarchy,
-    ParameterKind.SOURCE: _text,
     ParameterKind.RECORDS: _records,
 }

@@ -77,6 +77,11 @@ def locked(key: bytes, passphrase: str | None) -> bytes:
     return _dumps({"version": 1, "locked": True, **tree})
 
 
+def is_locked(content: bytes) -> bool:
+    """Say whether a file that `locked` wrote needs a passphrase."""
+    return bool(strict_json.loads(content.decode())["locked"])
+
+
 def unlocked(content: bytes, passphrase: str | None, *, file: str = "key") -> bytes:
     """Return the key of a file that `locked` wrote.
 
@@ -87,7 +92,9 @@ def unlocked(content: bytes, passphrase: str | None, *, file: str = "key") -> by
     """
     try:
         tree = strict_json.loads(content.decode())
-        if not tree["locked"]:
+        if strict_json.whole(tree["version"], "version") != 1:
+            raise ValueError("another version")
+        if not strict_json.truth(tree["locked"], "locked"):
             return _whole(bytes.fromhex(tree["key"]), file)
         salt, nonce, sealed = (bytes.fromhex(tree[name]) for name in ("salt", "nonce", "sealed"))
     except (ValueError, KeyError, TypeError) as error:

@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from engine import strict_json
 from engine.errors import InputRefused
 from engine.numbers import exact
 from engine.privacy.event_json import event_from_json, event_to_json
@@ -124,7 +125,7 @@ class Promise:
             ``promise.unknown``: a version, word or event that this version does not know.
         """
         try:
-            if tree["version"] != 2:
+            if strict_json.whole(tree.get("version", 1), "version") not in (1, 2):
                 raise ValueError("another version")
             loss = None
             if tree["epsilon"] is not None:
@@ -138,23 +139,37 @@ class Promise:
                 promise_kind(tree["kind"]).id,
                 loss,
                 Unit(tree["unit"]),
-                int(tree["rows_per_person"]),
-                dict(tree["terms"]),
-                tuple(tree["assumptions"]),
+                strict_json.whole(tree["rows_per_person"], "rows_per_person", least=1),
+                # the first version had no terms, nor a number
+                dict(strict_json.named(tree["terms"] if "version" in tree else {}, "terms")),
+                strict_json.items(tree["assumptions"], "assumptions", strict_json.text),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise InputRefused("promise.unknown") from error
+
+
+class Status(StrEnum):
+    """What a release of a kind of promise is in law, as far as the kind alone can say."""
+
+    BOUNDED = "bounded"  # what is learnt of one person is bounded; the custodian judges
+    STATISTICAL = "statistical"  # numbers about many people, without a bound
+    PERSONAL = "personal"  # to be treated as personal data
 
 
 class PromiseKind(ABC):
     """A kind of promise: what distinguishes it for programs. People read its texts.
 
     Its words stand in ``resources/texts/LANG/promises/ID.toml``: ``name``, ``sentence`` (for who chooses),
-    ``recipient`` (for who receives, in README.txt), ``can`` and ``cannot``, ``accounting``, and ``label`` and
-    ``what`` below ``terms.NAME``, conditions too; ``statement`` where it bounds no loss, or is local.
+    ``recipient`` (for who receives, in README.txt), ``can`` and ``cannot``, ``accounting``, ``must_know``
+    (what a recipient has to know), ``status`` (in law), below ``criteria`` ``singling_out``, ``linking`` and
+    ``inferring``, and ``label`` and ``what`` below ``terms.NAME``, conditions too; ``statement`` where it
+    bounds no loss, or is local. A text may have further forms for releases of which something more holds,
+    see `engine.report.content.facts`.
     """
 
     id: ClassVar[str]
+    status: ClassVar[Status]
+    """What its releases are in law, as far as the kind can say."""
     bounded: ClassVar[bool]
     """Whether a promise of this kind states a loss."""
     local: ClassVar[bool] = False

@@ -39,6 +39,9 @@ _PLAIN = re.compile(rf"[+-]|{_NUMBER}( to <?{_NUMBER})?")
 _BEHIND = re.compile(r"(?<=[;\r\n])[^;\r\n]+")
 RELEASE = "release"
 INTERNAL = "internal"
+KEY = "key"
+"""Kept apart from the two: what tells who is behind the pseudonyms (GDPR Art. 4(5))."""
+PRIVATE = 0o600
 STATE = "state"
 _MOST_NAMES = 1000
 
@@ -112,7 +115,7 @@ def give_name(made: Path, folder: Path) -> Path:
     """
     try:
         for entry in made.iterdir():
-            if entry.name not in (RELEASE, INTERNAL):
+            if entry.name not in (RELEASE, INTERNAL, KEY):
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
         made.chmod(0o755)
         return _renamed(made, folder)
@@ -150,8 +153,13 @@ def written(folder: Path) -> Iterator[None]:
 
 
 def write(path: Path, content: bytes) -> str:
-    """Write a file to the disk itself and return its SHA-256 in hexadecimal."""
-    with path.open("wb") as file:
+    """Write a file to the disk itself and return its SHA-256 in hexadecimal.
+
+    What stays is readable by its owner alone, file by file: a copy in another folder is no more open.
+    """
+    is_public = path.parent.name == RELEASE
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(path, flags, 0o666 if is_public else PRIVATE), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

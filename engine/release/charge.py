@@ -229,7 +229,7 @@ def attach(plan: Plan, ledger: Ledger, holding: Holding, table: Shown) -> None:
 def reason_of(plan: Plan, decision: str) -> str:
     """Return the reason that the custodian gave for a decision, or nothing."""
     reasons = (entry.get("reason", "") for entry in plan.decisions if entry.get("decision") == decision)
-    return str(next(reasons, ""))
+    return str(next(reasons, "")).strip()
 
 
 def preview(plan: Plan, ledger: Ledger, checked: Checked) -> Preview | None:
@@ -329,8 +329,8 @@ def refuse_unfit(plan: Plan) -> None:
     for part in ("title", "recipient", "agreement", "approver"):
         words(getattr(plan.purpose, part), part)
     words(plan.purpose.request_number, "request")
-    for decision in (NEW_HOLDING, OTHER_KEY):
-        words(reason_of(plan, decision), "reason")
+    for decision in plan.decisions:
+        words(str(decision.get("reason", "")), "reason")
     day(plan.purpose.expires)
     budget = plan.holding_budget
     if budget is not None:

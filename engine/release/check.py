@@ -62,7 +62,7 @@ def check(plan: Plan, *, base: Path = Path()) -> Checked:
         _refuse_promise(checked)
     with worked_out("price"):  # amounts that fit no curve, before spending
         refuse_amounts(plan.price)
-        price_statement(checked.promise, plan.price, readings=False)
+        price_statement(method.priced(request), plan.price, readings=False)
     measures.chosen(plan.measures, checked.subject)
     return checked
 

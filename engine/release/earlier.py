@@ -1,89 +1,184 @@
-"""Earlier releases of a register, from which a new one could be subtracted: found, proven unchanged."""
+"""Earlier releases of a register, from which a new one could be subtracted: none is passed over in silence.
+
+What a release told is public, so the ledger keeps it with the entry. Where it does not (an entry of an older
+program, a table that is too large), the folder has to be at hand, or the custodian says with a reason why the
+release is made all the same.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+import io
+import json
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from engine import strict_json
+from engine.errors import InputRefused
 from engine.ledger import Entry, Holding, Ledger
+from engine.methods.catalogue import method as find_method
 from engine.methods.earlier import NOTHING, Earlier, EarlierRelease
 from engine.methods.protocol import Method
+from engine.release import charge
 from engine.release.bundle import RELEASE, SUMS
+from engine.release.nearby import bundles
+from engine.release.plan import Plan
 
-LEFT = ("complete", "withdrawn", "spent")
+EARLIER_MISSING = "earlier_missing"
+"""The decision to release without a comparison that could not be made; it needs a reason."""
+NAMED = 5
+LARGEST = 1 << 26
 
 
-def earlier(ledger: Ledger, holding: Holding, method: Method, *, places: Iterable[Path]) -> Earlier:
-    """Return the tables that a method released of a register before, and how many were not found.
+def earlier(
+    plan: Plan, ledger: Ledger, holding: Holding, method: Method, *, entry: str, places: Iterable[Path]
+) -> Earlier:
+    """Return what a method released of a register before; call it before anything is spent.
 
     Parameters
     ----------
+    plan
+        Of the new release: it may hold a reason for what is missing.
     ledger, holding
-        Which releases there were; the hash of its sums proves a folder to be one of them.
+        Which releases there were, and what they told.
     method
-        Of the new release; only its own earlier releases are looked for.
+        Of the new release; only its own earlier releases are looked at.
+    entry
+        That of the new release, reserved: of two that are made at once the later one gives way.
     places
-        Folders of releases, and folders that may hold some: the ledger does not know where they lie.
+        Folders of releases, and folders that may hold some, for what the ledger did not keep. What is found
+        there is kept in the ledger from now on.
+
+    Raises
+    ------
+    InputRefused
+        ``run.earlier_underway``, ``run.earlier_unresolved``: another release of this kind is not closed.
+        ``run.earlier_missing``: what one told is neither in the ledger nor in any of the folders, and no
+        reason is given.
 
     Notes
     -----
     What the recipient was told to delete (a withdrawn release) may be kept all the same, so it is looked at
-    too.
+    too; so is one whose process was killed, when nobody knows whether it has left.
     """
     if not method.compares:
         return NOTHING
-    wanted = [entry for entry in ledger.entries(holding.id) if _is_of(entry, method)]
-    secret = ledger.register_key(holding.id)
-    if not wanted:
-        return Earlier(secret=secret)
-    lying = dict(_bundles(places))
-    found = [_read(lying[entry.release_sums], entry) for entry in wanted if entry.release_sums in lying]
-    tables = tuple(one for one in found if one is not None and one.method == method.id)
-    others = sum(one is not None and one.method != method.id for one in found)
-    return Earlier(tables, len(wanted) - len(tables) - others, secret)
+    _refuse_open(ledger, holding, method, entry)
+    found, absent = _looked_for(ledger, holding, method, places, keep=True)
+    reason = charge.reason_of(plan, EARLIER_MISSING)
+    if absent and not reason:
+        raise InputRefused(
+            "run.earlier_missing",
+            holding=holding.name,
+            count=len(absent),
+            titles=_titles(absent),
+            decision=EARLIER_MISSING,
+        )
+    if absent:
+        ledger.decide(EARLIER_MISSING, reason, holding=holding.id, entry=entry)
+    return Earlier(found, len(absent), ledger.register_key(holding.id), bool(reason))
 
 
-def _is_of(entry: Entry, method: Method) -> bool:
-    """Say whether an entry can be a release of the method: of its kinds of promise, and it has left."""
-    return entry.state in LEFT and entry.release_sums is not None and (
-        entry.guarantee.get("kind") in method.promises
-    )  # fmt: skip
+def missing(plan: Plan, ledger: Ledger | None, *, places: Iterable[Path]) -> dict[str, Any]:
+    """Return what `earlier` would ask a reason for, count and titles, or nothing; nothing is written."""
+    method = find_method(plan.method)
+    holding = charge.known_holding(plan, ledger) if ledger is not None and method.compares else None
+    if ledger is None or holding is None:
+        return {}
+    _, absent = _looked_for(ledger, holding, method, places, keep=False)
+    return {"count": len(absent), "titles": _titles(absent)} if absent else {}
 
 
-def _bundles(places: Iterable[Path]) -> Iterator[tuple[str, Path]]:
-    """Give the folders of releases by the hash of their sums."""
-    for place in places:
-        with suppress(OSError):
-            for folder in (place, *sorted(place.iterdir())):
-                sums = folder / RELEASE / SUMS
-                if sums.is_file():
-                    yield hashlib.sha256(sums.read_bytes()).hexdigest(), folder
+def told_of(folder: Path) -> bytes | None:
+    """Return what a bundle tells everybody, for the ledger to keep.
 
-
-def _read(folder: Path, entry: Entry) -> EarlierRelease | None:
-    """Read the tables of a release whose files are those that its sums name; None where they are not."""
+    None where its method compares with nothing, and where its files are not those that its sums name.
+    """
     try:
         lines = (folder / RELEASE / SUMS).read_text(encoding="utf-8").splitlines()
         listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-        content = {name: (folder / RELEASE / name).read_bytes() for name in listed if _is_read(name)}
+        content = {name: _plain(folder / RELEASE / name) for name in listed if _is_read(name)}
         if any(hashlib.sha256(data).hexdigest() != listed[name] for name, data in content.items()):
             return None
         tree = strict_json.loads(content["evidence.json"])
-        frames = {
-            name: pd.read_csv(folder / RELEASE / name, dtype="str", keep_default_na=False)
-            for name in content
-            if name.endswith(".csv")
+        method = find_method(str(tree["method"]["id"]))
+        if not method.compares:
+            return None
+        told = {
+            "version": 1,
+            "method": method.id,
+            "parameters": dict(tree["decided"]["parameters"]),
+            "files": {name: data.decode() for name, data in content.items() if name.endswith(".csv")},
         }
-        return EarlierRelease(
-            entry.title, str(tree["method"]["id"]), dict(tree["decided"]["parameters"]), frames
-        )
-    except (OSError, KeyError, TypeError, ValueError):
+        return json.dumps(told, sort_keys=True, ensure_ascii=False).encode()
+    except (OSError, KeyError, TypeError, ValueError, InputRefused):
         return None
+
+
+def _refuse_open(ledger: Ledger, holding: Holding, method: Method, entry: str) -> None:
+    listed = ledger.entries(holding.id)
+    own = next(one.number for one in listed if one.id == entry)
+    for one in listed:
+        if one.state in ("reserved", "spent") and one.number < own and _is_of(one, method):
+            code = "earlier_unresolved" if one.abandoned else "earlier_underway"
+            raise InputRefused(f"run.{code}", title=one.title, holding=holding.name, entry=one.id)
+
+
+def _looked_for(
+    ledger: Ledger, holding: Holding, method: Method, places: Iterable[Path], *, keep: bool
+) -> tuple[tuple[EarlierRelease, ...], list[Entry]]:
+    """Return the earlier releases of a method, and the entries of those about which nothing is known."""
+    closed = ("complete", "withdrawn", "failed")
+    wanted = [
+        one
+        for one in ledger.entries(holding.id)
+        if one.state in closed and one.may_have_left and _is_of(one, method)
+    ]
+    told = {one.id: ledger.told(one.id) for one in wanted}
+    if any(content is None for content in told.values()):
+        lying = {sums: folder for folder, sums in bundles(places)}
+        for one in wanted:
+            if told[one.id] is None and one.release_sums in lying:
+                content = told[one.id] = told_of(lying[one.release_sums])
+                if content is not None and keep and not ledger.read_only:
+                    ledger.keep_told(one.id, content)
+    read = {one.id: _release(told[one.id], one) for one in wanted}
+    found = tuple(one for one in read.values() if one is not None and one.method == method.id)
+    return found, [one for one in wanted if read[one.id] is None]
+
+
+def _is_of(entry: Entry, method: Method) -> bool:
+    """Say whether an entry can be a release of the method: whether it makes such promises."""
+    return entry.guarantee.get("kind") in method.promises
+
+
+def _release(content: bytes | None, entry: Entry) -> EarlierRelease | None:
+    """Return a release from what it told; None where that cannot be read."""
+    if content is None:
+        return None
+    try:
+        tree = strict_json.loads(content)
+        frames = {
+            str(name): pd.read_csv(io.StringIO(text), dtype="str", keep_default_na=False)
+            for name, text in tree["files"].items()
+        }
+        return EarlierRelease(entry.title, str(tree["method"]), dict(tree["parameters"]), frames)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _titles(absent: list[Entry]) -> str:
+    named = [f"“{one.title}” ({one.reserved_at[:10]})" for one in absent]
+    return ", ".join(named[:NAMED]) + (" …" if len(named) > NAMED else "")
+
+
+def _plain(path: Path) -> bytes:
+    if path.stat().st_size > LARGEST:
+        raise ValueError("larger than what is compared")
+    return path.read_bytes()
 
 
 def _is_read(name: str) -> bool:

@@ -25,8 +25,13 @@ from engine.release.plan import Plan
 
 @dataclass(frozen=True)
 class Foreseen:
-    """The privacy statement, the price in every form with its window, and the forecast."""
+    """The promise of the files, its privacy statement, the price in every form, and the forecast.
 
+    What the files promise is what the ledger is charged, but for a service: a visit's folder holds answers
+    that were paid for before, and its price is that of all the service may tell.
+    """
+
+    promise: Promise
     statement: Mapping[str, Any]
     price: Mapping[str, Any]
     forecast: Forecast
@@ -40,15 +45,17 @@ def foresee(plan: Plan, checked: Checked) -> Foreseen:
     InputRefused
         ``run.not_computable`` names the part, or whatever that part refuses.
     """
-    promise, method = checked.promise, checked.method
+    method, request = checked.method, checked.request
     with worked_out("statement"):
-        statement = privacy_statement(promise, read_at=plan.price.bound)
+        stated = method.stated(request)
+        statement = privacy_statement(stated, read_at=plan.price.bound)
     with worked_out("price"):
-        price = priced(plan, promise)
+        price = priced(plan, method.priced(request))
     with worked_out("forecast"):
-        forecast = method.forecast(checked.request)
-    found = Foreseen(statement, price, forecast)
-    for part, tree in {"plan": plan.to_json(), "promise": promise.to_json(), **vars(found)}.items():
+        forecast = method.forecast(request)
+    found = Foreseen(stated, statement, price, forecast)
+    trees = {"plan": plan.to_json(), "promise": stated.to_json(), "statement": statement, "price": price}
+    for part, tree in {**trees, "forecast": forecast}.items():
         with worked_out(part):
             bundle.json_bytes(tree)
     return found

@@ -61,7 +61,8 @@ class Draft:
     used
         By source, the very rows that the method got.
     held_out
-        By source, the rows of the people who were kept from it; empty where nobody was.
+        By source, the rows of the people who were kept from it, capped as those used are; empty where nobody
+        was.
     drawn
         What the noise door was asked for by the method.
     """
@@ -161,13 +162,11 @@ def make(
     used = {name: _rows_of(one, name in private, noise) for name, one in prepared.items()}
     for name in private & set(used):
         promised.refuse_uncapped(prepared[name].schema, used[name])
-    tried: dict[str, Table] = {}
-    if away and checked.method.scores(checked.request):
-        tried = {
-            name: _rows_of(replace(prepared[name], table=one), True, noise) for name, one in away.items()
-        }
-        for name, one in tried.items():
-            promised.refuse_uncapped(prepared[name].schema, one)
+    # people not used stand beside those used: as many rows of each of them, under the same conditions
+    away = {name: _rows_of(replace(prepared[name], table=one), True, noise) for name, one in away.items()}
+    for name, one in away.items():
+        promised.refuse_uncapped(prepared[name].schema, one)
+    tried = away if checked.method.scores(checked.request) else {}
     before = noise.counted
     context = Context(
         noise,

@@ -16,7 +16,7 @@ from engine import strict_json
 from engine.errors import InputRefused
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request, Spends
-from engine.numbers import exact, plain, written
+from engine.numbers import plain, written
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Schema
@@ -283,7 +283,7 @@ class Plan:
         Raises
         ------
         InputRefused
-            ``plan.*``: not JSON, a newer version, a field of the wrong kind, an unknown field.
+            ``plan.*``: not JSON, a newer version, an unknown field; ``document.*``: one of the wrong kind.
         """
         try:
             tree = strict_json.loads(text)
@@ -312,76 +312,89 @@ def _budget_to_json(budget: Budget | None) -> dict[str, Any] | None:
     }
 
 
-def _budget_from_json(tree: Mapping[str, Any] | None) -> Budget | None:
-    if tree is None:
+def _budget_from_json(value: Any, field: str) -> Budget | None:
+    if value is None:
         return None
+    tree = strict_json.members(value, field, must=("epsilon",), may=("delta", "neighbours"))
+    neighbours = tree.get("neighbours", Neighbours.ADD_REMOVE.value)
     return Budget(
-        exact(tree["epsilon"]),
-        exact(tree.get("delta", 0)),
-        Neighbours(tree.get("neighbours", Neighbours.ADD_REMOVE)),
+        strict_json.number(tree["epsilon"], f"{field}.epsilon"),
+        strict_json.number(tree.get("delta", 0), f"{field}.delta"),
+        Neighbours(strict_json.word(neighbours, f"{field}.neighbours", [one.value for one in Neighbours])),
     )
 
 
-def _price_from_json(tree: Mapping[str, Any]) -> Price:
-    known = {part.name for part in fields(Price)}
-    if not set(tree) <= known:
-        raise ValueError("unknown field of the price")
-    words = {name: str(tree[name]) for name in ("currency", "anchor") if name in tree}
+def _price_from_json(value: Any, field: str) -> Price:
+    """Read the price; a number that is null is not decided yet."""
+    tree = strict_json.members(value, field, may=[part.name for part in fields(Price)])
+    words = {
+        name: strict_json.text(tree[name], f"{field}.{name}")
+        for name in ("currency", "anchor")
+        if name in tree
+    }
     people = tree.get("people")
-    if people is not None and (not isinstance(people, int) or isinstance(people, bool) or people < 1):
-        raise ValueError("people is not a whole number of at least 1")
+    if people is not None:
+        strict_json.whole(people, f"{field}.people", least=1)
     numbers = {
-        name: exact(value)
-        for name, value in tree.items()
-        if name not in ("currency", "anchor", "people") and value is not None
+        name: strict_json.number(one, f"{field}.{name}")
+        for name, one in tree.items()
+        if name not in ("currency", "anchor", "people") and one is not None
     }
     return Price(people=people, **words, **numbers)  # type: ignore[arg-type]
 
 
-_READERS: dict[str, Callable[[Any, str], Any]] = {
-    "method": lambda value, file: str(value),
-    "method_version": lambda value, file: int(value),
-    "files": lambda value, file: {
-        name: FileReference(str(entry["path"]), dict(entry.get("options", {})))
-        for name, entry in value.items()
-    },
-    "schemas": lambda value, file: {
-        name: Schema.from_json(entry, file=file) for name, entry in value.items()
-    },
-    "preparation": lambda value, file: tuple(dict(step) for step in value),
-    "parameters": lambda value, file: dict(value),
-    "declared_sizes": lambda value, file: _sizes(value),
-    "budget": lambda value, file: _budget_from_json(value),
-    "purpose": lambda value, file: Purpose(**{name: str(entry) for name, entry in value.items()}),
-    "price": lambda value, file: _price_from_json(value),
-    "holding": lambda value, file: str(value),
-    "holding_budget": lambda value, file: _budget_from_json(value),
-    "measures": lambda value, file: tuple(str(entry) for entry in value),
-    "decisions": lambda value, file: tuple(dict(entry) for entry in value),
-    "candidates": lambda value, file: tuple(dict(entry) for entry in value),
-    "tried": lambda value, file: _count(value),
-    "continues": lambda value, file: str(value),
-    "step": lambda value, file: str(value),
-    "state": lambda value, file: str(value),
-}
+def _purpose_from_json(value: Any, field: str) -> Purpose:
+    tree = strict_json.members(value, field, may=[part.name for part in fields(Purpose)])
+    return Purpose(**{name: strict_json.text(one, f"{field}.{name}") for name, one in tree.items()})
 
 
-def _sizes(values: Any) -> tuple[int, ...]:
-    if len(values) > MOST_SIZES:
+def _file_from_json(value: Any, field: str) -> FileReference:
+    tree = strict_json.members(value, field, must=("path",), may=("options",))
+    options = strict_json.named(tree.get("options", {}), f"{field}.options")
+    return FileReference(strict_json.text(tree["path"], f"{field}.path"), dict(options))
+
+
+def _sizes(value: Any, field: str) -> tuple[int, ...]:
+    sizes = strict_json.items(value, field, lambda size, place: strict_json.whole(size, place, least=1))
+    if len(sizes) > MOST_SIZES:
         raise ValueError("more group sizes than anybody reads")
-    return tuple(_size(size) for size in values)
+    return sizes
 
 
-def _count(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError("a count is not a whole number of at least 0")
-    return value
+def _texts(value: Any, field: str) -> tuple[str, ...]:
+    return strict_json.items(value, field, strict_json.text)
 
 
-def _size(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError("a group size is not a whole number of at least 1")
-    return value
+def _trees(value: Any, field: str) -> tuple[dict[str, Any], ...]:
+    return strict_json.items(value, field, strict_json.named)
+
+
+_READERS: dict[str, Callable[[Any, str], Any]] = {
+    "method": strict_json.text,
+    "method_version": lambda value, field: strict_json.whole(value, field, least=1),
+    "files": lambda value, field: {
+        name: _file_from_json(one, f"{field}.{name}") for name, one in strict_json.named(value, field).items()
+    },
+    "schemas": lambda value, field: {
+        name: strict_json.named(one, f"{field}.{name}")
+        for name, one in strict_json.named(value, field).items()
+    },
+    "preparation": _trees,
+    "parameters": lambda value, field: dict(strict_json.named(value, field)),
+    "declared_sizes": _sizes,
+    "budget": _budget_from_json,
+    "purpose": _purpose_from_json,
+    "price": _price_from_json,
+    "holding": strict_json.text,
+    "holding_budget": _budget_from_json,
+    "measures": _texts,
+    "decisions": _trees,
+    "candidates": _trees,
+    "tried": lambda value, field: strict_json.whole(value, field, least=0),
+    "continues": strict_json.text,
+    "step": strict_json.text,
+    "state": strict_json.text,
+}
 
 
 def _plan_from_json(tree: Mapping[str, Any], file: str) -> Plan:
@@ -398,7 +411,13 @@ def _plan_from_json(tree: Mapping[str, Any], file: str) -> Plan:
         if name == "version":
             continue
         try:
-            values[name] = _READERS[name](value, file)
+            values[name] = _READERS[name](value, name)
+        except strict_json.Wrong as error:
+            raise error.refusal(file) from error
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError, ZeroDivisionError) as error:
             raise InputRefused("plan.bad_field", file=file, field=name) from error
+    if "schemas" in values:
+        values["schemas"] = {
+            name: Schema.from_json(tree, file=file) for name, tree in values["schemas"].items()
+        }
     return Plan(**values)

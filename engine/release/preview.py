@@ -108,7 +108,7 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
     if found.checked is None or found.forecast is None or foreseen is None:
         return answer
     checked = found.checked
-    answer["promise"] = checked.promise.to_json()
+    answer["promise"] = foreseen.promise.to_json()
     answer["statement"] = foreseen.statement
     answer["forecast"] = [to_json(error) for error in found.forecast.errors]
     answer["sentences"] = [error_sentence(error, language=language) for error in found.forecast.errors]

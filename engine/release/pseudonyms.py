@@ -16,7 +16,7 @@ from engine.methods.keeping import KEY_FILE, KeyKeeper, person_texts
 from engine.privacy.keys import unlocked
 from engine.progress import SILENT, Progress
 from engine.release import reading
-from engine.release.bundle import INTERNAL, RELEASE
+from engine.release.bundle import INTERNAL, KEY, RELEASE
 from engine.release.checked import Checked
 from engine.release.plan import FileReference, Plan
 from engine.table.schema import Schema
@@ -42,7 +42,13 @@ def opened(checked: Checked, earlier_key: bytes | None, passphrase: str | None) 
 
 def keeps_key(folder: Path) -> bool:
     """Say whether a bundle holds a key that tells who is behind its pseudonyms."""
-    return (folder / INTERNAL / KEY_FILE).is_file()
+    return _key_of(folder) is not None
+
+
+def _key_of(folder: Path) -> Path | None:
+    """Return the file of the key: in its own folder, or where earlier versions put it."""
+    places = (folder / part / KEY_FILE for part in (KEY, INTERNAL))
+    return next((path for path in places if path.is_file()), None)
 
 
 def reidentified(
@@ -60,7 +66,7 @@ def reidentified(
     Parameters
     ----------
     folder
-        The bundle, with its internal folder.
+        The bundle, with its internal folder and its key folder.
     table
         The custodian's table, in the form in which it was released from.
     pseudonym
@@ -83,8 +89,8 @@ def reidentified(
     A pseudonym cannot be turned back: those of all people of the table are computed and compared. That the
     act took place stays in the ledger, also where nobody was found; the number of the person does not.
     """
-    path = folder / INTERNAL / KEY_FILE
-    if not keeps_key(folder):
+    path = _key_of(folder)
+    if path is None:
         raise InputRefused("keys.no_key", file=folder.name)
     key = unlocked(path.read_bytes(), passphrase, file=KEY_FILE)
     inside, outside = _evidence(folder, INTERNAL), _evidence(folder, RELEASE)

@@ -38,11 +38,9 @@ from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 
 _TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("text", "excel"))
-# All that a reader would find out from the rows. Ends of lines are all understood, and only reported.
+# All that a reader would find out from the rows. What a plan leaves out of ``multiline`` is said by `said`.
 _MUST_SAY = {
-    "text": tuple(
-        option.name for option in fields(ReadOptions) if option.name not in ("sheet", "missing", "line_ends")
-    ),
+    "text": tuple(option.name for option in fields(ReadOptions) if option.name not in ("sheet", "missing")),
     "excel": ("sheet", "header", "date_order"),
 }
 
@@ -176,6 +174,8 @@ def _read_file(
 def said(reference: FileReference) -> ReadOptions:
     """Return what a plan says about reading a file; the format follows from its name where it is not said.
 
+    A plan that does not say whether cells run over several lines has none that do: every line is a row.
+
     Raises
     ------
     InputRefused
@@ -183,7 +183,10 @@ def said(reference: FileReference) -> ReadOptions:
     """
     options = ReadOptions.from_json(reference.options, file=Path(reference.path).name)
     promised = SUFFIXES.get(Path(reference.path).suffix.lower(), "text")
-    return replace(options, format=options.format or promised)
+    options = replace(options, format=options.format or promised)
+    if options.format == "text" and options.multiline is None:
+        options = replace(options, multiline=False)
+    return options
 
 
 def refuse_open(plan: Plan, sources: Sequence[Source]) -> None:
@@ -291,8 +294,16 @@ def pinned(plan: Plan, *, base: Path = Path()) -> Plan:
         path = base / reference.path
         options = ReadOptions.from_json(reference.options, file=path.name)
         if path.suffix.lower() not in _TYPED:
-            plan = pinned_to(plan, detect(path, options=options).options, name=name)
+            plan = pinned_to(plan, _found_out(path, options), name=name)
     return plan
+
+
+def _found_out(path: Path, options: ReadOptions) -> ReadOptions:
+    """Return every reading option as it is in a file; where its beginning cannot tell, all of it is read."""
+    found = detect(path, options=options).options
+    if found.format == "text" and found.multiline is None:
+        return read_table(path, options=found).options
+    return found
 
 
 def pinned_to(plan: Plan, options: ReadOptions, *, name: str = MAIN) -> Plan:

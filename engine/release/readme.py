@@ -7,16 +7,21 @@ import json
 from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
+from textwrap import wrap
 from typing import Any
 
 from engine import texts
 from engine.evidence import PublicEvidence, dumps, read_public, words_of
+from engine.report.content.facts import own_words
 from engine.report.content.shared import day, declared_meaning, moment
 from engine.report.words import word
 from engine.views import Cell, Text, to_json
 
 PAGE = ("report", "verify.html")
 GROUPS, LETTERS = 8, 4
+WIDTH = 110
+OWN = ("recipient", "must_know", "status")
+"""What the kind of promise says to whoever opens the folder."""
 
 
 def readme(evidence: PublicEvidence, *, language: str = "en") -> str:
@@ -45,11 +50,16 @@ def readme(evidence: PublicEvidence, *, language: str = "en") -> str:
         sentence("bundle.other_files"),
         "",
         *_columns(evidence, sentence),
-        sentence(f"promises.{evidence.promise.kind}.recipient"),
-        "",
+        *_own(evidence, language),
         sentence("bundle.verify"),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _own(evidence: PublicEvidence, language: str) -> list[str]:
+    """Return what the kind of promise says, a paragraph each, in lines that a screen holds."""
+    said = (word(own_words(evidence, name), language) for name in OWN)
+    return [line for text in said for line in (*wrap(text, WIDTH), "")]
 
 
 def _columns(evidence: PublicEvidence, sentence: Callable[..., str]) -> list[str]:

@@ -20,15 +20,16 @@ from engine.ledger import Holding, Ledger
 from engine.memory import give_back
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
-from engine.release import bundle, charge, promised, pseudonyms, reading, write
+from engine.release import bundle, charge, nearby, promised, pseudonyms, reading, write
 from engine.release.beside import beside
-from engine.release.bundle import INTERNAL, RELEASE, Bundle
+from engine.release.bundle import INTERNAL, KEY, RELEASE, Bundle
 from engine.release.check import check, ready, refuse_language
 from engine.release.checked import Checked
-from engine.release.earlier import earlier
+from engine.release.earlier import earlier, told_of
 from engine.release.make import Draft, make
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
+from engine.release.reasons import refuse_unexplained
 from engine.release.spread import spread
 from engine.release.working import give_room, name_for, new_folder, sweep, undisturbed, working
 from engine.release.write import Made
@@ -47,6 +48,7 @@ def run(
     passphrase: str | None = None,
     known: tuple[Path, ...] = (),
     earlier_key: bytes | None = None,
+    wants_reasons: bool = False,
 ) -> Bundle:
     """Make the release that a plan decides, and everything that proves it.
 
@@ -70,9 +72,13 @@ def run(
         Locks the key that stays inside, for methods that keep one; it is kept nowhere. It also opens an
         earlier key.
     known
-        Folders of earlier releases, for methods that compare with them; those beside ``out`` are found.
+        Folders of earlier releases beyond those beside ``out``: for methods that compare with them, where the
+        ledger did not keep what they told, and to notice that an older copy of the ledger was put back.
     earlier_key
         Content of the key file of an earlier release, for a release that is to be joined with it.
+    wants_reasons
+        Refuse decisions that want a reason and have none (``run.no_reason``); for callers that have not asked
+        for it themselves.
 
     Returns
     -------
@@ -87,7 +93,8 @@ def run(
         The person pressed Stop. The ledger knows whether noise had been drawn.
     """
     door: Door = lambda spend: Noise(on_first_draw=spend)  # noqa: E731
-    return run_through(plan, out, ledger, base, language, progress, door, passphrase, known, earlier_key)
+    more = (passphrase, known, earlier_key, wants_reasons)
+    return run_through(plan, out, ledger, base, language, progress, door, *more)
 
 
 def run_through(
@@ -101,14 +108,19 @@ def run_through(
     passphrase: str | None = None,
     known: tuple[Path, ...] = (),
     earlier_key: bytes | None = None,
+    wants_reasons: bool = False,
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
     sweep(ledger)
     checked = check(plan, base=base)
     foreseen = ready(plan, checked)
+    if wants_reasons:
+        refuse_unexplained(plan, checked, foreseen.price, locks=bool(passphrase))
     refuse_language(language)
     bundle.check_target(out)
+    places = (out.absolute().parent, *known)
+    nearby.refuse_put_back(plan, ledger, places)
     key = pseudonyms.opened(checked, earlier_key, passphrase)
     prepared = reading.read_all(plan, checked.sources, base=base, progress=progress.part(0.0, 0.3))
     promised.refuse_other(plan, checked, prepared)
@@ -119,13 +131,13 @@ def run_through(
     has_name = False
     try:
         with working(folder):
+            told = earlier(plan, ledger, holding, checked.method, entry=entry, places=places)
             spend = _once(lambda: ledger.spend(entry))
             noise = _door(door, spend)
             opens = bool(checked.method.steps) and not plan.step
             if opens or not checked.promise.drawn():
                 spend()  # no noise will do it: the entry is spent before the method sees a row
             making = progress.part(0.35, 0.7)
-            told = earlier(ledger, holding, checked.method, places=(out.absolute().parent, *known))
             draft = make(
                 checked,
                 prepared,
@@ -143,7 +155,7 @@ def run_through(
             with undisturbed():
                 out = bundle.give_name(folder, out)
                 has_name = True
-                _complete(ledger, entry, out, sums, draft.release.state)
+                _complete(ledger, entry, out, sums, draft.release.state, compares=checked.method.compares)
         shown = (*draft.release.views, *views(evaluated.public))
         inside = (*draft.release.inside.views, *views(evaluated.internal))
         rows = beside(draft.release, draft.used, checked.request.schemas)
@@ -227,14 +239,30 @@ def _write(aside: Path, made: Made, progress: Progress) -> tuple[str, str]:
         evidence = write.write_release(aside / RELEASE, made)
         progress.step(0.9, "run.reports")
         write.write_internal(aside / INTERNAL, evidence, made)
+        write.write_keys(aside / KEY, made)
         progress.step(1.0, "run.done")
         return bundle.write_sums(aside / RELEASE), bundle.write_sums(aside / INTERNAL)
 
 
-def _complete(ledger: Ledger, entry: str, out: Path, sums: tuple[str, str], state: bytes | None) -> None:
+def _complete(
+    ledger: Ledger,
+    entry: str,
+    out: Path,
+    sums: tuple[str, str],
+    state: bytes | None,
+    *,
+    compares: bool,
+) -> None:
     left = None if state is None else hashlib.sha256(state).hexdigest()
+    told = told_of(out) if compares else None
     try:
-        ledger.complete(entry, release_sums_hash=sums[0], internal_sums_hash=sums[1], state_hash=left)
+        ledger.complete(
+            entry,
+            release_sums_hash=sums[0],
+            internal_sums_hash=sums[1],
+            state_hash=left,
+            told=told,
+        )
     except EngineError as error:
         raise InputRefused("run.not_closed", folder=out.name[:100]) from error
 

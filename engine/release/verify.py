@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine import strict_json
+from engine import strict_json, texts
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
-from engine.release.bundle import INTERNAL, RELEASE, SUMS
-from engine.release.program import program
+from engine.release.bundle import INTERNAL, KEY, RELEASE, SUMS
+from engine.release.program import words_digest
 from engine.release.readme import described, fingerprint
+from engine.release.signed import BESIDE, is_beside_sums, only_signed, unsigned
 
 AUDIENCES = {RELEASE: "public", INTERNAL: "internal"}
 OWN_FILES = {
@@ -25,6 +26,7 @@ OWN_FILES = {
     "internal": frozenset((SUMS, "evidence.json", "report-internal.pdf", "report-internal.html")),
 }
 LARGEST_REPORT = 1 << 28
+_PAPERS = (OWN_FILES["public"] | OWN_FILES["internal"]) - {SUMS, "evidence.json"}
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\\\x00-\x1f]+)")
 
 
@@ -47,8 +49,12 @@ class Verification:
     chain_checked
         False without a ledger: then the files agree with one another, and nothing more is known.
     compared
-        Whether README, dictionary and reports were made again from the evidence; not where another version
-        of the program or of its libraries made them.
+        Whether README, dictionary and reports were made again from the evidence, and were the same.
+    unchecked
+        The papers whose words were not checked, with their folders: their evidence does not say that this
+        very program made them, and what it makes of it reads otherwise. That is no fault of theirs.
+    signed
+        The files that are a signature or carry one, with their folders. No signature was checked.
     fingerprint
         Of SHA256SUMS of the release, to be compared with the custodian's over another way.
     """
@@ -58,6 +64,8 @@ class Verification:
     chain_checked: bool
     compared: bool = False
     fingerprint: str = ""
+    unchecked: tuple[str, ...] = ()
+    signed: tuple[str, ...] = ()
 
     @property
     def problems(self) -> tuple[EngineError, ...]:
@@ -94,10 +102,15 @@ def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
     -----
     Sums show that files fit together as they were written. Whoever can replace the whole folder can also
     write fitting sums: only the custodian's ledger shows that this is the release that was paid for.
+
+    Papers are made again from the evidence. Where it names the digest of what made their words and that is
+    the digest of this program, a paper that differs is a forgery. Where it names another one, or none as
+    earlier versions did, a paper that comes out the same is what the evidence says, and of any other it is
+    only said that its words were not checked: whoever changes a paper can change the digest too.
     """
     parts = _parts(folder)
-    beside = tuple(_check_beside(folder, parts))
-    compared = False
+    beside = (*_check_beside(folder, parts), *_check_keys(folder, parts))
+    made_again, unchecked, signed = False, list[str](), list[str]()
     checks = [Check("sums", beside)] if beside else []
     for name, part in parts.items():
         odd = tuple(_odd_entries(name, part))
@@ -110,17 +123,31 @@ def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
         found = (problem for problem in _check_evidence(name, part) if problem.values["file"] not in said)
         checks.append(Check("evidence", tuple(found)))
         checks.append(Check("reports", tuple(_check_reports(name, part))))
-        again = _made_again(part)
-        if again is not None:
-            said |= {problem.values.get("file") for check in checks for problem in check.problems}
-            compared = True
-            checks.append(Check("words", tuple(_check_words(name, part, again, said))))
+        said |= {problem.values.get("file") for check in checks for problem in check.problems}
+        signed += (f"{name}/{file}" for file in _signed(part))
+        again, from_here = _made_again(part), _is_from_here(part)
+        differ = [file for file in _differing(part, again) if f"{name}/{file}" not in said]
+        if from_here:
+            checks.append(Check("words", tuple(_check_words(name, again, differ))))
+        elif again:
+            unchecked += (f"{name}/{file}" for file in differ)
+        else:
+            unchecked += (f"{name}/{file}" for file in sorted(_PAPERS) if (part / file).is_file())
+        made_again = made_again or bool(again)
     if len(parts) == 2 and not any(_is_odd(check) for check in checks):
         checks.append(Check("evidence", tuple(_check_parts(parts))))
     if ledger is not None and all(check.id != "sums" or not _is_odd(check) for check in checks):
         checks.append(Check("ledger", tuple(_check_ledger(parts, ledger))))
     first = b"" if any(map(_is_odd, checks)) else (next(iter(parts.values())) / SUMS).read_bytes()
-    return Verification(folder.name, tuple(checks), ledger is not None, compared, fingerprint(first))
+    return Verification(
+        folder.name,
+        tuple(checks),
+        ledger is not None,
+        made_again and not unchecked,
+        fingerprint(first),
+        tuple(unchecked),
+        tuple(signed),
+    )
 
 
 def _parts(folder: Path) -> dict[str, Path]:
@@ -138,10 +165,36 @@ def _check_beside(folder: Path, parts: Mapping[str, Path]) -> list[EngineError]:
         return []
     problems: list[EngineError] = []
     for entry in sorted(folder.iterdir()):
-        if entry.name not in parts:
+        if entry.name not in {*parts, KEY}:
             problems.append(VerificationFailed("bundle.not_recorded", file=entry.name))
         elif entry.is_symlink():
             problems.append(VerificationFailed("bundle.not_a_file", file=entry.name))
+    return problems
+
+
+def _check_keys(folder: Path, parts: Mapping[str, Path]) -> list[EngineError]:
+    """Compare the key folder with what the evidence inside says of it; it may be kept elsewhere."""
+    place = folder / KEY
+    if parts.get(RELEASE) != folder / RELEASE or place.is_symlink() or not place.exists():
+        return []
+    odd = _odd_entries(KEY, place)
+    if odd:
+        return odd
+    internal = parts.get(INTERNAL)
+    inside = (_evidence(internal) or {}).get("internal") if internal is not None else None
+    lines = _listed(inside.get("keys", [])) if isinstance(inside, dict) else []
+    listed = {line["file"]: line["sha256"] for line in lines}
+    present = {path.name for path in place.iterdir()}
+    if not listed and not present:
+        return [VerificationFailed("bundle.not_recorded", file=KEY)]
+    problems: list[EngineError] = []
+    for file in sorted(listed.keys() | present):
+        if file not in listed:
+            problems.append(VerificationFailed("bundle.not_recorded", file=f"{KEY}/{file}"))
+        elif file not in present:
+            problems.append(VerificationFailed("bundle.missing", file=f"{KEY}/{file}"))
+        elif _sha256(place / file) != listed[file]:
+            problems.append(VerificationFailed("bundle.changed", file=f"{KEY}/{file}"))
     return problems
 
 
@@ -191,10 +244,18 @@ def _check_sums(name: str, part: Path) -> list[EngineError]:
         if file not in present:
             problems.append(VerificationFailed("bundle.missing", file=f"{name}/{file}"))
         elif file not in recorded:
-            problems.append(VerificationFailed("bundle.not_recorded", file=f"{name}/{file}"))
-        elif _sha256(part / file) != recorded[file]:
+            if not is_beside_sums(part / file):
+                problems.append(VerificationFailed("bundle.not_recorded", file=f"{name}/{file}"))
+        elif _sha256(part / file) != recorded[file] and unsigned(part / file, recorded[file]) is None:
             problems.append(VerificationFailed("bundle.changed", file=f"{name}/{file}"))
     return problems
+
+
+def _signed(part: Path) -> list[str]:
+    """Return the files of a folder that are a signature, or that carry one."""
+    found = [file for file in BESIDE if (part / file).is_file()]
+    reports = (one for one in sorted(part.glob("*.pdf")) if one.stat().st_size <= LARGEST_REPORT)
+    return found + [report.name for report in reports if b"/ByteRange" in report.read_bytes()]
 
 
 def _check_evidence(name: str, part: Path) -> list[EngineError]:
@@ -212,10 +273,13 @@ def _check_evidence(name: str, part: Path) -> list[EngineError]:
     listed = {str(one["file"]): one["sha256"] for one in kept}
     present = {path.name for path in part.iterdir()}
     problems: list[EngineError] = []
-    for file in sorted(listed.keys() | OWN_FILES[audience] | present):
+    known = listed.keys() | OWN_FILES[audience]
+    for file in sorted(known | present):
         if file not in present:
             problems.append(VerificationFailed("bundle.missing", file=f"{name}/{file[:100]}"))
-        elif file not in listed.keys() | OWN_FILES[audience]:
+        elif file not in known:
+            if is_beside_sums(part / file):
+                continue
             problems.append(VerificationFailed("bundle.not_in_evidence", file=f"{name}/{file}"))
         elif file in listed and _sha256(part / file) != listed[file]:
             problems.append(VerificationFailed("bundle.changed", file=f"{name}/{file}"))
@@ -233,34 +297,47 @@ def _check_reports(name: str, part: Path) -> list[EngineError]:
     ]
 
 
-def _made_again(part: Path) -> Mapping[str, bytes] | None:
-    """Return what the evidence of a folder says in words; None where this version would say it otherwise."""
-    from engine.methods.catalogue import method
+def _is_from_here(part: Path) -> bool:
+    """Whether the evidence says that this very program made the words: the same code, texts and fonts."""
+    made_by = (_evidence(part) or {}).get("program")
+    named = made_by.get("words") if isinstance(made_by, dict) else None
+    return bool(named) and named == words_digest()
 
-    tree = _evidence(part)
-    made_by = tree.get("method") if tree is not None else None
-    name = made_by.get("id") if isinstance(made_by, dict) else None
+
+def _made_again(part: Path) -> Mapping[str, bytes]:
+    """Return what this program makes of the evidence of a folder; nothing where it can make nothing."""
+    tree = _evidence(part) or {}
+    made_by = tree.get("program")
+    spoken = made_by.get("language", texts.FALLBACK) if isinstance(made_by, dict) else texts.FALLBACK
+    if spoken not in texts.languages():
+        return {}
     try:
-        libraries = method(str(name)).libraries
-    except InputRefused:
-        libraries = ()
-    if tree is None or tree.get("program") != program(libraries):
-        return None
-    try:
-        return described((part / "evidence.json").read_bytes())
+        return described((part / "evidence.json").read_bytes(), language=spoken)
     except Exception:  # evidence from anywhere: whatever is wrong with it, it is not ours
         return {}
 
 
-def _check_words(name: str, part: Path, again: Mapping[str, bytes], said: Set[object]) -> list[EngineError]:
+def _differing(part: Path, again: Mapping[str, bytes]) -> list[str]:
+    """Return the papers that read otherwise than what was made again; a signature behind one is not read."""
+    return [
+        file
+        for file, content in again.items()
+        if (part / file).is_file() and not _is_same(part / file, content)
+    ]
+
+
+def _is_same(paper: Path, content: bytes) -> bool:
+    if paper.stat().st_size > LARGEST_REPORT:
+        return False
+    found = paper.read_bytes()
+    return found == content or (paper.suffix == ".pdf" and only_signed(content, found))
+
+
+def _check_words(name: str, again: Mapping[str, bytes], differ: Sequence[str]) -> list[EngineError]:
     """Name what is not what the evidence says: the words that people read must be those of the evidence."""
     if not again:
         return [VerificationFailed("bundle.bad_evidence", file=f"{name}/evidence.json")]
-    return [
-        VerificationFailed("bundle.words_differ", file=f"{name}/{file}")
-        for file, content in again.items()
-        if f"{name}/{file}" not in said and (part / file).is_file() and (part / file).read_bytes() != content
-    ]
+    return [VerificationFailed("bundle.words_differ", file=f"{name}/{file}") for file in differ]
 
 
 def _check_ledger(parts: Mapping[str, Path], ledger: Ledger) -> list[EngineError]:
@@ -300,7 +377,11 @@ def _evidence(part: Path) -> dict[str, Any] | None:
 def _kept(tree: Mapping[str, Any]) -> list[Mapping[str, str]]:
     """Return the files that stay, as the internal evidence lists them."""
     inside = tree.get("internal")
-    lines = inside.get("files", []) if isinstance(inside, dict) else []
+    return _listed(inside.get("files", [])) if isinstance(inside, dict) else []
+
+
+def _listed(lines: Any) -> list[Mapping[str, str]]:
+    """Return lines that name a file and its hash; none where they are something else."""
     named = isinstance(lines, list) and all(
         isinstance(line, dict) and isinstance(line.get("file"), str) and isinstance(line.get("sha256"), str)
         for line in lines

@@ -23,6 +23,7 @@ from engine import strict_json
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Entry, Ledger
 from engine.release.bundle import INTERNAL, RELEASE, STATE, SUMS
+from engine.release.earlier import told_of
 from engine.release.verify import verify
 
 PREFIX = ".custos-"
@@ -52,7 +53,8 @@ def working(folder: Path) -> Iterator[Path]:
     try:
         try:
             folder.mkdir(mode=0o700)
-            (folder / COMPUTER).write_text(platform.node(), encoding="utf-8")
+            with os.fdopen(os.open(folder / COMPUTER, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+                file.write(platform.node().encode())
             _keep_room(folder / ROOM)
         except OSError as error:
             name, reason = folder.parent.name, error.strerror or ""
@@ -166,7 +168,11 @@ def _complete(entry: Entry, place: Path, ledger: Ledger) -> None:
                 state = folder / INTERNAL / STATE
                 left = hashlib.sha256(state.read_bytes()).hexdigest() if state.is_file() else None
                 ledger.complete(
-                    entry.id, release_sums_hash=hashes[0], internal_sums_hash=hashes[1], state_hash=left
+                    entry.id,
+                    release_sums_hash=hashes[0],
+                    internal_sums_hash=hashes[1],
+                    state_hash=left,
+                    told=told_of(folder),
                 )
                 return
 

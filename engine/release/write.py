@@ -11,13 +11,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from engine import texts
 from engine.evaluation import group_sizes
 from engine.evaluation.evaluate import Evaluation, figures, views
 from engine.evidence import InternalEvidence, PublicEvidence, dumps, internal_json, public_json
 from engine.ledger import Holding, Ledger
-from engine.methods.protocol import MAIN, Forecast, Release
+from engine.methods.protocol import MAIN, Forecast, Release, Rows, TableArtefact
 from engine.methods.values import to_json
+from engine.privacy.keys import is_locked
 from engine.privacy.promise import Unit
 from engine.release import bundle, charge
 from engine.release.checked import Checked
@@ -73,6 +76,15 @@ def write_internal(folder: Path, evidence: PublicEvidence, made: Made) -> None:
     _write(folder, dumps(internal_json(evidence, _internal(made))), made.language)
 
 
+def write_keys(folder: Path, made: Made) -> None:
+    """Write what is kept apart, into a folder of its own; the internal evidence names it with its hash."""
+    keys = made.release.inside.keys
+    if keys:
+        folder.mkdir(mode=0o700)
+    for name, content in keys.items():
+        bundle.write(folder / name, content)
+
+
 def _write(folder: Path, written: bytes, language: str) -> None:
     """Write the evidence and everything that it says in words."""
     bundle.write(folder / "evidence.json", written)
@@ -89,7 +101,7 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
         made_at=datetime.now().astimezone().isoformat(timespec="seconds"),
         title=plan.purpose.title,
         bundle_id=secrets.token_hex(8),
-        program=program(method.libraries),
+        program=program(method.libraries, language=made.language),
         method={
             "id": method.id,
             "version": method.version,
@@ -98,22 +110,53 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
         },
         decided=decided,
         purpose={name: value for name, value in asdict(plan.purpose).items() if name not in STAYS},
-        promise=release.promise,
+        promise=made.foreseen.promise,
         statement=made.foreseen.statement,
         artefacts=artefacts,
         dictionary=tuple(
             bundle.dictionary_json(artefact, sentence, declared) for artefact in release.artefacts
         ),
         input_name=_input_name(made),
-        ledger={"entry": made.entry, "head": {"sequence": head.sequence, "hash": head.hash}},
-        noise=NOISE if made.draft.drawn else {},
+        ledger={
+            "entry": made.entry,
+            "head": {"sequence": head.sequence, "hash": head.hash},
+            "chain": made.ledger.chain(),
+        },
+        noise=NOISE if made.draft.drawn or made.foreseen.promise.drawn() else {},
         expected=_expected(made.foreseen.forecast),
         register=_register(made) if plan.purpose.states_total == "yes" else {},
         forecast=made.foreseen.forecast.views,
         views=(*release.views, *views(made.evaluated.public)),
         notes=release.notes,
         measures=figures(made.evaluated.public),
+        counted=_counted(made),
     )
+
+
+def _counted(made: Made) -> dict[str, int]:
+    """Return how many rows were used, kept apart and left out, where rows leave and nothing bounds the loss.
+
+    Of a table of counts nothing is told: its total may be one of the numbers that are hidden.
+    """
+    request, release = made.checked.request, made.release
+    tables = [one for one in release.artefacts if isinstance(one, TableArtefact)]
+    main = next((name for name in request.private if name in made.prepared), None)
+    leaves = made.checked.method.rows is not Rows.NONE
+    if made.checked.promise.loss is not None or not leaves or not tables or main is None:
+        return {}
+    used = len(made.draft.used[main])
+    found = {"used": used, "above_cap": _above_cap(made.prepared[main])}
+    if main in made.draft.held_out:
+        found["held_out"] = len(made.draft.held_out[main])
+    return found | {"left_out": max(used - len(tables[0].frame), 0)}
+
+
+def _above_cap(prepared: PreparedTable) -> int:
+    """Return how many rows lie above the cap."""
+    if prepared.people is None:
+        return 0
+    rows = np.bincount(prepared.people[prepared.people >= 0])
+    return int(np.maximum(rows - prepared.schema.rows_per_person, 0).sum())
 
 
 def _input_name(made: Made) -> str:
@@ -199,6 +242,10 @@ def _internal(made: Made) -> InternalEvidence:
         files=tuple(
             {"file": name, "sha256": hashlib.sha256(content).hexdigest()}
             for name, content in _kept(made.release).items()
+        ),
+        keys=tuple(
+            {"file": name, "sha256": hashlib.sha256(content).hexdigest(), "locked": is_locked(content)}
+            for name, content in made.release.inside.keys.items()
         ),
     )
 

@@ -17,6 +17,12 @@ Floats = arrays.Floats
 
 MOST_COMPARED = 2_000
 MOST_INDICATORS = 500
+MOST_ADDED = 3
+"""Columns that a set grows to by which something is guessed."""
+MOST_LOOKED, MOST_JOINED = 40, 8
+"""Columns that are tried alone, and those of them that are tried together."""
+CLEARLY = 3
+"""Standard errors by which a set of columns has to be stronger than all of them together."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,87 @@ def told(
     guess = best[own]
     guess[guess < 0] = np.bincount(released[asked]).argmax()
     return Rate(int((guess == people[asked]).sum()), len(own))
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """Guesses of a column of people used, and of people not used.
+
+    Parameters
+    ----------
+    released, people, others
+        Codes by column; ``others`` None where nobody was kept apart.
+    asked
+        The column that is guessed.
+    """
+
+    released: Mapping[str, Codes]
+    people: Mapping[str, Codes]
+    others: Mapping[str, Codes] | None
+    asked: str
+
+    def by(self, known: Sequence[str]) -> tuple[Rate, Rate | None]:
+        """Return how often somebody who looks at some columns guesses rightly: people used, and others."""
+        sides = [
+            None if side is None else told(self.released, side, known=known, asked=self.asked)
+            for side in (self.people, self.others)
+        ]
+        assert sides[0] is not None
+        return sides[0], sides[1]
+
+
+def strongest_guess(
+    guesses: Guesses, columns: Sequence[str], kept: Sequence[str]
+) -> tuple[tuple[str, ...], int]:
+    """Return the columns by which most is guessed of people used beyond others, and how many sets were tried.
+
+    Parameters
+    ----------
+    guesses
+        What is guessed.
+    columns
+        What an intruder knows of a person.
+    kept
+        Those of them that no released row has otherwise than the row that it was made from.
+
+    Notes
+    -----
+    Tried: all columns, those kept, each alone (at most `MOST_LOOKED`, those kept first), and of the
+    `MOST_JOINED` strongest of these the one more that adds most, up to `MOST_ADDED` together. A set
+    other than all counts as stronger only where it is so by `CLEARLY` standard errors: of many sets one is
+    the strongest by chance.
+
+    Examples
+    --------
+    >>> own = {"age": np.arange(4), "sex": np.array([0, 1, 0, 1]), "ill": np.array([0, 0, 1, 1])}
+    >>> made = own | {"sex": np.array([1, 0, 1, 0])}
+    >>> strongest_guess(Guesses(made, own, None, "ill"), ["age", "sex"], ["age"])[0]
+    ('age',)
+    """
+    found: dict[tuple[str, ...], tuple[float, float]] = {}
+
+    def gained(some: tuple[str, ...]) -> float:
+        if some not in found:
+            used, others = guesses.by(some)
+            error = sum(one.share * (1 - one.share) / one.attacks for one in (used, others) if one)
+            found[some] = used.share - (others.share if others else 0.0), sqrt(error)
+        return found[some][0]
+
+    everything = tuple(columns)
+    base = gained(everything)
+    if 0 < len(kept) < len(columns):
+        gained(tuple(kept))
+    first = sorted(columns, key=lambda name: name not in kept)[:MOST_LOOKED]
+    alone = sorted(first, key=lambda name: -gained((name,)))[:MOST_JOINED]
+    chosen: tuple[str, ...] = ()
+    while len(chosen) < min(MOST_ADDED, len(columns) - 1):
+        further = [(*chosen, name) for name in alone if name not in chosen]
+        best = max(further, key=gained)
+        if chosen and gained(best) <= gained(chosen):
+            break
+        chosen = best
+    clear = [some for some, (gap, error) in found.items() if gap - CLEARLY * error > base]
+    return max(clear, key=gained, default=everything), len(found)
 
 
 def nearest(released: Floats, people: Floats) -> Floats:

@@ -14,6 +14,10 @@ from engine.risk.copies import Rate, numbered
 Codes = arrays.Integers
 Floats = arrays.Floats
 
+MOST_TRIED = 300
+"""People by whom columns are chosen to seek by."""
+MOST_ADDED = 4
+
 ABSENT = 1e300
 """Stands for a missing amount, so that it agrees with a missing one alone."""
 
@@ -43,6 +47,34 @@ class Known:
 
 
 @dataclass(frozen=True)
+class Way:
+    """A way to seek: which columns have to agree, and how nearly.
+
+    Parameters
+    ----------
+    exact
+        Columns that agree to the letter.
+    near
+        Columns whose amounts agree within their tolerance, names where they are equal.
+    """
+
+    exact: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+
+    def seen(self, known: Known) -> Known:
+        """Return what somebody looks at who seeks in this way."""
+        names = {name: known.names[name] for name in self.columns if name in known.names}
+        amounts = {name: known.amounts[name] for name in self.columns if name in known.amounts}
+        within = {name: 0.0 if name in self.exact else known.within[name] for name in amounts}
+        return Known(names, amounts, within)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that have to agree."""
+        return self.exact + self.near
+
+
+@dataclass(frozen=True)
 class Matched:
     """How often people are found.
 
@@ -68,6 +100,7 @@ def match(
     origins: Sequence[Codes],
     *,
     others: Known | None = None,
+    ways: Sequence[Way] = (),
     progress: Progress = SILENT,
 ) -> tuple[Matched, Matched]:
     """Seek people in one or several released tables.
@@ -84,6 +117,9 @@ def match(
         For each table and row the place of the original row that it was made from, −1 for an invented one.
     others
         Rows of the population beyond ``people``; None where nothing is known of it.
+    ways
+        How to seek, one after the other: the next where the last finds no row at all. Without any, all that
+        is known has to agree within its tolerance.
 
     Returns
     -------
@@ -109,7 +145,9 @@ def match(
     >>> match(rows, np.arange(3), [rows], [np.arange(3)])[0].expected
     1.0
     """
-    finders = [_finder(table, people) for table in (*released, people, *([others] if others else []))]
+    searched = (*released, people, *([others] if others else []))
+    ways = ways or (Way(near=(*people.names, *people.amounts)),)
+    finders = [[_finder(way.seen(table), way.seen(people)) for table in searched] for way in ways]
     m, known, unknown = len(released), _Tally(), _Tally()
     likeliest: dict[int, tuple[Codes, Codes]] = {}  # of people of whom the same is known
     alike = _alike(people)
@@ -118,11 +156,123 @@ def match(
             progress.step(place / len(sought), "risk.linkage")
         same = int(alike[person])
         if same not in likeliest:
-            population = sum(len(find(int(person))) for find in finders[m:])
-            likeliest[same] = _likeliest([find(int(person)) for find in finders[:m]], origins, population)
+            found, seeking = _in_turn(finders, m, int(person))
+            population = sum(len(find(int(person))) for find in seeking[m:])
+            likeliest[same] = _likeliest(found, origins, population)
         known.add(likeliest[same][0], person)
         unknown.add(likeliest[same][1], person)
     return known.of(len(sought)), unknown.of(len(sought))
+
+
+def strongest(
+    people: Known,
+    sought: Codes,
+    released: Sequence[Known],
+    origins: Sequence[Codes],
+    *,
+    others: Known | None = None,
+    progress: Progress = SILENT,
+) -> Strongest:
+    """Seek people in several ways, and return what the one finds that finds most.
+
+    Parameters
+    ----------
+    people, sought, released, origins, others
+        See `match`.
+
+    Notes
+    -----
+    Tried: everything within its tolerance; everything to the letter; what was kept to the letter alone, and
+    with the rest within its tolerance; everything to the letter, and where nobody reads so what was kept;
+    and columns that were replaced beside those kept, one after the other as long as one helps, chosen on at
+    most `MOST_TRIED` people. What was kept stands in the dictionary of a release: here it is a column in
+    which no row differs from the one that it was made from.
+    """
+    kept, replaced = _kept(people, released[0], origins[0])
+    everything = (*people.names, *people.amounts)
+    tried: list[tuple[Way, ...]] = [(Way(near=everything),), (Way(exact=everything),)]
+    if kept and replaced:
+        tried += [(Way(exact=kept),), (Way(kept, replaced),), (Way(exact=everything), Way(exact=kept))]
+    found = [match(people, sought, released, origins, others=others, ways=one) for one in tried]
+    if any((origin >= 0).any() for origin in origins) and len(everything) > 1:
+        few = sought[:MOST_TRIED]
+
+        def expected(ways: tuple[Way, ...]) -> float:
+            return match(people, few, released, origins, ways=ways)[0].expected
+
+        grown, count = _grown(expected, kept, replaced, progress)
+        if grown is not None:
+            tried.append((grown,))
+            found.append(match(people, sought, released, origins, others=others, ways=(grown,)))
+    else:
+        count = 0
+    best, unsure = (max(range(len(found)), key=lambda at: found[at][case].expected) for case in (0, 1))
+    return Strongest(found[best][0], found[unsure][1], tried[best][0], len(found) + count)
+
+
+@dataclass(frozen=True)
+class Strongest:
+    """What the ways of seeking find that find most.
+
+    Parameters
+    ----------
+    known, unknown
+        By somebody who knows that the person is in the table, and by somebody who does not.
+    way
+        The columns that had to agree for the first, where it sought in several ways the first of them.
+    tried
+        How many ways were tried.
+    """
+
+    known: Matched
+    unknown: Matched
+    way: Way
+    tried: int
+
+
+def _kept(people: Known, released: Known, origin: Codes) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns in which every row is as its original, and the others."""
+    whose = np.flatnonzero(origin >= 0)
+    is_kept = {}
+    for name in (*people.names, *people.amounts):
+        one, other = (
+            table.names[name] if name in table.names else _filled(table.amounts[name])
+            for table in (released, people)
+        )
+        is_kept[name] = bool(len(whose)) and bool((one[whose] == other[origin[whose]]).all())
+    kept = tuple(name for name, own in is_kept.items() if own)
+    return kept, tuple(name for name, own in is_kept.items() if not own)
+
+
+def _grown(
+    expected: Callable[[tuple[Way, ...]], float],
+    kept: tuple[str, ...],
+    replaced: tuple[str, ...],
+    progress: Progress,
+) -> tuple[Way | None, int]:
+    """Add replaced columns to those kept as long as somebody finds more, and say how many ways were tried."""
+    near: tuple[str, ...] = ()
+    best, count = expected((Way(kept),)) if kept else 0.0, 0
+    for _ in range(MOST_ADDED):
+        progress.step(len(near) / MOST_ADDED, "risk.linkage")
+        further = [Way(kept, (*near, name)) for name in replaced if name not in near]
+        figures = [expected((way,)) for way in further]
+        count += len(further)
+        if not figures or max(figures) <= best:
+            break
+        best, near = max(figures), further[int(np.argmax(figures))].near
+    return (Way(kept, near) if near else None), count
+
+
+def _in_turn(
+    finders: Sequence[Sequence[Callable[[int], Codes]]], m: int, person: int
+) -> tuple[list[Codes], Sequence[Callable[[int], Codes]]]:
+    """Return the rows of every table by the first way that finds any, and what seeks in that way."""
+    for seeking in finders:
+        found = [find(person) for find in seeking[:m]]
+        if any(map(len, found)):
+            break
+    return found, seeking
 
 
 @dataclass

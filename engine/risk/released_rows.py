@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,9 @@ Floats = arrays.Floats
 Codes = arrays.Integers
 MOST_RECORDS, MOST_ROWS = 400, 20_000
 APART = 2.0  # cells that cannot be the same: farther than any that can
+LEVELS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
+"""Up to where cells are told apart by how far they are: alike first, cells that cannot be the same last."""
+SHRUNK = 5
 _TIE = 1e-6
 _RANGE = re.compile(r"[\[(](.+), (.+)([\])])")
 
@@ -86,33 +90,95 @@ def found_again(
     ...     person=np.arange(3)).right
     1.0
     """
-    if not len(released) or not len(original):
-        return Found(0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    rows = _spaced(len(released), MOST_ROWS)
-    released, whose = released.iloc[rows], person[origin[rows]]
-    kept = np.isin(np.arange(len(original)), origin)
-    looked = np.arange(len(original))
-    if len(rows) < len(origin):  # of who is in the release, only those who can be found there
-        looked = np.sort(np.append(np.flatnonzero(~kept), origin[rows]))
-    looked = looked[_spaced(len(looked), MOST_RECORDS)]
-    steps = [_Column(column, original[column.name], released[column.name], looked) for column in columns]
-    right = alone_right = alone_wrong = exactly = 0.0
-    for turn, row in enumerate(looked.tolist()):
-        progress.step(turn / len(looked), "risk.linkage")
-        total = np.zeros(len(released))
-        for step in steps:
-            total += step.apart(turn)
-        near = np.flatnonzero(total <= total.min() + _TIE)
-        own = whose[near] == person[row]
-        right += float(own.mean())
-        alone_right += len(near) == 1 and bool(own[0])
-        alone_wrong += len(near) == 1 and not own[0]
-        exactly += len(near) == 1 and bool(own[0]) and float(total[near[0]]) == 0
-    count = len(looked)
-    blind = float(np.isin(whose, person[looked]).sum()) / count / len(released)
-    return Found(
-        count, right / count, alone_right / count, alone_wrong / count, exactly / count, min(1.0, blind)
-    )
+    return _Search(original, released, columns, origin, person).found(progress)
+
+
+def strongest_found(
+    original: pd.DataFrame,
+    released: pd.DataFrame,
+    columns: Sequence[Column],
+    *,
+    origin: Codes,
+    person: Codes,
+    progress: Progress = SILENT,
+) -> tuple[Found, str, int]:
+    """Look for people in several ways; return what the strongest finds, its name, and how many there were.
+
+    Parameters
+    ----------
+    original, released, columns, origin, person
+        See `found_again`.
+
+    Notes
+    -----
+    ``nearest`` adds up how far cells are apart, so that columns with much noise outvote those that were kept.
+    ``weighed`` adds up for each cell ln(m / u): how often a row and its original are so far apart, beside how
+    often any two rows are (I. Fellegi and A. Sunter, JASA 64, 1969). A column that was kept then rules out,
+    one that was drawn anew says nothing. The intruder knows m as somebody does who knows how the release
+    was made; `SHRUNK` more pairs that are like any two keep few rows from telling more than there is.
+    """
+    search = _Search(original, released, columns, origin, person)
+    ways = {"nearest": search.found(progress.part(0.0, 0.5))}
+    if ways["nearest"].records:
+        ways["weighed"] = search.weighed().found(progress.part(0.5, 1.0))
+    name = max(ways, key=lambda one: ways[one].right)
+    return ways[name], name, len(ways)
+
+
+class _Search:
+    """Released rows among which people are looked for."""
+
+    def __init__(
+        self,
+        original: pd.DataFrame,
+        released: pd.DataFrame,
+        columns: Sequence[Column],
+        origin: Codes,
+        person: Codes,
+    ) -> None:
+        rows = _spaced(len(released), MOST_ROWS) if len(original) else np.empty(0, dtype=np.int64)
+        released, self.whose, self.person = released.iloc[rows], person[origin[rows]], person
+        kept = np.isin(np.arange(len(original)), origin)
+        looked = np.arange(len(original))
+        if len(rows) < len(origin):  # of who is in the release, only those who can be found there
+            looked = np.sort(np.append(np.flatnonzero(~kept), origin[rows]))
+        self.looked = looked[_spaced(len(looked), MOST_RECORDS)] if len(rows) else looked[:0]
+        self.turns = np.searchsorted(self.looked, origin[rows])  # of whom each row is, where looked for
+        self.turns[~np.isin(origin[rows], self.looked)] = -1
+        self.steps = [
+            _Column(column, original[column.name], released[column.name], self.looked)
+            for column in (columns if len(self.looked) else ())
+        ]
+
+    def weighed(self) -> _Search:
+        """Return the same search with each cell counted by what it tells."""
+        found = copy(self)
+        found.steps = [step.weighed(self.turns) for step in self.steps]
+        return found
+
+    def found(self, progress: Progress) -> Found:
+        """Look for everybody: the rows with the smallest sum are theirs, or not."""
+        if not len(self.looked):
+            return Found(0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        right = alone_right = alone_wrong = exactly = 0.0
+        whose, person = self.whose, self.person
+        for turn, row in enumerate(self.looked.tolist()):
+            progress.step(turn / len(self.looked), "risk.linkage")
+            total = np.zeros(len(whose))
+            for step in self.steps:
+                total += step.apart(turn)
+            near = np.flatnonzero(total <= total.min() + _TIE)
+            own = whose[near] == person[row]
+            right += float(own.mean())
+            alone_right += len(near) == 1 and bool(own[0])
+            alone_wrong += len(near) == 1 and not own[0]
+            alike = len(near) == 1 and all(step.is_alike(turn, near[0]) for step in self.steps)
+            exactly += alike and bool(own[0])
+        count = len(self.looked)
+        blind = float(np.isin(whose, person[self.looked]).sum()) / count / len(whose)
+        return Found(
+            count, right / count, alone_right / count, alone_wrong / count, exactly / count, min(1.0, blind)
+        )
 
 
 class _Column:
@@ -132,6 +198,30 @@ class _Column:
             table = np.where(np.isnan(both), table, np.minimum(both, APART))
         alike = np.array(values, dtype=object)[:, None] == np.array(shown, dtype=object)[None, :]
         self.table = np.where(alike, 0.0, table).astype(np.float32)
+        self.distances = self.table
+
+    def weighed(self, turns: Codes) -> _Column:
+        """Return the column with ln(u / m) in the place of how far cells are apart.
+
+        ``turns`` says of each released row whose it is of those looked for, below 0 for nobody's.
+        """
+        found = copy(self)
+        levels = np.searchsorted(LEVELS, self.table, side="left")
+        shown = np.bincount(self.codes, minlength=self.table.shape[1])
+        asked = np.bincount(self.sought, minlength=self.table.shape[0])
+        any_two = np.bincount(
+            levels.ravel(), weights=np.outer(asked, shown).ravel(), minlength=len(LEVELS) + 1
+        )
+        any_two = (any_two + 1) / (any_two + 1).sum()
+        is_theirs = turns >= 0
+        pairs = levels[self.sought[turns[is_theirs]], self.codes[is_theirs]]
+        theirs = np.bincount(pairs, minlength=len(LEVELS) + 1) + SHRUNK * any_two
+        found.table = np.log(any_two / (theirs / theirs.sum())).astype(np.float32)[levels]
+        return found
+
+    def is_alike(self, turn: int, row: int) -> bool:
+        """Say whether the cell of a released row reads as the one that is looked for."""
+        return bool(self.distances[self.sought[turn], self.codes[row]] == 0)
 
     def apart(self, turn: int) -> npt.NDArray[np.float32]:
         """Return how far the cell that is looked for is from that of every released row."""

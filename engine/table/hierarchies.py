@@ -26,6 +26,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from engine import strict_json
 from engine.errors import InputRefused
 from engine.numbers import exact, written
 from engine.table.code_systems import code_systems
@@ -172,10 +173,14 @@ class Hierarchy:
         >>> Hierarchy.from_json({"bands": [5, 10]}, column="age").height
         3
         """
-        form = next(iter(tree), "") if isinstance(tree, Mapping) else ""
+        form = next((one for one in tree if one in _FORMS), "") if isinstance(tree, Mapping) else ""
         where = {"column": column, "file": file}
         try:
+            if form:
+                strict_json.members(tree, f"{column}.hierarchy", may=(form, *_BESIDE.get(form, ())))
             found = _FORMS[form](tree)
+        except strict_json.Wrong as error:
+            raise error.refusal(file) from error
         except KeyError as error:
             raise InputRefused("schema.hierarchy_form", **where) from error
         except (TypeError, ValueError, ZeroDivisionError, AttributeError) as error:
@@ -299,7 +304,10 @@ def in_order(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
 
 
 def _tree(tree: Mapping[str, Any]) -> Hierarchy:
-    paths = {str(value): tuple(str(group) for group in path) for value, path in tree["tree"].items()}
+    listed = strict_json.named(tree["tree"], "tree")
+    paths = {
+        value: strict_json.items(path, f"tree.{value}", strict_json.text) for value, path in listed.items()
+    }
     if not paths or len({len(path) for path in paths.values()}) != 1:
         raise ValueError("paths of different lengths")
     # An unknown value reads * and a missing one nothing on every step, so these two are no group of others
@@ -313,23 +321,27 @@ def _tree(tree: Mapping[str, Any]) -> Hierarchy:
 
 
 def _bands(tree: Mapping[str, Any]) -> Hierarchy:
-    widths = tuple(exact(width) for width in tree["bands"])
+    widths = strict_json.items(tree["bands"], "bands", strict_json.number)
     if not widths or widths[0] <= 0:
         raise ValueError("no widths")
     if any(wide <= narrow or (wide / narrow).denominator != 1 for narrow, wide in pairwise(widths)):
         raise ValueError("a width that is no multiple of the one before")
-    return Hierarchy(bands=widths, start=exact(tree.get("start", 0)))
+    return Hierarchy(bands=widths, start=strict_json.number(tree.get("start", 0), "start"))
 
 
-def _kept(counts: Iterable[Any]) -> tuple[int, ...]:
-    kept = tuple(int(count) for count in counts)
+def _kept(counts: Any) -> tuple[int, ...]:
+    kept = strict_json.items(counts, "kept", strict_json.whole)
     if not kept or kept[-1] < 1 or any(left <= right for left, right in pairwise(kept)):
         raise ValueError("not fewer on every step")
     return kept
 
 
+def _edges(value: Any, field: str) -> tuple[Fraction, ...]:
+    return strict_json.items(value, field, strict_json.number)
+
+
 def _cuts(tree: Mapping[str, Any]) -> Hierarchy:
-    cuts = tuple(tuple(exact(edge) for edge in edges) for edges in tree["cuts"])
+    cuts = strict_json.items(tree["cuts"], "cuts", _edges)
     if not cuts or not all(cuts) or any(list(edges) != sorted(set(edges)) for edges in cuts):
         raise ValueError("edges that do not rise")
     if any(not set(coarse) < set(fine) for fine, coarse in pairwise(cuts)):
@@ -338,19 +350,20 @@ def _cuts(tree: Mapping[str, Any]) -> Hierarchy:
 
 
 def _codes(tree: Mapping[str, Any]) -> Hierarchy:
-    if tree["codes"] not in code_systems():
+    if strict_json.text(tree["codes"], "codes") not in code_systems():
         raise ValueError("no list of codes")
     return Hierarchy(codes=tree["codes"])
 
 
 def _calendar(tree: Mapping[str, Any]) -> Hierarchy:
-    words = tuple(str(word) for word in tree["calendar"])
+    words = strict_json.items(tree["calendar"], "calendar", strict_json.text)
     places = [CALENDAR.index(word) for word in words]
     if not places or places != sorted(set(places)):
         raise ValueError("not coarser on every step")
     return Hierarchy(calendar=words)
 
 
+_BESIDE = {"bands": ("start",)}
 _FORMS = {
     "tree": _tree,
     "bands": _bands,

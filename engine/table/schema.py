@@ -16,6 +16,8 @@ from engine.table.hierarchies import Hierarchy
 from engine.table.patterns import is_day
 
 VERSION = 1
+ORIGINS = ("domain_origin", "missing_origin")
+BOUNDS = ("minimum", "maximum", "step")
 MOST_LETTERS = 300  # of what a column means
 MOST_LETTERS_OF_A_WORD = 40
 MEMBERS = frozenset(("version", "columns", "rows_per_person", "protected", "protected_many", "one_row_each"))
@@ -190,27 +192,12 @@ class Schema:
         ------
         InputRefused
             ``schema.*``: a newer version, an unknown name, role or kind, a column named twice, a bad domain.
+            ``document.*``: a value of the wrong kind.
         """
-        version = tree.get("version", VERSION)
-        if not isinstance(version, int) or version > VERSION:
-            raise InputRefused("schema.newer_version", file=file, found=version, expected=VERSION)
-        if unknown := set(tree) - MEMBERS:
-            raise InputRefused("schema.unknown", file=file, found=_some(unknown), expected=_some(MEMBERS))
-        rows = tree.get("rows_per_person", 1)
-        if not isinstance(rows, int) or isinstance(rows, bool) or rows < 1:
-            raise InputRefused("schema.rows_per_person", file=file)
-        entries = tree.get("columns")
-        if not isinstance(entries, list):
-            raise InputRefused("schema.no_columns", file=file)
-        columns = tuple(_column_from_json(entry, file) for entry in entries)
-        _refuse_twice((column.name for column in columns), file)
-        said, each = [tree.get(name, "") for name in SAID_WORDS], tree.get("one_row_each", False)
-        if any(not isinstance(word, str) or len(word) > MOST_LETTERS_OF_A_WORD for word in said):
-            raise InputRefused("schema.protected", file=file, most=MOST_LETTERS_OF_A_WORD)
-        if not isinstance(each, bool):
-            raise InputRefused("schema.one_row_each", file=file)
-        one, many = (" ".join(word.split()) for word in said)
-        return Schema(columns, rows, one, each, many)
+        try:
+            return _schema_from_json(tree, file)
+        except strict_json.Wrong as error:
+            raise error.refusal(file) from error
 
     @staticmethod
     def loads(written: str, *, file: str = "schema") -> Schema:
@@ -225,6 +212,30 @@ class Schema:
             return Schema.from_json(tree, file=file)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise InputRefused("schema.bad_entry", file=file) from error
+
+
+def _schema_from_json(value: Any, file: str) -> Schema:
+    tree = strict_json.named(value, "schema")
+    version = tree.get("version", VERSION)
+    if type(version) is not int or not 1 <= version <= VERSION:
+        raise InputRefused("schema.newer_version", file=file, found=version, expected=VERSION)
+    if unknown := set(tree) - MEMBERS:
+        raise InputRefused("schema.unknown", file=file, found=_some(unknown), expected=_some(MEMBERS))
+    rows = tree.get("rows_per_person", 1)
+    if not isinstance(rows, int) or isinstance(rows, bool) or rows < 1:
+        raise InputRefused("schema.rows_per_person", file=file)
+    entries = tree.get("columns")
+    if not isinstance(entries, list):
+        raise InputRefused("schema.no_columns", file=file)
+    columns = tuple(_column_from_json(entry, file) for entry in entries)
+    _refuse_twice((column.name for column in columns), file)
+    said, each = [tree.get(name, "") for name in SAID_WORDS], tree.get("one_row_each", False)
+    if any(not isinstance(word, str) or len(word) > MOST_LETTERS_OF_A_WORD for word in said):
+        raise InputRefused("schema.protected", file=file, most=MOST_LETTERS_OF_A_WORD)
+    if not isinstance(each, bool):
+        raise InputRefused("schema.one_row_each", file=file)
+    one, many = (" ".join(word.split()) for word in said)
+    return Schema(columns, rows, one, each, many)
 
 
 def _some(names: Iterable[str]) -> str:
@@ -288,15 +299,23 @@ def _column_from_json(entry: Any, file: str) -> Column:
             roles=", ".join(Role),
             kinds=", ".join(Kind),
         ) from error
-    domain = _domain_from_json(entry["domain"], kind, name, file) if entry.get("domain") else None
-    origin = Origin(entry.get("domain_origin", "copied")) if domain is not None else None
-    missing = tuple(str(code) for code in entry.get("missing", ()))
-    labels = {str(code): str(label) for code, label in entry.get("labels", {}).items()}
-    copied = Origin.COPIED if missing and entry.get("missing_origin") == Origin.COPIED else None
-    steps = entry.get("hierarchy")
-    hierarchy = Hierarchy.from_json(steps, column=name, file=file) if steps is not None else None
-    said = {part: _one_line(entry.get(part, ""), name, file) for part in ("meaning", "unit")}
-    return Column(name, role, kind, domain, origin, missing, labels, copied, hierarchy, **said)
+    domain = _domain_from_json(entry["domain"], kind, name, file) if entry.get("domain", {}) != {} else None
+    origins = {
+        part: _origin(entry.get(part, "copied"), f"{name}.{part}") for part in ORIGINS if part in entry
+    }
+    origin = origins.get("domain_origin", Origin.COPIED) if domain is not None else None
+    missing = strict_json.items(entry.get("missing", []), f"{name}.missing", strict_json.text)
+    said = strict_json.named(entry.get("labels", {}), f"{name}.labels")
+    labels = {code: strict_json.text(label, f"{name}.labels.{code}") for code, label in said.items()}
+    copied = Origin.COPIED if missing and origins.get("missing_origin") is Origin.COPIED else None
+    steps = strict_json.named(entry.get("hierarchy", {}), f"{name}.hierarchy")
+    hierarchy = Hierarchy.from_json(steps, column=name, file=file) if "hierarchy" in entry else None
+    lines = {part: _one_line(entry.get(part, ""), name, file) for part in ("meaning", "unit")}
+    return Column(name, role, kind, domain, origin, missing, labels, copied, hierarchy, **lines)
+
+
+def _origin(value: Any, field: str) -> Origin:
+    return Origin(strict_json.word(value, field, [one.value for one in Origin]))
 
 
 def _one_line(text: Any, column: str, file: str) -> str:
@@ -313,11 +332,15 @@ def _days_from_json(tree: Mapping[str, Any], column: str, file: str) -> Domain:
     return days
 
 
-def _domain_from_json(tree: Mapping[str, Any], kind: Kind, column: str, file: str) -> Domain:
+def _domain_from_json(value: Any, kind: Kind, column: str, file: str) -> Domain:
+    field = f"{column}.domain"
+    tree = strict_json.named(value, field)
+    form = next((one for one in (("code_list",), ("values",)) if one[0] in tree), BOUNDS)
+    strict_json.members(tree, field, may=form)
     if "code_list" in tree:
-        return Domain(code_list=str(tree["code_list"]))
+        return Domain(code_list=strict_json.text(tree["code_list"], f"{field}.code_list"))
     if "values" in tree:
-        values = tuple(str(value) for value in tree["values"])
+        values = strict_json.items(tree["values"], f"{field}.values", strict_json.text)
         _refuse_twice(values, file)
         return Domain(values=values)
     if kind is Kind.DATE:

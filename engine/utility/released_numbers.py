@@ -84,13 +84,18 @@ def worst_first(released: Floats, exact: Floats, *, most: int) -> npt.NDArray[np
     return np.argsort(-np.abs(released - exact), kind="stable")[:most].astype(np.int64)
 
 
-def no_better_than_a_guess(values: Floats, limits: Floats) -> npt.NDArray[np.bool_]:
+def no_better_than_a_guess(
+    values: Floats, limits: Floats, *, is_counted: bool = False
+) -> npt.NDArray[np.bool_]:
     """Say which released numbers have a 95 % limit that is as large as the number itself, or larger.
 
     Parameters
     ----------
     values, limits
         Released numbers and their limits, shape (cells,).
+    is_counted
+        Whether the true numbers cannot be below zero: then a released one below its margin under zero says
+        nothing either, as no number within its margin is possible.
 
     Notes
     -----
@@ -101,5 +106,8 @@ def no_better_than_a_guess(values: Floats, limits: Floats) -> npt.NDArray[np.boo
     --------
     >>> no_better_than_a_guess(np.array([3.0, -4.0, 40.0]), np.array([4.0, 4.0, 4.0])).tolist()
     [True, True, False]
+    >>> no_better_than_a_guess(np.array([-38.0]), np.array([35.0]), is_counted=True).tolist()
+    [True]
     """
-    return np.asarray((limits >= np.abs(values)) & (limits > 0), dtype=np.bool_)
+    sizes = values if is_counted else np.abs(values)
+    return np.asarray((limits >= sizes) & (limits > 0), dtype=np.bool_)

@@ -24,6 +24,7 @@ from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan
 from engine.release.readme import fingerprint
 from tests.app.walking import SAMPLE, missing_texts, settle, write
+from tests.ratios import slack
 
 FOLLOW = 0.050  # seconds until all four views have followed
 
@@ -184,7 +185,7 @@ def test_all_four_views_follow_within_fifty_milliseconds(
         print(f"{method}: median {1000 * rounds[-1]:.1f} ms, worst {worst:.1f} ms, own median {used:.1f} ms")
         if rounds[-1] < FOLLOW:
             break
-    assert min(rounds) < FOLLOW, rounds
+    assert min(rounds) < FOLLOW * slack(), rounds
 
 
 def moved(page: Any, qtbot: Any, place: int) -> tuple[float, float]:

@@ -28,6 +28,7 @@ from app import flow
 from app.window import Window
 from tests.app.conftest import STALL, Watchdog
 from tests.app.walking import settle, walk_to, write_people
+from tests.ratios import slack
 
 ROOT = Path(__file__).parents[2]
 MINE = ("start", "load", "columns", "risk", "purpose")
@@ -188,7 +189,7 @@ def test_making_the_screens_ahead_does_not_stall(
         if best < STALL:
             break
     print(f"warming up: {1000 * best:.0f} ms")
-    assert best < STALL
+    assert best < STALL * slack()
 
 
 def _is_plain(button: QAbstractButton) -> bool:

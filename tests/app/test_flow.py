@@ -284,3 +284,12 @@ def test_a_new_register_needs_no_budget_while_nothing_is_spent(method: Method | 
 def test_a_new_register_with_a_budget_passes() -> None:
     state = replace(without(holding_budget=Budget(Fraction(2))), new_holding=True)
     assert complete("purpose", state)
+
+
+def test_a_new_register_can_be_spent_to_the_last_and_not_beyond() -> None:
+    for total, is_enough in ((Fraction(1), True), (Fraction(1) - Fraction(1, 10**9), False)):
+        given = without(holding_budget=Budget(total), budget=Budget(Fraction(1)))
+        state = replace(given, new_holding=True)
+        found = why_not("budget", state)
+        assert complete("budget", state) is is_enough
+        assert is_enough or (found is not None and found.id == "app.flow.too_much")

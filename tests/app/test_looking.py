@@ -70,7 +70,7 @@ def test_a_model_that_does_not_agree_with_its_tables_is_named():
         return points(found)
 
     (point,) = noted("agrees_no_more")
-    assert (point.tone, point.name) == ("wrong", "apart")
+    assert (point.tone, point.name) == ("care", "apart")
     assert "sex × ward" in words.say("app.release.point.apart", **point.values)
     assert noted("agrees_yes") == noted("agrees_nearly") == ()
 

@@ -58,7 +58,6 @@ EVERY_KIND = (
     Parameter("condition", ParameterKind.CONDITION),
     Parameter("hierarchy", ParameterKind.HIERARCHY),
     Parameter("hierarchies", ParameterKind.HIERARCHY, each=True),
-    Parameter("source", ParameterKind.SOURCE),
     Parameter("records", ParameterKind.RECORDS, fields=(Parameter("value", ParameterKind.TEXT),)),
     Parameter("extra", ParameterKind.NUMBER, when=("choice", ("two",))),
 )
@@ -119,8 +118,6 @@ def test_fields_write_the_json_values_of_the_declaration(qtbot: Any) -> None:
     assert made.values["choice"] == "two" and not made.form.lines["extra"].part.isHidden()
     made.field("boolean").box.click()
     assert made.values["boolean"] is True
-    made.field("source").combo.setEditText("events")
-    assert made.values["source"] == "events"
     made.field("records").add.click()
     made.form.findChild(QLineEdit, "value").setText("NO")
     made.form.findChild(QLineEdit, "value").textEdited.emit("NO")

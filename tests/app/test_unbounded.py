@@ -191,7 +191,7 @@ def test_a_key_can_be_locked_with_a_passphrase_that_is_kept_nowhere(
     settle(qtbot, window)
     assert window.study.result("bundle") is not None, window.notice.words()
     assert not secret_fields(window) and all(not one.text() for one in window.page("release").passphrases)
-    key = tmp_path / "out" / "internal" / "pseudonym-key.json"
+    key = tmp_path / "out" / "key" / "pseudonym-key.json"
     assert "salt" in json.dumps(json.loads(key.read_text()))
     window.save_draft()
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -243,8 +243,10 @@ def test_an_earlier_key_is_asked_for_where_the_plan_wants_it(
     assert page.choose_key.isVisible()
     page._take_key(str(key))
     window.footer.next.click()
+    assert "not be locked" in window.notice.words() and not window.runner.busy("release")
+    window.footer.next.click()
     qtbot.waitUntil(lambda: not window.runner.busy("release"), timeout=60_000)
     settle(qtbot, window)
     assert window.study.result("bundle") is not None, window.notice.words()
-    kept = json.loads((tmp_path / "out" / "internal" / "pseudonym-key.json").read_text())
+    kept = json.loads((tmp_path / "out" / "key" / "pseudonym-key.json").read_text())
     assert kept["key"] == bytes(range(32)).hex() and page.earlier_key is None

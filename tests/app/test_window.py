@@ -115,6 +115,20 @@ def test_the_hook_for_unforeseen_errors_says_nothing_of_it(
     assert "ValueError" in logged and "Smith" not in logged
 
 
+@pytest.mark.parametrize("debugging", [False, True])
+def test_who_develops_the_program_sees_what_went_wrong_where_it_was_asked_for(
+    window: Window, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, debugging: bool
+) -> None:
+    monkeypatch.setenv(log.DEBUG, "1" if debugging else "")
+    try:
+        raise ValueError("a broken slot")
+    except ValueError as error:
+        _excepthook(ValueError, error, error.__traceback__)
+    printed = capsys.readouterr()
+    assert ("ValueError: a broken slot" in printed.err and "test_window.py" in printed.err) is debugging
+    assert printed.out == "" and "broken slot" not in window.notice.words()
+
+
 def test_the_draft_holds_the_plan_and_no_cell(window: Window, qtbot: Any, tmp_path: Path) -> None:
     open_table(qtbot, window, write_people(tmp_path / "people.csv"))
     window.study.decide(purpose=Purpose(title="Stays"))

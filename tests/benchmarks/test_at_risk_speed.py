@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from engine.privacy.at_risk import published
+from tests.ratios import slack
 
 OUTPUTS = 1000
 
@@ -51,5 +52,5 @@ def test_confidence_at_a_thousand_outputs():
     theirs, curve, single = theirs * 1e6, curve * 1e6, single * 1e6
     print(f"\nCPU microseconds a value: mpmath {theirs:.0f}, curve {curve:.2f}, single {single:.2f}")
     print(f"ratio {theirs / curve:.0f} on a curve, {theirs / single:.0f} for single values")
-    assert theirs / curve >= 100
-    assert theirs / single >= 100
+    assert theirs / curve >= 100 / slack()
+    assert theirs / single >= 100 / slack()

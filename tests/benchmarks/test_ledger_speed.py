@@ -22,6 +22,7 @@ from engine.release.reading import person_keys
 from engine.table.fingerprint import Fingerprints, fingerprints
 from engine.table.schema import Column, Role, Schema
 from engine.table.table import Table
+from tests.ratios import slack
 
 pytestmark = pytest.mark.benchmark
 SCHEMA = Schema((Column("person", Role.PERSON_KEY),))
@@ -84,10 +85,10 @@ def test_reserving_for_a_million_people(tmp_path: Path) -> None:
         f" known {marked:.2f} s; pandas' hash {hashed:.2f} s; file {ledger.path.stat().st_size / 1e6:.0f} MB"
     )
     # Half a second on a machine where pandas needs .4: a third is left for other machines.
-    assert seconds[1] <= 1.6 * hashed
-    assert again <= 1.6 * hashed
-    assert marked <= 2.5 * hashed
-    assert seconds[1] <= 3 * seconds[0]
+    assert seconds[1] <= 1.6 * hashed * slack()
+    assert again <= 1.6 * hashed * slack()
+    assert marked <= 2.5 * hashed * slack()
+    assert seconds[1] <= 3 * seconds[0] * slack()
     assert ledger.path.stat().st_size < 12 * 1_000_000
 
 
@@ -104,7 +105,7 @@ def test_memory_stays_bounded(tmp_path: Path) -> None:
     entered(ledger, large, fingerprints(large))
     grown = memory("VmHWM") - before
     print(f"\npeak memory for two million rows: {grown:.0f} MB more")
-    assert 10 < grown <= 2 * 100
+    assert 10 < grown <= 2 * 100 * slack()
 
 
 def memory(name: str) -> float:

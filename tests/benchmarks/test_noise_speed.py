@@ -8,6 +8,7 @@ import pytest
 
 from engine.privacy.contribution import keep_rows
 from engine.privacy.noise import Noise
+from tests.ratios import slack
 
 pytestmark = pytest.mark.benchmark
 MILLION = 1_000_000
@@ -44,14 +45,14 @@ def test_a_million_discrete_laplace_draws_are_at_least_8_times_as_fast_as_opendp
     theirs = opendp("then_laplace", "l1_distance", 10.0, MILLION // 10)
     ours, tenth = least(lambda: Noise().discrete_laplace(10, MILLION), theirs, rounds=3)
     print(f"\ndiscrete Laplace: {MILLION / ours / 1e6:.1f} M/s, opendp {MILLION / 10 / tenth / 1e6:.3f} M/s")
-    assert 10 * tenth / ours >= 8
+    assert 10 * tenth / ours >= 8 / slack()
 
 
 def test_a_million_discrete_gaussian_draws_are_at_least_8_times_as_fast_as_opendp(opendp):
     theirs = opendp("then_gaussian", "l2_distance", 10.0, MILLION // 10)
     ours, tenth = least(lambda: Noise().discrete_gaussian(100, MILLION), theirs, rounds=3)
     print(f"\ndiscrete Gaussian: {MILLION / ours / 1e6:.1f} M/s, opendp {MILLION / 10 / tenth / 1e6:.3f} M/s")
-    assert 10 * tenth / ours >= 8
+    assert 10 * tenth / ours >= 8 / slack()
 
 
 def test_staircase_noise_is_about_as_fast_as_laplace_noise():
@@ -62,7 +63,7 @@ def test_staircase_noise_is_about_as_fast_as_laplace_noise():
         rounds=3,
     )
     print("\nstaircase: " + ", ".join(f"{MILLION / one / 1e6:.1f} M/s" for one in stairs))
-    assert max(stairs) < 3 * laplace
+    assert max(stairs) < 3 * laplace * slack()
 
 
 def test_a_number_of_a_vector_costs_at_most_fifteen_laplace_draws():
@@ -75,7 +76,7 @@ def test_a_number_of_a_vector_costs_at_most_fifteen_laplace_draws():
         rounds=3,
     )
     print(f"\nvectors of 30: {many / 4000 * 1e6:.0f} µs, one alone {one / 20 * 1e3:.2f} ms")
-    assert many < 15 * laplace and one / 20 < 0.002
+    assert many < 15 * laplace * slack() and one / 20 < 0.002 * slack()
 
 
 def test_no_scale_is_much_slower_than_another():
@@ -84,7 +85,7 @@ def test_no_scale_is_much_slower_than_another():
     squared = least(*(lambda s=scale: Noise().discrete_gaussian(s, MILLION) for scale in scales), rounds=3)
     for scale, laplace, gaussian in zip(scales, times, squared, strict=True):
         print(f"\nscale {scale}: Laplace {1 / laplace:.1f} M/s, Gaussian of that variance {1 / gaussian:.1f}")
-    assert max(times) < 5 * min(times) and max(squared) < 5 * min(squared)
+    assert max(times) < 5 * min(times) * slack() and max(squared) < 5 * min(squared) * slack()
 
 
 def test_trials_choices_and_lots():
@@ -99,7 +100,7 @@ def test_trials_choices_and_lots():
     )
     print(f"\nrandomised response {1 / response:.1f} M rows/s; choice among 100: {500 / choice:,.0f}/s")
     print(f"\na million rows capped: {lots:.3f} s, {lots / sort:.1f} times sorting them")
-    assert lots < 30 * sort
+    assert lots < 30 * sort * slack()
 
 
 @pytest.mark.parametrize("rows", [1_000, 200_000])
@@ -115,4 +116,4 @@ def test_the_time_of_a_choice_does_not_tell_the_scores(rows):
     )
     without, with_one = 1e3 * even / calls, 1e3 * clear / calls
     print(f"\n{rows} candidates: {without:.2f} ms without a winner, {with_one:.2f} ms with one")
-    assert max(clear, even) < 1.5 * min(clear, even)
+    assert max(clear, even) < 1.5 * min(clear, even) * slack()

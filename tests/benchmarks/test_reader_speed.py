@@ -18,6 +18,7 @@ from engine.table.reading.readers import read_table
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.suggest.suggest import suggest
 from engine.table.table import Table
+from tests.ratios import slack
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.slow]
 ROWS = 1_000_000
@@ -98,7 +99,7 @@ def test_looking_at_a_table_against_pandas_and_arrow(million):
     arrow = compared(lambda: read_table(million), lambda: csv.read_csv(million).to_pandas(), times=2)
     print(f"\nlooking: {clock:.2f} of pandas' clock, {processor:.2f} of its processor time")
     print(f"{arrow[0]:.2f} of Arrow's clock, {arrow[1]:.2f} of its processor time")
-    assert clock <= 1.5 and processor <= 2.5
+    assert clock <= 1.5 * slack() and processor <= 2.5 * slack()
 
 
 def test_reading_for_a_release_against_pandas(million):
@@ -114,7 +115,7 @@ def test_reading_for_a_release_against_pandas(million):
     pd.testing.assert_frame_equal(release().rows(), pandas_read(million), check_dtype=False)
     clock, processor = compared(release, lambda: pandas_read(million))
     print(f"\nfor a release: {clock:.2f} of pandas' clock, {processor:.2f} of its processor time")
-    assert clock <= 1.5 and processor <= 2.5
+    assert clock <= 1.5 * slack() and processor <= 2.5 * slack()
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak is told by Linux only")
@@ -129,7 +130,7 @@ def test_memory_against_pandas(million, tmp_path):
     ours, theirs = peak("ours"), peak("pandas")
     print(f"\npeak {ours / 1e6:.0f} MB, pandas {theirs / 1e6:.0f} MB, ratio {ours / theirs:.2f}")
     assert theirs > 100e6
-    assert ours <= 1.2 * theirs
+    assert ours <= 1.2 * theirs * slack()
 
 
 def test_group_sizes_against_a_bare_group_by(million):
@@ -141,7 +142,7 @@ def test_group_sizes_against_a_bare_group_by(million):
     print(f"\ngroup sizes: {ours:.2f} s, group-by {bare:.2f} s, ratio {ours / bare:.2f}")
     assert found.groups == len(sizes)
     # One pass over all columns, and one more without each of the three.
-    assert ours <= 4 * bare
+    assert ours <= 4 * bare * slack()
 
 
 def test_other_work_on_a_million_rows(million):
@@ -149,7 +150,7 @@ def test_other_work_on_a_million_rows(million):
     bare, _ = fastest(lambda: pd.util.hash_pandas_object(table.rows(), index=False), times=1)
     seconds, _ = fastest(lambda: fingerprints(table), times=1)
     print(f"\nfingerprint {seconds:.2f} s, pandas' own hash of the rows {bare:.2f} s")
-    assert seconds <= 4 * bare
+    assert seconds <= 4 * bare * slack()
     seconds, _ = fastest(lambda: suggest(table), times=1)
     print(f"suggestions {seconds:.2f} s")
 
@@ -161,4 +162,6 @@ def test_suggestions_for_two_thousand_columns():
     wide_time, _ = fastest(lambda: suggest(wide), times=2)
     narrow_time, _ = fastest(lambda: suggest(narrow), times=2)
     print(f"\n2,000 columns {wide_time:.2f} s, 200 columns {narrow_time:.2f} s")
-    assert wide_time <= 30 * narrow_time  # ten times the columns: nothing that grows with their square
+    assert (
+        wide_time <= 30 * narrow_time * slack()
+    )  # ten times the columns: nothing that grows with their square

@@ -18,6 +18,7 @@ from engine.methods.datasets.mdav import Space, mdav
 from engine.methods.datasets.mondrian import mondrian
 from engine.methods.datasets.recoding import Ladder, Members
 from tests.engine.methods.datasets.adult import NINE, complete_rows, condition, placed
+from tests.ratios import slack
 
 pytestmark = pytest.mark.benchmark
 LIMITS = [
@@ -49,7 +50,7 @@ def test_the_exact_search(bare, loss, share, limit):
     allowed = int(share * members.people)
     took = seconds(lambda: search(Lattice(codes, members, ladders, k=5, most_left_out=allowed, loss=loss)))
     print(f"{loss}, at most {share:.0%} left out: {took / bare:.1f} × a group-by (limit {limit})")
-    assert took <= limit * bare
+    assert took <= limit * bare * slack()
 
 
 def test_the_whole_map_of_combinations(bare):
@@ -63,14 +64,14 @@ def test_the_whole_map_of_combinations(bare):
 
     took = seconds(whole_map)
     print(f"{len(every)} combinations: {took / bare:.0f} × a group-by (limit 250)")
-    assert took <= 250 * bare
+    assert took <= 250 * bare * slack()
 
 
 def test_groups_by_ascending_loss(bare):
     codes, members, ladders, _ = placed()
     took = seconds(lambda: ascending(codes, members, ladders, k=5))
     print(f"ascending: {took / bare:.1f} × a group-by (limit 60)")
-    assert took <= 60 * bare
+    assert took <= 60 * bare * slack()
 
 
 EIGHT = tuple(column for column in NINE if column != "occupation")
@@ -91,7 +92,7 @@ def test_the_exact_search_with_a_condition(bare, name, share):
         lambda: search(Lattice(codes, members, ladders, k=5, most_left_out=allowed, conditions=asked))
     )
     print(f"{name}, at most {share:.0%} left out: {took / bare:.1f} × a group-by (limit 35)")
-    assert took <= 35 * bare
+    assert took <= 35 * bare * slack()
 
 
 @pytest.mark.parametrize("k", [5, 50])
@@ -109,7 +110,7 @@ def test_cutting_a_million_people_from_the_top(k):
     members = Members(number, np.arange(people))
     took = seconds(lambda: mondrian(distinct, members, ladders, k=k, ordered=[True] * 6), times=2)
     print(f"k = {k}: {took / sort:.1f} × one sort (limit 8)")
-    assert took <= 8 * sort
+    assert took <= 8 * sort * slack()
 
 
 @pytest.mark.parametrize(("k", "limit"), [(5, 4.0), (3, 6.0)])
@@ -119,4 +120,4 @@ def test_groups_of_similar_people(k, limit):
     points = chance.normal(size=(5, 5)) @ chance.normal(size=(5, 45_000))
     took = seconds(lambda: mdav(Space(points), k=k), times=1)
     print(f"k = {k}: {took:.1f} s (limit {limit})")
-    assert took <= limit
+    assert took <= limit * slack()

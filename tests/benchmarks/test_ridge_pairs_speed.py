@@ -12,6 +12,7 @@ from sklearn.linear_model import Ridge
 
 from engine.privacy.sampled_sensitivity import RecordOrigin, RidgeQuery, TablePopulation, unit_rows
 from engine.privacy.sampled_sensitivity.draws import record_chunks
+from tests.ratios import slack
 
 ROWS, ATTRIBUTES = 170_000, 5
 
@@ -79,4 +80,4 @@ def test_ridge_pairs(population, capsys, records, pairs, first, rounds, at_least
             f"\n{records:,} records: {min(slow) * 15_000:.2f} s refitted, {min(fast) * 15_000:.3f} s updated "
             f"for 15,000 pairs: {ratio:.1f} times"
         )
-    assert ratio >= at_least
+    assert ratio >= at_least / slack()

@@ -19,6 +19,7 @@ from engine.risk.uniques import column_sets, minimal_uniques
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 from tests.peers.risk_tables import TIMED, adult
+from tests.ratios import slack
 
 WIDTHS = (90, 2, 5, 16, 7, 41, 10, 15, 2, 60)
 PEER = json.loads((Path(__file__).resolve().parents[1] / "peers" / "pycanon_risk.json").read_text())
@@ -70,8 +71,8 @@ def test_a_million_rows_of_eight_columns():
     print(
         f"bare {bare:.3f} s; encoding {encoding / bare:.2f}, all group measures after it {after / bare:.2f}"
     )
-    assert encoding + after <= 1.5 * bare
-    assert after <= bare
+    assert encoding + after <= 1.5 * bare * slack()
+    assert after <= bare * slack()
 
 
 @pytest.mark.benchmark
@@ -83,8 +84,8 @@ def test_every_set_up_to_four_of_ten_columns():
     uniques, _ = best_of(lambda: minimal_uniques(table), runs=3)
     assert len(found) == sum(math.comb(10, size) for size in (1, 2, 3, 4)) == 385
     print(f"bare {bare:.4f} s; all sets {sets / bare:.1f}, minimal uniques {uniques / bare:.1f}")
-    assert sets <= 10 * bare
-    assert uniques <= 20 * bare
+    assert sets <= 10 * bare * slack()
+    assert uniques <= 20 * bare * slack()
 
 
 @pytest.mark.benchmark
@@ -97,8 +98,8 @@ def test_every_set_of_ten_columns_of_real_people():
     sets, _ = best_of(lambda: column_sets(table), runs=9)
     uniques, _ = best_of(lambda: minimal_uniques(table), runs=3)
     print(f"bare {bare:.4f} s; all sets {sets / bare:.1f}, minimal uniques {uniques / bare:.1f}")
-    assert sets <= 10 * bare
-    assert uniques <= 20 * bare
+    assert sets <= 10 * bare * slack()
+    assert uniques <= 20 * bare * slack()
 
 
 @pytest.mark.benchmark
@@ -116,7 +117,7 @@ def test_eight_measures_of_another_library():
     seconds, _ = best_of(ours)
     theirs = sum(PEER["seconds"].values()) / PEER["bare_seconds"]
     print(f"here {seconds / bare:.2f} group-bys, there {theirs:.0f}: {theirs / (seconds / bare):.0f} times")
-    assert theirs >= 200 * seconds / bare
+    assert theirs >= 200 * seconds / bare / slack()
 
 
 @pytest.mark.benchmark
@@ -136,4 +137,4 @@ def test_memory():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     grown, size = map(int, done.stdout.split())
     print(f"{grown / size:.2f} of the table")
-    assert grown <= 2 * size
+    assert grown <= 2 * size * slack()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.benchmarks.growth import measured, written
+from tests.ratios import slack
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.slow]
 SMALL, LARGE = 1_000_000, 3_000_000
@@ -32,7 +33,7 @@ def test_a_further_million_rows_against_pandas(tmp_path):
             f"\na further million rows: {added['a whole run'][0]:.2f} s, {megabytes:.0f} MB;"
             f" pandas {added['pandas'][0]:.2f} s, {added['pandas'][1]:.0f} MB; {ratio:.1f} times"
         )
-        if ratio <= MOST_TIMES:
+        if ratio <= MOST_TIMES * slack():
             break
-    assert 0 < ratio <= MOST_TIMES
-    assert 0 < megabytes <= MOST_MEGABYTES
+    assert 0 < ratio <= MOST_TIMES * slack()
+    assert 0 < megabytes <= MOST_MEGABYTES * slack()

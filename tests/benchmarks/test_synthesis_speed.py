@@ -27,6 +27,7 @@ from engine.privacy.noise import Noise
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 from tests.engine.methods.datasets.adult import DATA
+from tests.ratios import slack
 
 pytestmark = pytest.mark.benchmark
 
@@ -84,17 +85,17 @@ def test_inventing_a_copy_costs_little_beside_the_trees_themselves(columns, monk
     for _ in range(ROUNDS):
         with fits_timed(monkeypatch) as spent:
             ratios.append(seconds(columns) / sum(spent))
-    assert min(ratios) <= 1.9, ratios
+    assert min(ratios) <= 1.9 * slack(), ratios
 
 
 def test_five_copies_are_fitted_once(columns):
     one, five = (min(seconds(columns, copies=copies) for _ in range(ROUNDS)) for copies in (1, 5))
-    assert five <= 1.6 * one, (one, five)
+    assert five <= 1.6 * one * slack(), (one, five)
 
 
 def test_twice_the_rows_take_little_more_than_twice_the_time(columns):
     half, whole = (min(seconds(columns, rows=rows) for _ in range(ROUNDS)) for rows in (22_500, 45_000))
-    assert whole <= 2.3 * half, (half, whole)
+    assert whole <= 2.3 * half * slack(), (half, whole)
 
 
 def test_all_cheap_attacks_take_five_seconds(columns, monkeypatch):
@@ -118,7 +119,7 @@ def test_all_cheap_attacks_take_five_seconds(columns, monkeypatch):
     took = time.process_time() - began
     print(f"attacks: {took:.2f} s, trees: {sum(spent):.2f} s")
     assert all(answer.figures for answer in answers)
-    assert took <= 5 / FITS * sum(spent), (took, sum(spent))
+    assert took <= slack() * 5 / FITS * sum(spent), (took, sum(spent))
 
 
 MANY = """
@@ -168,4 +169,4 @@ def test_a_hundred_thousand_rows_take_seconds_and_600_megabytes(columns, monkeyp
     shape, took, most = json.loads(done.stdout.splitlines()[-1])
     print(f"{shape}: {took:.2f} s, {most:.0f} MB, trees of Adult: {sum(spent):.2f} s")
     assert shape == [100_000, 20] and most <= 600
-    assert took <= 12 / FITS * sum(spent), (took, sum(spent))
+    assert took <= slack() * 12 / FITS * sum(spent), (took, sum(spent))

@@ -94,7 +94,7 @@ def additive_twin(
             left = np.clip(target - 1 / (1 + np.exp(-scores)), -reach, reach)
             sums = np.bincount(own, weights=left, minlength=sizes[place])
             sums += draw(schedule.sum_scale, sizes[place]) / RESIDUAL_STEPS
-            shift = additive_steps._shift(sums, schedule, about, turn, place)
+            shift = additive_steps._shift(sums, schedule, about, turn, place, intercept)
             pull = schedule.shrinkage * penalties[place] @ curves[place]
             change = (
                 additive_steps.RATE * inverses[place] @ (sums - schedule.bend * shift * rows[place] - pull)

@@ -44,7 +44,7 @@ TREES = 30
 PRINTED = {  # partial overlaps, full overlaps, true and false match rate, seconds partial and full
     "linear": (0.98, 0.50, 0.52, 0.50, 0.06, 0.82, 0.040, 0.068),
     "tree": (0.94, 0.90, 0.55, 0.56, 0.18, 0.68, 0.048, 0.533),
-    "kernel": (0.95, 0.95, 0.54, 0.68, 0.35, 0.50, 3.350, 103.543),
+    "forest": (0.95, 0.95, 0.54, 0.68, 0.35, 0.50, 3.350, 103.543),
     "network": (0.81, 0.90, 0.54, 0.75, 0.03, 0.92, 0.510, 55.26),
 }
 HEADINGS = (

@@ -8,7 +8,7 @@ import pytest
 from engine.methods.datasets.synthesis.models import Synthesiser
 from tests.published.synthesis import matches, overlap, repeated, sample
 
-SLOW = ("forest", "kernel", "network")
+SLOW = ("forest", "network")
 KINDS = [pytest.param(kind.value, marks=[pytest.mark.slow] * (kind.value in SLOW)) for kind in Synthesiser]
 
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from app import words
-from app.jobs import JobRunner
+from app.jobs import SHORT, JobRunner
 from app.theme import theme
 from app.widgets.views.table import TableBody
 from engine.views import View, as_table
@@ -137,6 +137,7 @@ class FigureView(QWidget):
             width=width,
             done=self._drawn,
             slot=self.slot,
+            lane=SHORT,
         )
 
     def _drawn(self, picture: Picture) -> None:

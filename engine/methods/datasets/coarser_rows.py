@@ -216,7 +216,8 @@ def _made(
         return None
     figures = {
         "loss": round(found.loss, 6),
-        "least_loss": round(found.least, 6),
+        # Of steps that somebody took themselves nothing was searched: nothing is known about the others.
+        **({"least_loss": round(found.least, 6)} if taken is None else {}),
         "combinations_possible": found.possible,
         "combinations_tried": found.tried,
     }

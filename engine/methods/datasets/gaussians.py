@@ -71,6 +71,7 @@ class Gaussians(Method):
     family = Family.DATASET
     promises = ("pure_dp", "approximate_dp")
     rows = Rows.SYNTHETIC
+    invented = True
     published = Reference(
         "Chang, Zhuang, Samaraweera: Privacy-preserving machine learning (2023)",
         "section 6.4, with groups, sensitivities and order of rows made private",

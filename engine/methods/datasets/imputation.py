@@ -124,7 +124,11 @@ class Imputation(Method):
             when=("synthesis", (PARTIAL,)),
         ),
         Parameter(
-            "synthesiser", ParameterKind.CHOICE, default=Synthesiser.TREE.value, choices=tuple(Synthesiser)
+            "synthesiser",
+            ParameterKind.CHOICE,
+            default=Synthesiser.TREE.value,
+            choices=tuple(Synthesiser),
+            withdrawn=(("kernel", f"{ID}.kernel"),),
         ),
         Parameter(
             "trees",
@@ -132,7 +136,7 @@ class Imputation(Method):
             default=10,
             minimum=2,
             maximum=500,
-            when=("synthesiser", (Synthesiser.FOREST.value, Synthesiser.KERNEL.value)),
+            when=("synthesiser", (Synthesiser.FOREST.value,)),
         ),
         Parameter(
             "smallest_leaf",
@@ -217,7 +221,7 @@ class Imputation(Method):
             (table_made, *programs(table_made.files, rule)),
             self.cost(request),
             views,
-            (Text(f"{WORDS}.notes.{rule.name.lower()}"),),
+            (Text(f"{WORDS}.notes.{rule.name.lower()}"), Text(f"{WORDS}.notes.totals")),
             inside=_inside(work, chain, counts),
         )
 

@@ -117,6 +117,7 @@ class Marginals(Method):
     promises = ("approximate_dp", "pure_dp")
     usual = True
     rows = Rows.SYNTHETIC
+    invented = True
     libraries = ()
     published = Reference(
         "McKenna, Mullins, Sheldon, Miklau: AIM: an adaptive and iterative mechanism for differentially "

@@ -76,6 +76,7 @@ class Network(Method):
     family = Family.DATASET
     promises = ("pure_dp",)
     rows = Rows.SYNTHETIC
+    invented = True
     published = Reference(
         "Zhang, Cormode, Procopiuc, Srivastava, Xiao: PrivBayes: private data release via Bayesian networks "
         "(2017)",

@@ -102,7 +102,7 @@ class Pseudonyms(KeyKeeper):
             cells = {name: np.array([*stand_ins, ""], dtype=object)[places].tolist(), **cells}
             meaning = "pseudonym" if context.key is None else "pseudonym_again"
             entries.insert(0, DictionaryEntry(name, Text(f"datasets.{meaning}"), "text"))
-            inside = Inside(files={KEY_FILE: locked(key, context.passphrase)})
+            inside = Inside(keys={KEY_FILE: locked(key, context.passphrase)})
         assert context.chance is not None  # nothing bounds the loss
         artefact = leaving("table", pd.DataFrame(cells, dtype="str"), tuple(entries), context.chance)
         return Release((artefact,), self.cost(request), inside=inside)

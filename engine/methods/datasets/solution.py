@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from engine.methods.datasets.full_domain import Found, Lattice
+from engine.methods.datasets.full_domain import Found, Lattice, Looked
 from engine.methods.datasets.grouping import Grouping
 from engine.methods.datasets.losses import Floats
 from engine.methods.datasets.recoding import Codes
@@ -53,12 +53,16 @@ def finer_view(lattice: Lattice, found: Found, grouping: Grouping) -> TableView:
             rows.append((column.name, step, None, None, Text(f"{WORDS}.finer.finest")))
             continue
         looked = lattice.look((*found.steps[:place], step - 1, *found.steps[place + 1 :]))
-        why = (
-            "loses_more" if looked.holds else "leaves_out" if _too_many(lattice, looked.left_out) else "fails"
-        )
+        why = _why_not(lattice, looked, found.loss)
         loss = brief(looked.loss) if looked.holds else None
         rows.append((column.name, step, looked.left_out, loss, Text(f"{WORDS}.finer.{why}")))
     return _table("finer", ("column", "step", "left_out", "loss", "why"), rows)
+
+
+def _why_not(lattice: Lattice, finer: Looked, loss: float) -> str:
+    if finer.holds:
+        return "loses_more" if finer.loss > loss else "loses_as_much" if finer.loss == loss else "loses_less"
+    return "leaves_out" if _too_many(lattice, finer.left_out) else "fails"
 
 
 def _too_many(lattice: Lattice, left_out: int) -> bool:

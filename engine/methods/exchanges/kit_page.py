@@ -14,8 +14,10 @@ from typing import Any
 
 from engine import texts
 from engine.methods.exchanges.responses import Kit, Question
+from engine.pricing.posterior import posterior
 
 TEMPLATE = ("kits", "survey.html")
+HALF_SURE = 0.5
 WORDS = "methods.exchanges.survey.page."
 _INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 
@@ -36,6 +38,7 @@ def page(kit: Kit) -> bytes:
         "intro": _paragraphs(kit.intro),
         "questions": "\n".join(_fieldset(place, one) for place, one in enumerate(kit.questions)),
         "exactly": "\n".join(_exactly(place, one) for place, one in enumerate(kit.questions)),
+        "whole": escape(_say("whole", sure=_surest(kit))),
         "total": escape(_say("total", epsilon=_rounded_up(kit))),
     }
     words = texts.catalogue("en")
@@ -97,6 +100,14 @@ def _exactly(place: int, question: Question) -> str:
 
 def _rounded_up(kit: Kit) -> object:
     return texts.significant_up(float(sum(one.epsilon for one in kit.questions)))
+
+
+def _surest(kit: Kit) -> float:
+    """Return how sure, in 100, one report can make somebody who was half sure: rounded up to a tenth.
+
+    For all answers at once: between any two sets of answers the odds change by at most e^ε of the whole.
+    """
+    return math.ceil(1000 * posterior(HALF_SURE, float(sum(one.epsilon for one in kit.questions)))) / 10
 
 
 def _say(name: str, **values: Any) -> str:

@@ -8,14 +8,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from engine import strict_json
-from engine.numbers import exact
 from engine.privacy.mechanisms.randomised_response import RandomisedResponse
 
 RANGE = 2**32
@@ -66,6 +65,14 @@ class Question:
     def gap(self) -> Fraction:
         """p − q, with q the probability of each other answer."""
         return Fraction(self.true - self.other, self.tickets)
+
+    @property
+    def moved_by_forged(self) -> Fraction:
+        """By how many percentage points one made-up report in 100 moves an estimated share, at most.
+
+        A share is (c/n − q) / (p − q): a hundredth of c/n is a hundredth over p − q of it.
+        """
+        return 1 / self.gap
 
     @property
     def event(self) -> RandomisedResponse:
@@ -175,9 +182,14 @@ class Kit:
     def loads(content: bytes) -> Kit | None:
         """Read what `dumps` wrote; None where it is no kit."""
         try:
-            tree = strict_json.loads(content)
-            questions = tuple(_question(one) for one in tree["questions"])
-            kit = Kit(str(tree["title"]), str(tree["intro"]), questions, int(tree["respondents"]))
+            names = [part.name for part in fields(Kit)]
+            tree = strict_json.members(strict_json.loads(content), "", must=names)
+            kit = Kit(
+                strict_json.text(tree["title"], "title"),
+                strict_json.text(tree["intro"], "intro"),
+                strict_json.items(tree["questions"], "questions", _question),
+                strict_json.whole(tree["respondents"], "respondents"),
+            )
         except (KeyError, TypeError, ValueError, ZeroDivisionError):
             return None
         fits = kit.questions and all(
@@ -187,9 +199,15 @@ class Kit:
         return kit if fits else None
 
 
-def _question(tree: Mapping[str, Any]) -> Question:
-    levels = tuple(str(level) for level in tree["levels"])
-    return Question(str(tree["text"]), levels, int(tree["true"]), int(tree["other"]), exact(tree["epsilon"]))
+def _question(value: Any, field: str) -> Question:
+    tree = strict_json.members(value, field, must=[part.name for part in fields(Question)])
+    return Question(
+        strict_json.text(tree["text"], f"{field}.text"),
+        strict_json.items(tree["levels"], f"{field}.levels", strict_json.text),
+        strict_json.whole(tree["true"], f"{field}.true"),
+        strict_json.whole(tree["other"], f"{field}.other"),
+        strict_json.number(tree["epsilon"], f"{field}.epsilon"),
+    )
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -40,6 +41,7 @@ from engine.methods.protocol import (
     Step,
     TableArtefact,
 )
+from engine.methods.shared.tables import marked_weak, with_weak
 from engine.privacy.events import Sequential
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.table.schema import Kind
@@ -145,7 +147,10 @@ class Survey(Method):
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         kit = _kit(request)
         artefact = FileArtefact("survey.html", "text/html", page(kit), Text(f"{WORDS}.files.kit"))
-        notes = tuple(Text(f"{WORDS}.notes.{name}") for name in ("send_page", "collect_later"))
+        notes = (
+            *(Text(f"{WORDS}.notes.{name}") for name in ("send_page", "collect_later")),
+            _forged(kit, "forged"),
+        )
         return Release((artefact,), self.cost(request), (_kit_view(kit),), notes, state=kit.dumps())
 
     def step(
@@ -157,7 +162,7 @@ class Survey(Method):
             raise InputRefused(f"{ID}.no_reports")
         frame = _estimates(kit, found)
         artefact = TableArtefact("estimates", (frame,), _dictionary(kit))
-        notes = tuple(Text(f"{WORDS}.notes.{name}") for name in ("unbiased", "margin", "honest"))
+        notes = (*(Text(f"{WORDS}.notes.{name}") for name in ("unbiased", "margin")), _forged(kit, "honest"))
         views = tuple(_result_views(kit, found, frame))
         return Release((artefact,), self.cost(request), views, notes, inside=_inside(found), state=state)
 
@@ -199,6 +204,15 @@ def _kit(request: Request) -> Kit:
     )
 
 
+def _points(question: Question) -> float:
+    return math.ceil(10 * question.moved_by_forged) / 10
+
+
+def _forged(kit: Kit, name: str) -> Text:
+    """Say what made-up reports can do, of the question that they move the most."""
+    return Text(f"{WORDS}.notes.{name}", {"points": max(map(_points, kit.questions))})
+
+
 def _label(name: str) -> Text:
     return Text(f"{WORDS}.numbers.{name}.label")
 
@@ -206,9 +220,11 @@ def _label(name: str) -> Text:
 def _kit_view(kit: Kit) -> TableView:
     """Return how each answer is changed."""
     rows = tuple(
-        (one.text, len(one.levels), float(one.epsilon), round(float(one.truth), 6)) for one in kit.questions
+        (one.text, len(one.levels), float(one.epsilon), round(float(one.truth), 6), _points(one))
+        for one in kit.questions
     )
-    headings = (Text(f"{WORDS}.views.question"), *(_label(name) for name in ("answers", "epsilon", "truth")))
+    names = ("answers", "epsilon", "truth", "forged")
+    headings = (Text(f"{WORDS}.views.question"), *(_label(name) for name in names))
     return TableView(Text(f"{WORDS}.views.kit.title"), headings, rows, Text(f"{WORDS}.views.kit.note"))
 
 
@@ -254,13 +270,10 @@ def _result_views(kit: Kit, found: Received, frame: pd.DataFrame) -> Iterator[Vi
         _label("share"),
         _label("within_95"),
     )
-    rows = tuple(shown.itertuples(index=False, name=None))
-    yield TableView(
-        Text(f"{WORDS}.views.estimates.title"),
-        headings,
-        rows,
-        Text(f"{WORDS}.views.estimates.note", {"reports": found.reports}),
-    )
+    marked = marked_weak(shown, value="share", taken=())
+    rows = tuple(tuple(row) for row in marked.itertuples(index=False, name=None))
+    note = with_weak(Text(f"{WORDS}.views.estimates.note", {"reports": found.reports}), rows)
+    yield TableView(Text(f"{WORDS}.views.estimates.title"), headings, rows, note)
     start = 0
     for question in kit.questions:
         part = frame.iloc[start : start + len(question.levels)]

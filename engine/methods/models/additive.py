@@ -68,10 +68,11 @@ class Additive(ScoredModel):
     boosting", ICML 2021, with declared bins, whole-histogram steps and clipping: at half of a probability, of
     a number at a limit that a small part of the budget buys, see `engine.methods.models.limits`.
 
-    Clipping makes probabilities bolder or shyer in a known way and moves effects towards 0; they are for
-    prediction, not for saying what causes what. Of a column that is declared to raise or to lower the
-    prediction, the nearest such curve is taken, after the noise. What two predictors do together is in it for
-    pairs that were declared: one more place in the rounds each, for the cells of both, coarsened.
+    Clipping moves effects towards 0, and what scores say of a share in a known way, which probabilities undo:
+    `additive_model.unclipped`. Effects are for prediction, not for saying what causes what. Of a column that
+    is declared to raise or to lower the prediction, the nearest such curve is taken, after the noise. What
+    two predictors do together is in it for pairs that were declared: one more place in the rounds each, for
+    the cells of both, coarsened.
     """
 
     id = ID

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def content(
     Notes
     -----
     score = intercept + Σ effect of the cell of each predictor + Σ effect of the groups of each pair. A number
-    is the score, kept within its bounds; the probability of the second class is 1/(1 + e^-score).
+    is the score, kept within its bounds; what the probability of the second class is `probabilities` says.
     """
     told = []
     for cells, curve in zip(predictors, fitted.curves, strict=True):
@@ -85,6 +86,39 @@ def predict(model: Mapping[str, Any], frame: pd.DataFrame) -> np.ndarray:
     Every row gets an answer, whatever it holds. Of classes it is the one whose probability is above one half.
     """
     return from_scores(model["target"], scores(model, frame))
+
+
+def probabilities(model: Mapping[str, Any], frame: pd.DataFrame) -> Floats:
+    """Return the probability of the second class of a model of classes for rows, shape (n,).
+
+    Examples
+    --------
+    >>> model = {"intercept": -2.0, "predictors": [], "clipping": "1/2"}
+    >>> float(probabilities(model, pd.DataFrame(index=range(1)))[0].round(4))
+    0.1925
+    """
+    return unclipped(1 / (1 + np.exp(-scores(model, frame))), float(Fraction(model["clipping"])))
+
+
+def unclipped(fitted: Floats, clipping: float) -> Floats:
+    """Return the shares of the second class that lead a fit with clipped residuals to 1/(1 + e^-score).
+
+    Parameters
+    ----------
+    fitted
+        1/(1 + e^-score), shape (n,).
+    clipping
+        Residuals were clipped to ± this, from ½ to 1.
+
+    Notes
+    -----
+    Where a share q of rows is of the second class, the fit comes to rest at the p at which clipped residuals
+    cancel: q min(1 − p, c) = (1 − q) min(p, c). For p below 1 − c that is q = p / (c + p), above c the same
+    of the other class, and between them q = p. (By hand; for c = ½: q = 2p / (1 + 2p).)
+    """
+    rare = np.minimum(fitted, 1 - fitted)
+    true = np.where(rare < 1 - clipping, rare / (clipping + rare), rare)
+    return np.asarray(np.where(fitted > 0.5, 1 - true, true), dtype=np.float64)
 
 
 def effects(model: Mapping[str, Any], words: str) -> Iterator[Effect]:

@@ -27,6 +27,8 @@ Codes = arrays.Whole
 Floats = arrays.Floats
 
 RATE = 0.5
+FLATTEST = 0.02
+"""The slope of a mean residual beside its intercept counts as this at least: steps stay short."""
 WIDEST_CURVE = 2.0**11
 """Curves are kept within ± this where rows are scored: far beyond where a residual still changes, and so that
 200 of them, 20 tables of pairs and the intercept in steps of 2^-12 stay below 2^31."""
@@ -166,7 +168,7 @@ def fit(
             parts = schedule.parts(noisy[0], about)
         for place in range(len(codes)):
             sums = _noisy(state.sums(place, schedule, parts), schedule, noise) * (WHOLE / parts)
-            shift = _shift(sums, schedule, about, turn, place)
+            shift = _shift(sums, schedule, about, turn, place, state.intercept)
             pull = schedule.shrinkage * penalties[place] @ state.curves[place]
             change = RATE * inverses[place] @ (sums - schedule.bend * shift * rows[place] - pull)
             state.move(place, change, shift)
@@ -204,12 +206,28 @@ def _noisy(exact: arrays.Integers, schedule: Schedule, noise: Noise) -> Floats:
     return noisy.astype(np.float64) / 2**RESIDUAL_BITS
 
 
-def _shift(sums: Floats, schedule: Schedule, about: float, turn: int, place: int) -> float:
+def _shift(sums: Floats, schedule: Schedule, about: float, turn: int, place: int, intercept: float) -> float:
     """Return how far the intercept moves: in the first rounds, and with the first predictor."""
     if turn >= 3 and place:
         return 0.0
-    step = float(sums.sum()) / (schedule.bend * about)
+    step = float(sums.sum()) / (_slope(intercept, schedule) * about)
     return float(np.clip(step if turn == 0 and place == 0 else step / 2, -0.5, 0.5))
+
+
+def _slope(intercept: float, schedule: Schedule) -> float:
+    """Return how much the mean residual falls where the intercept rises.
+
+    Notes
+    -----
+    Of classes, for rows of whom p = 1/(1 + e^-intercept) says what is true: residuals that are clipped do not
+    move, which leaves the share 1 − q of p(1 − p) of a rare class, see `additive_model.unclipped`. A steeper
+    slope than the true one moves the intercept less, so that rare classes would never reach their share.
+    """
+    if not schedule.is_classes:
+        return schedule.bend
+    rare, clipping = 1 / (1 + float(np.exp(abs(intercept)))), float(schedule.clipping)
+    left = clipping / (clipping + rare) if rare < 1 - clipping else 1.0
+    return max(rare * (1 - rare) * left, FLATTEST)
 
 
 def _penalty(cells: int, ordered: int | Grid) -> Floats:

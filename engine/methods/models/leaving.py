@@ -60,6 +60,7 @@ def leaving(
     target = str(model["target"]["name"])
     views = (*views, *limit_view(model), *score_view(model))
     title = Text(f"{words}.card.title", {"target": target})
+    unscored = () if "held_out" in model else (Text("models.not_scored"),)
     shown = [view for view in views if isinstance(view, TableView | NumberView)]
     meaning = Text(f"{words}.artefacts.model", {"target": target})
     sheet = _sheet(model)
@@ -67,14 +68,14 @@ def leaving(
         ModelArtefact("model", model, partial(predict, model), target, meaning),
         DocumentArtefact(
             "model-card",
-            (title, *card, *limit_card(model), *_loading(sheet), *shown),
+            (title, *card, *unscored, *limit_card(model), *_loading(sheet), *shown),
             Text(f"{words}.artefacts.card"),
         ),
         *_readers(),
         _standard(model),
         *sheet,
     )
-    return Release(artefacts, promise, views, tuple(cap_notes(request)))
+    return Release(artefacts, promise, views, (*cap_notes(request), *unscored))
 
 
 def described(

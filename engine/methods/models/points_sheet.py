@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from engine import texts
@@ -198,13 +199,24 @@ def _fill(rows: Worksheet, model: Mapping[str, Any], points: _Points) -> None:
         said = [f"={points.intercept}+{added}"]
         low, high = points.values
         if classes:
-            said.append(f"=1/(1+EXP(-{score}{row}))")
+            said.append(f"={_probability(model, f'{score}{row}')}")
             found = f"IF({score}{row}>0,{high},{low})"
         else:
             found = f"MIN(MAX({score}{row},{low}),{high})"
         said.append(f'=IF(COUNTA($A{row}:${last}{row})=0,"",{found})')
         for place, formula in enumerate(said, start=end + 1):
             rows.cell(row, place, formula)
+
+
+def _probability(model: Mapping[str, Any], score: str) -> str:
+    """Return what a formula says of a score: of an additive model `additive_model.unclipped`."""
+    fitted = f"1/(1+EXP(-{score}))"
+    if model["format"] != "custos.additive_model":
+        return fitted
+    clipping = float(Fraction(model["clipping"]))
+    rare = f"{fitted}/({clipping}+{fitted})"
+    frequent = f"{clipping}/({clipping}+1-{fitted})"
+    return f"IF({1 - clipping}>{fitted},{rare},IF({fitted}>{clipping},{frequent},{fitted}))"
 
 
 def _points(one: Mapping[str, Any], block: _Block, cell: str) -> str:

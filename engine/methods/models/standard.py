@@ -8,6 +8,7 @@ is empty; declared codes for missing values count as missing too.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,20 @@ def _sums(graph: Graph, model: Mapping[str, Any]) -> None:
     place = graph.add("Cast", graph.add("Greater", score, _floats(graph, 0.0)), to=INT64)
     # 1/(1 + e^s) and 1/(1 + e^-s), each from its own sign, so that neither loses digits
     signs = graph.add("MatMul", _column(graph, score), _floats(graph, [[-1.0, 1.0]]))
-    _label(graph, target, place, graph.add("Sigmoid", signs))
+    fitted = graph.add("Sigmoid", signs)
+    clipped = "clipping" in model and model["format"] == "custos.additive_model"
+    _label(graph, target, place, _unclipped(graph, fitted, model) if clipped else fitted)
+
+
+def _unclipped(graph: Graph, fitted: str, model: Mapping[str, Any]) -> str:
+    """Return the probabilities of both classes of an additive model: `additive_model.unclipped`."""
+    clipping = float(Fraction(model["clipping"]))
+    reach = _floats(graph, clipping)
+    other = graph.add("Sub", _floats(graph, 1.0), fitted)
+    rare = graph.add("Div", fitted, graph.add("Add", reach, fitted))
+    frequent = graph.add("Div", reach, graph.add("Add", reach, other))
+    upper = graph.add("Where", graph.add("Greater", fitted, reach), frequent, fitted)
+    return graph.add("Where", graph.add("Greater", _floats(graph, 1 - clipping), fitted), rare, upper)
 
 
 def _together(graph: Graph, pair: Mapping[str, Any], cells: Mapping[str, str]) -> str:

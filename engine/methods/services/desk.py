@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
 from engine import strict_json
 from engine.methods.protocol import Request
-from engine.numbers import exact
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Schema
 
@@ -124,17 +123,49 @@ class Desk:
     def loads(state: bytes | None) -> Desk | None:
         """Read what `dumps` wrote; None where it is something else."""
         try:
-            tree = strict_json.loads(state or b"")
-            if tree.pop("version") != VERSION:
-                return None
-            answers = tuple(
-                Answer(**entry | {"epsilon": exact(entry["epsilon"]), "counts": tuple(entry["counts"])})
-                for entry in tree.pop("answers")
-            )
-            fractions = {"epsilon": exact(tree["epsilon"]), "neighbours": Neighbours(tree["neighbours"])}
-            return Desk(**tree | fractions, answers=answers)
+            return _desk(strict_json.loads(state or b""))
         except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError):
             return None
+
+
+def _desk(value: Any) -> Desk | None:
+    tree = strict_json.members(value, "", must=("version", *(part.name for part in fields(Desk))))
+    if strict_json.whole(tree["version"], "version") != VERSION:
+        return None
+    neighbours = [one.value for one in Neighbours]
+    return Desk(
+        _declared(tree["declared"], "declared"),
+        strict_json.number(tree["epsilon"], "epsilon"),
+        Neighbours(strict_json.word(tree["neighbours"], "neighbours", neighbours)),
+        strict_json.whole(tree["questions"], "questions", least=0),
+        strict_json.whole(tree["visits"], "visits", least=0),
+        strict_json.items(tree["answers"], "answers", _answer),
+        strict_json.truth(tree["closed"], "closed"),
+    )
+
+
+def _declared(value: Any, field: str) -> dict[str, Any]:
+    names = ("columns", "person_key", "rows_per_person", "preparation")
+    tree = strict_json.members(value, field, must=names)
+    strict_json.items(tree["columns"], f"{field}.columns", strict_json.named)
+    strict_json.items(tree["preparation"], f"{field}.preparation", strict_json.named)
+    strict_json.whole(tree["rows_per_person"], f"{field}.rows_per_person", least=1)
+    if tree["person_key"] is not None:
+        strict_json.items(tree["person_key"], f"{field}.person_key", strict_json.text)
+    return tree
+
+
+def _answer(value: Any, field: str) -> Answer:
+    tree = strict_json.members(value, field, must=[part.name for part in fields(Answer)])
+    by = tree["by"]
+    return Answer(
+        strict_json.text(tree["key"], f"{field}.key"),
+        strict_json.text(tree["where"], f"{field}.where"),
+        None if by is None else strict_json.text(by, f"{field}.by"),
+        strict_json.number(tree["epsilon"], f"{field}.epsilon"),
+        strict_json.items(tree["counts"], f"{field}.counts", strict_json.whole),
+        strict_json.whole(tree["visit"], f"{field}.visit"),
+    )
 
 
 def declared(request: Request, columns: tuple[str, ...]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from engine.methods.services.desk import Answer, Desk, declared
 from engine.methods.services.questions import NOWHERE, Question, axis_of
 from engine.methods.shared.cells import Extra, LevelAxis, level_problems
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
+from engine.methods.shared.tables import marked_weak, with_weak
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts, Stated
 from engine.privacy.promise import Promise
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from engine.table.table import Table
 
 VISIT, CLOSE = "visit", "close"
+_IN_TURN = ("questions_in_turn",)
 MOST_CELLS, MOST_BARS = 10_000, 60
 
 
@@ -184,18 +186,39 @@ class PrivateQueries(Method):
         return LaplaceCounts(_opened(request).units_moved, epsilon)
 
     def cost(self, request: Request) -> Promise:
-        further = ("questions_in_turn",)
         if not request.step:
-            # Which mechanisms will draw it is not known yet; the theorem covers any that add up to it.
-            level = required(request).epsilon
-            return _undrawn(promise(request, Stated("adaptive_composition", level), further=further))
-        desk = _desk(request)
+            return _opening(request)
         asked = self.asked(request) if request.step == VISIT else ()
-        new = [one.epsilon for one in asked if one.epsilon]
-        budget = Budget(sum(new, Fraction(0)), neighbours=desk.neighbours)
-        events = Sequential(tuple(self.mechanism(request, epsilon).event for epsilon in new))
-        found = promise(replace(_opened(request), budget=budget), events, further=further)
-        return found if new else _undrawn(found)
+        return self._adding_up([one.epsilon for one in asked if one.epsilon], request)
+
+    def stated(self, request: Request) -> Promise:
+        """Say what all answers in the folder tell together, those that were paid for before included."""
+        return self._adding_up(self._in_folder(request), request) if request.step else self.cost(request)
+
+    def priced(self, request: Request) -> Promise:
+        """Return the promise of the opening: prices of visits do not add up, that of the desk bounds all."""
+        return _opening(_opened(request)) if request.step else self.cost(request)
+
+    def _in_folder(self, request: Request) -> list[Fraction]:
+        """Return the level of every answer that the folder of a visit or of the closing holds, each once."""
+        if request.step == CLOSE:
+            return [answer.epsilon for answer in _desk(request).answers]
+        found = {one.question.key: one for one in reversed(self.asked(request))}
+        return [one.epsilon if one.known is None else one.known.epsilon for one in found.values()]
+
+    def _adding_up(self, levels: Sequence[Fraction], request: Request) -> Promise:
+        """Return the promise of answers at these levels."""
+        budget = Budget(sum(levels, Fraction(0)), neighbours=_desk(request).neighbours)
+        events = Sequential(tuple(self.mechanism(request, epsilon).event for epsilon in levels))
+        found = promise(replace(_opened(request), budget=budget), events, further=_IN_TURN)
+        return found if levels else _undrawn(found)
+
+    def _told_together(self, desk: Desk, request: Request) -> Text:
+        """Say what the folder tells in all, what of it is new, and what the desk has told until now."""
+        here, new = (sum(part, Fraction(0)) for part in (self._in_folder(request), self.takes_each(request)))
+        so_far = desk.epsilon - desk.left
+        values = {"here": here, "new": new, "so_far": so_far, "reserved": desk.epsilon}
+        return Text(f"methods.{ID}.notes.together", {name: str(one) for name, one in values.items()})
 
     def forecast(self, request: Request) -> Forecast:
         if request.step == CLOSE:
@@ -252,6 +275,7 @@ class PrivateQueries(Method):
         told = [(one.where, answer) for one in asked if (answer := desk.answer(one.question.key)) is not None]
         table = self.told(told, request)
         notes = (
+            self._told_together(desk, request),
             _left(desk),
             Text(f"methods.{ID}.notes.adds_up"),
             *_short(asked, table.frame),
@@ -264,6 +288,7 @@ class PrivateQueries(Method):
         table = self.told([(answer.where, answer) for answer in desk.answers], request)
         notes = (
             Text(f"methods.{ID}.notes.closed", {"answers": len(desk.answers)}),
+            self._told_together(desk, request),
             *cap_notes(_opened(request)),
         )
         state = replace(desk, closed=True).dumps()
@@ -273,7 +298,7 @@ class PrivateQueries(Method):
         return {MAIN: _desk(request).columns}
 
     def takes_each(self, request: Request) -> tuple[Fraction, ...]:
-        return tuple(one.epsilon for one in self.asked(request))
+        return tuple(one.epsilon for one in self.asked(request)) if request.step == VISIT else ()
 
     def cheaper(self, request: Request) -> tuple[Cheaper, ...]:
         if request.step != VISIT:
@@ -343,6 +368,15 @@ def _opened(request: Request) -> Request:
     desk = _desk(request)
     budget = Budget(desk.epsilon, neighbours=desk.neighbours)
     return replace(request, schemas={MAIN: desk.schema}, private=(MAIN,), budget=budget)
+
+
+def _opening(request: Request) -> Promise:
+    """Return the promise of all that a desk may ever tell.
+
+    Which mechanisms will draw it is not known yet; the theorem covers any that add up to it.
+    """
+    level = required(request).epsilon
+    return _undrawn(promise(request, Stated("adaptive_composition", level), further=_IN_TURN))
 
 
 def _undrawn(found: Promise) -> Promise:
@@ -420,9 +454,11 @@ def _short(asked: tuple[Asked, ...], frame: pd.DataFrame) -> tuple[Text, ...]:
 
 def _views(frame: pd.DataFrame) -> tuple[View, ...]:
     headings = tuple(Text(f"methods.{ID}.headings.{name}") for name in frame.columns)
-    rows = tuple(tuple(row) for row in frame.astype(object).itertuples(index=False, name=None))
+    shown = marked_weak(frame, value="count", taken=())
+    rows = tuple(tuple(row) for row in shown.itertuples(index=False, name=None))
     words = f"methods.{ID}.views"
-    views: list[View] = [TableView(Text(f"{words}.table.title"), headings, rows, Text(f"{words}.table.note"))]
+    note = with_weak(Text(f"{words}.table.note"), rows)
+    views: list[View] = [TableView(Text(f"{words}.table.title"), headings, rows, note)]
     if 0 < len(frame) <= MOST_BARS:
         counts, limits = (frame[name].to_numpy(dtype=np.float64) for name in ("count", "within_95"))
         labels = tuple(

@@ -204,7 +204,7 @@ def marked_weak(
             continue
         values, limits = (frame[one].to_numpy(dtype=np.float64) for one in (name, within))
         if ends is None:
-            says_nothing = no_better_than_a_guess(values, limits)
+            says_nothing = no_better_than_a_guess(values, limits, is_counted=True)
         else:
             says_nothing = _covers(values, limits, ends)
         shown[name] = [

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import InputRefused
+from engine.methods.earlier import Earlier, EarlierRelease
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -291,8 +292,8 @@ class ProtectedTable(Method):
         if request.values["form"] != HIDDEN:
             return self._changed(found.values, printed, tables[MAIN], request, context)
         done = self._audited(found, printed, request, context.progress)
-        self._refuse_differences(done.frame, request, context)
-        inside = shown.inside(ID, done, self._totals(request), found.people[printed], earlier=context.earlier)
+        compared = self._refuse_differences(done.frame, request, context)
+        inside = shown.inside(ID, done, self._totals(request), found.people[printed], earlier=compared)
         return self._release(done.frame, request, inside)
 
     def tried(
@@ -352,9 +353,9 @@ class ProtectedTable(Method):
                 self.additive(request), values, base=base, chance=chance, seconds=seconds
             )
         frame = self._frame(made.values, printed, np.zeros(len(values), dtype=bool), request)
-        self._refuse_differences(frame, request, context)
+        compared = self._refuse_differences(frame, request, context)
         change = (made.values - values)[printed]
-        return self._release(frame, request, shown.rounded(ID, change, made.beyond, context.earlier))
+        return self._release(frame, request, shown.rounded(ID, change, made.beyond, compared))
 
     def _by_keys(self, values: Integers, table: Table, request: Request, secret: bytes) -> Integers:
         """Return the counts with the changes that the keys of their people make."""
@@ -373,34 +374,48 @@ class ProtectedTable(Method):
             none_to=request.values["none_to"],
         )
 
-    def _refuse_differences(self, frame: pd.DataFrame, request: Request, context: Context) -> None:
-        """Refuse a table that gives away small cells beside one that was released of the register before."""
+    def _refuse_differences(self, frame: pd.DataFrame, request: Request, context: Context) -> Earlier:
+        """Refuse a table that gives away small cells beside one that was released of the register before.
+
+        What cannot be compared is refused too, unless the custodian gave a reason. Returned are the releases
+        that were compared; those of another form are none of them.
+        """
+        earlier = context.earlier
+        compared = []
+        for one in earlier.releases:
+            try:
+                if self._refuse_beside(frame, request, one):
+                    compared.append(one)
+            except (InputRefused, KeyError, ValueError, TypeError, StopIteration) as error:
+                if isinstance(error, InputRefused) and error.code != "suppression.not_joined":
+                    raise
+                if not earlier.excused:
+                    raise InputRefused(f"{ID}.not_compared", title=one.title) from error
+        return replace(earlier, releases=tuple(compared))
+
+    def _refuse_beside(self, frame: pd.DataFrame, request: Request, one: EarlierRelease) -> bool:
+        """Refuse a table beside one other; False where both are of forms that are not compared."""
         from engine.methods.shared.suppression.differencing import Told, again, exposed, hidden_numbers
 
-        form = request.values["form"]
-        if form == CELL_KEYS:
-            return  # the same cell has the same change, so that nothing can be averaged
+        form, before = request.values["form"], one.parameters.get("form", HIDDEN)
+        is_hidden = before == HIDDEN
+        if CELL_KEYS in (form, before):
+            return False  # the same cell has the same change, so that nothing can be averaged
+        if one.parameters.get("of") != request.values["of"] or is_hidden != (form == HIDDEN):
+            return False
         new = Told(frame, self._totals(request), *self._told(request.values))
-        for one in context.earlier.releases:
-            before = one.parameters.get("form", HIDDEN)
-            is_hidden = before == HIDDEN
-            if (
-                one.parameters.get("of") != request.values["of"]
-                or is_hidden != (form == HIDDEN)
-                or before == CELL_KEYS
-            ):
-                continue
-            frame = next(iter(one.frames.values()))
-            value = str(frame.columns[-1])
-            totals = {name: _word(frame[name], one.parameters) for name in one.parameters["columns"]}
-            told = frame[[*totals, value]].assign(**{value: hidden_numbers(frame[value])})
-            old = Told(told, totals, *self._told(one.parameters))
-            if not is_hidden and again(new, old):
-                raise InputRefused(f"{ID}.again", title=one.title)
-            cells = exposed(new, old) if is_hidden else []
-            if cells:
-                named = "; ".join(cells[:NAMED])
-                raise InputRefused(f"{ID}.differs", title=one.title, count=len(cells), cells=named)
+        other = next(iter(one.frames.values()))
+        value = str(other.columns[-1])
+        totals = {name: _word(other[name], one.parameters) for name in one.parameters["columns"]}
+        told = other[[*totals, value]].assign(**{value: hidden_numbers(other[value])})
+        old = Told(told, totals, *self._told(one.parameters))
+        if not is_hidden and again(new, old):
+            raise InputRefused(f"{ID}.again", title=one.title)
+        cells = exposed(new, old) if is_hidden else []
+        if cells:
+            named = "; ".join(cells[:NAMED])
+            raise InputRefused(f"{ID}.differs", title=one.title, count=len(cells), cells=named)
+        return True
 
     def _told(self, values: Mapping[str, Any]) -> tuple[float, float]:
         """Return what everybody knows of a hidden cell at least, and below which count one is small.

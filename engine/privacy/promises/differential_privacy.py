@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.privacy.promise import PromiseKind
+from engine.privacy.promise import PromiseKind, Status
 
 
 class PureDifferentialPrivacy(PromiseKind):
@@ -10,6 +10,7 @@ class PureDifferentialPrivacy(PromiseKind):
 
     id = "pure_dp"
     bounded = True
+    status = Status.BOUNDED
 
 
 class ApproximateDifferentialPrivacy(PromiseKind):
@@ -17,6 +18,7 @@ class ApproximateDifferentialPrivacy(PromiseKind):
 
     id = "approximate_dp"
     bounded = True
+    status = Status.BOUNDED
 
 
 class LocalDifferentialPrivacy(PromiseKind):
@@ -24,4 +26,5 @@ class LocalDifferentialPrivacy(PromiseKind):
 
     id = "local_dp"
     bounded = True
+    status = Status.BOUNDED
     local = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.privacy.promise import PromiseKind
+from engine.privacy.promise import PromiseKind, Status
 
 
 class ForClassifiers(PromiseKind):
@@ -10,3 +10,4 @@ class ForClassifiers(PromiseKind):
 
     id = "for_classifiers"
     bounded = False
+    status = Status.PERSONAL

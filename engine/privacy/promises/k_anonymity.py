@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.privacy.promise import PromiseKind
+from engine.privacy.promise import PromiseKind, Status
 
 
 class KAnonymity(PromiseKind):
@@ -10,6 +10,7 @@ class KAnonymity(PromiseKind):
 
     id = "k_anonymity"
     bounded = False
+    status = Status.PERSONAL
     terms = ("k", "columns")
     group_size = "k"
     conditions = (

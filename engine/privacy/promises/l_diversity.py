@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.privacy.promise import PromiseKind
+from engine.privacy.promise import PromiseKind, Status
 
 
 class LDiversity(PromiseKind):
@@ -10,4 +10,5 @@ class LDiversity(PromiseKind):
 
     id = "l_diversity"
     bounded = False
+    status = Status.PERSONAL
     terms = ("l", "sensitive")

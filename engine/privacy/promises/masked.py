@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.privacy.promise import PromiseKind
+from engine.privacy.promise import PromiseKind, Status
 
 
 class Masked(PromiseKind):
@@ -10,3 +10,4 @@ class Masked(PromiseKind):
 
     id = "masked"
     bounded = False
+    status = Status.PERSONAL

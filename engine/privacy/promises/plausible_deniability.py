@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.privacy.promise import PromiseKind
+from engine.privacy.promise import PromiseKind, Status
 
 
 class PlausibleDeniability(PromiseKind):
@@ -10,4 +10,5 @@ class PlausibleDeniability(PromiseKind):
 
     id = "plausible_deniability"
     bounded = True
+    status = Status.BOUNDED
     terms = ("k", "gamma")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.privacy.promise import PromiseKind
+from engine.privacy.promise import PromiseKind, Status
 
 
 class Pseudonymous(PromiseKind):
@@ -10,3 +10,4 @@ class Pseudonymous(PromiseKind):
 
     id = "pseudonymous"
     bounded = False
+    status = Status.PERSONAL

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.privacy.promise import PromiseKind
+from engine.privacy.promise import PromiseKind, Status
 
 
 class SmallCells(PromiseKind):
@@ -10,6 +10,7 @@ class SmallCells(PromiseKind):
 
     id = "small_cells"
     bounded = False
+    status = Status.STATISTICAL
     terms = ("threshold",)
 
 
@@ -18,6 +19,7 @@ class CellKeys(PromiseKind):
 
     id = "cell_keys"
     bounded = False
+    status = Status.STATISTICAL
     terms = ("largest",)
 
 
@@ -26,6 +28,7 @@ class Rounded(PromiseKind):
 
     id = "rounded"
     bounded = False
+    status = Status.STATISTICAL
     terms = ("base",)
 
 
@@ -34,4 +37,5 @@ class SmallSums(PromiseKind):
 
     id = "small_sums"
     bounded = False
+    status = Status.STATISTICAL
     terms = ("threshold", "rule")

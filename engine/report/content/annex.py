@@ -7,10 +7,9 @@ from typing import Any
 
 from engine import texts
 from engine.evidence import InternalEvidence, PublicEvidence
-from engine.privacy.promise import Unit
 from engine.report.content import promise
-from engine.report.content.cover import guesses
-from engine.report.content.shared import capped, say, side, stated, three, unit_word
+from engine.report.content.facts import counted_cells, facts_of, own_words, true_ones
+from engine.report.content.shared import say, side, stated, three, unit_word
 from engine.report.document import (
     Bullets,
     Explanation,
@@ -23,39 +22,42 @@ from engine.report.document import (
 )
 from engine.views import BarsView, IntervalsView, NumberView, TableView, Text
 
-LOCAL = {"bounded": "", "unbounded": "", "local": "_local"}
+LIMITS = (
+    "stays_personal",
+    "stays_personal_too",
+    "stays_personal_local",
+    "correctness",
+    "correctness_local",
+    "formal",
+    "formal_local",
+    "no_guarantee",
+    "chosen",
+    "margins",
+    "margins_row",
+    "each_alone",
+    "no_dominance",
+    "no_dominance_row",
+    "other_releases",
+    "adaptive",
+    "machine",
+    "machine_local",
+    "not_for",
+)
+UNCHECKED = ("noise", "bounds", "key", "cap", "row", "page", "ledger", "program", "one_report", "input")
+"""In the order in which they are printed; `engine.report.content.facts.PRINTED` says of which releases."""
 
 
 def limits(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Return what nobody may read into the report, and what nobody can check from its files."""
-    which = side(evidence.promise)
-    bounded = which == "bounded"
-    items = [say("limits.no_verdict")]
-    items += [say(f"limits.{name}{LOCAL[which]}") for name in ("stays_personal", "correctness")]
-    if which == "local":
-        items.append(say("limits.formal_local"))
-    elif bounded:
-        items.append(say("limits.formal", unit=unit_word(evidence)))
-        items += [say("limits.chosen"), say(f"limits.margins{capped(evidence)}")]
-    else:
-        items.append(say("limits.no_guarantee"))
-    counted = guesses(evidence)
-    if bounded and counted is not None and counted[1] > 10:
-        items.append(say("limits.each_alone", count=counted[1], outside=max(1, round(counted[1] / 20))))
-    if bounded and counted is not None:
-        items.append(say("limits.no_dominance", unit=unit_word(evidence)))
-    items += [say("limits.other_releases"), *((say("limits.adaptive"),) if bounded else ())]
-    items += [say(f"limits.machine{LOCAL[which]}"), say("limits.not_for")]
-    rows = ("key", "cap") if evidence.promise.unit is Unit.PERSON else ("row",)
-    first = ("noise", "bounds", *rows) if bounded else rows
-    unchecked = (
-        ("page", "program", "one_report") if which == "local" else (*first, "ledger", "program", "input")
-    )
+    facts, cells = facts_of(evidence), counted_cells(evidence)
+    values = {"unit": unit_word(evidence), "count": cells, "outside": max(1, round(cells / 20))}
+    items = true_ones((f"limits.{name}" for name in LIMITS), facts, **values)
+    unchecked = true_ones((f"unchecked.{name}" for name in UNCHECKED), facts)
     return (
-        Bullets(tuple(items)),
+        Bullets((own_words(evidence, "status"), *items)),
         Heading(say("unchecked.title")),
         say("unchecked.intro"),
-        Bullets(tuple(say(f"unchecked.{name}") for name in unchecked)),
+        Bullets(tuple(unchecked)),
     )
 
 
@@ -75,6 +77,9 @@ def verify(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Par
         ways.append(
             Row(say("verify.retention"), say("verify.retention_how", retention=stated(plan, "retention")))
         )
+        for key in kept.keys:
+            locked = "locked" if key.get("locked") else "open"
+            ways.append(Row(say("verify.key"), say(f"verify.key_{locked}", file=str(key["file"]))))
     hashes = tuple(
         Row(str(artefact["file"]), str(artefact["sha256"]), code=True) for artefact in evidence.artefacts
     )

@@ -8,9 +8,11 @@ from typing import Any
 from engine import texts
 from engine.evidence import InternalEvidence, PublicEvidence
 from engine.numbers import exactly
+from engine.privacy.promise import Status, promise_kind
 from engine.report.content import private
 from engine.report.content.shared import day, method_name, moment, say, side, stated, unit_of
 from engine.report.document import Callout, KeyValues, Part, Row, Signatures
+from engine.texts import plainly
 from engine.views import Label, Text
 
 NAMED = ("invented", "moment", "tested")
@@ -110,6 +112,9 @@ def _what(evidence: PublicEvidence, kept: InternalEvidence | None) -> list[Row]:
         Row(say("cover.release_kind"), method_name(evidence), note=say("cover.files", files=files)),
         Row(say("cover.guarantee"), _kind(evidence)),
     ]
+    status = promise_kind(evidence.promise.kind).status
+    if status is not Status.BOUNDED:  # elsewhere the first sentence of the page says what is bounded
+        rows.append(Row(say("cover.status"), say(f"cover.status_{status}")))
     bounded = evidence.promise.loss is not None
     if bounded:
         rows.append(Row(say("cover.unit"), unit_of(evidence)))
@@ -132,7 +137,7 @@ def total(register: Mapping[str, Any]) -> Text:
     if "epsilon_spent" not in register:
         return say("cover.total_silent")
     values = {
-        "spent": exactly(register["epsilon_spent"]),
+        "spent": plainly(float(exactly(register["epsilon_spent"]) or 0), up=True),
         "total": exactly(register["epsilon"]),
         "delta": exactly(register["delta"]),
         "releases": int(register["releases"]),

@@ -8,7 +8,7 @@ from typing import Any
 from engine import texts
 from engine.evidence import InternalEvidence
 from engine.numbers import exactly
-from engine.pricing.beyond import ASKED, beyond
+from engine.pricing.beyond import beyond
 from engine.privacy.promise import Promise, Unit
 from engine.report.content.price import money, price_values
 from engine.report.content.results import shown
@@ -161,8 +161,7 @@ def decisions(private: InternalEvidence) -> tuple[Part, ...]:
         one = recorded.pop(name, {})
         at = str(one.get("at", ""))
         reason = str(one.get("reason", ""))
-        unsaid = say("decisions.no_reason") if name in ASKED else None
-        rows.append((found, reason or unsaid, moment(at) if at else None))
+        rows.append((found, reason or say("decisions.no_reason"), moment(at) if at else None))
     for one in recorded.values():
         at = str(one.get("at", one.get("time", "")))
         rows.append(

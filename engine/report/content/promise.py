@@ -9,9 +9,9 @@ from engine import texts
 from engine.evidence import PublicEvidence
 from engine.numbers import exactly
 from engine.privacy.events import Event
-from engine.privacy.promise import Loss, Promise, Unit
+from engine.privacy.promise import Promise, Unit
+from engine.report.content.facts import facts_of, holds, own_words, true_ones
 from engine.report.content.shared import (
-    capped,
     of_method,
     of_promise,
     say,
@@ -35,9 +35,11 @@ def promise(evidence: PublicEvidence) -> tuple[Part, ...]:
         parts.append(Callout(Text(f"assumptions.{FIXED}")))
     parts += key_numbers(evidence)
     parts.append(KeyValues("", tuple(_rows(evidence))))
-    others = tuple(Text(f"assumptions.{name}") for name in promised.assumptions if name != FIXED)
+    facts = facts_of(evidence)
+    assumed = (f"assumptions.{name}" for name in promised.assumptions if name != FIXED)
+    others = tuple(Text(name) for name in assumed if holds(name, facts))
     if others:
-        bias = (say(f"guarantee.bias{capped(evidence)}"),) if side(promised) == "bounded" else ()
+        bias = tuple(true_ones(("guarantee.bias", "guarantee.bias_row"), facts))
         parts += [Heading(say("guarantee.assumptions")), Bullets((*others, *bias))]
     return tuple(parts)
 
@@ -79,7 +81,7 @@ def _term(value: Any) -> Cell:
 
 def _rows(evidence: PublicEvidence) -> list[Row]:
     promised = evidence.promise
-    rows = []
+    rows: list[Row] = []
     if promised.loss is not None:
         about = f"neighbours.{promised.loss.neighbours.value}.{promised.unit.value}"
         about = "neighbours.local" if side(promised) == "local" else about
@@ -98,32 +100,19 @@ def _rows(evidence: PublicEvidence) -> list[Row]:
         text = of_method(evidence, own) or of_promise(promised, name)
         if text is not None:
             rows.append(Row(say(f"guarantee.{name}"), text))
-    return rows
+    return [*rows, Row(say("guarantee.must_know"), own_words(evidence, "must_know"))]
 
 
 def criteria(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Answer the three questions of the Article 29 Working Party, and who might try."""
-    promised = evidence.promise
-    posterior = evidence.statement.get("posterior", {})
-    known = posterior.get("presence" if _hides_presence(promised.loss) else "value", 1.0)
-    values = {"unit": unit_word(evidence), "presence": percent_up(known)}
-    rows = []
-    for name in ("singling_out", "linking", "inferring"):
-        own = f"criteria.{side(promised)}.{name}"
-        if evidence.method["family"] == "dataset" and texts.has(f"report.{own}_rows"):
-            own += "_rows"
-        answer = of_promise(promised, name) or say(own, **values)
-        rows.append(Row(say(f"criteria.{name}"), answer))
-    names = "attacker_any" if promised.loss is not None else "attacker_none"
+    names = ("singling_out", "linking", "inferring")
+    rows = [Row(say(f"criteria.{name}"), own_words(evidence, f"criteria.{name}")) for name in names]
+    holds_against = "attacker_any" if evidence.promise.loss is not None else "attacker_none"
     written = str(evidence.purpose.get("attackers", ""))
-    rows.append(Row(say("criteria.attacker"), written or say(f"criteria.{names}")))
+    rows.append(Row(say("criteria.attacker"), written or say(f"criteria.{holds_against}")))
     if written:
-        rows.append(Row("", say(f"criteria.{names}")))
+        rows.append(Row("", say(f"criteria.{holds_against}")))
     return (say("criteria.intro"), KeyValues("", tuple(rows)))
-
-
-def _hides_presence(loss: Loss | None) -> bool:
-    return loss is not None and loss.neighbours.value == "add_remove"
 
 
 def mechanisms(evidence: PublicEvidence) -> tuple[Part, ...]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.evidence import PublicEvidence
+from engine.report.content.facts import has_margins, rows_used
 from engine.report.content.shared import say, side
 from engine.report.document import Bullets, Part
 from engine.report.words import bracketed, is_number, with_margin, word
@@ -21,9 +22,12 @@ LONG_NAME = 10  # letters
 def results(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Return what was released. Key numbers stand on the first page and are not repeated."""
     parts: list[Part] = [say(f"results.{_intro(evidence)}")]
+    said = tuple(rows_used(evidence))
+    parts += [Bullets(said)] if said else []
+    first = len(parts)
     for view in evidence.views:
         parts += shown(view)
-    if len(parts) == 1 and side(evidence.promise) == "unbounded" and (files := _files(evidence)):
+    if len(parts) == first and side(evidence.promise) == "unbounded" and (files := _files(evidence)):
         parts.append(Bullets(files))  # rows alone: which, at least
     return tuple(parts)
 
@@ -40,15 +44,7 @@ def _intro(evidence: PublicEvidence) -> str:
         return "intro_invented_moments" if "moment" in kinds else "intro_invented"
     if evidence.method["family"] == "dataset":
         return "intro_invented_rows"
-    return "intro" if any(map(_has_margins, evidence.views)) else "intro_apart"
-
-
-def _has_margins(view: View) -> bool:
-    """Say whether something stands beside the numbers of a view that says how far off they are."""
-    if isinstance(view, IntervalsView | BarsView):
-        return bool(view.low)
-    named = [heading.id for heading in getattr(view, "headings", ()) if isinstance(heading, Text)]
-    return any("within" in one or one.endswith(".low") for one in named)
+    return "intro" if any(map(has_margins, evidence.views)) else "intro_apart"
 
 
 def _files(evidence: PublicEvidence) -> tuple[Text, ...]:

@@ -64,11 +64,6 @@ def of_rows(evidence: PublicEvidence) -> str:
     return "" if is_person else "_row"
 
 
-def capped(evidence: PublicEvidence) -> str:
-    """Return the ending of texts about what is left out: only rows of a person are ever above a cap."""
-    return "" if evidence.promise.unit is Unit.PERSON else "_row"
-
-
 def unit_of(evidence: PublicEvidence) -> Text:
     """Say who is protected, and up to how many rows."""
     promise, word = evidence.promise, unit_word(evidence)

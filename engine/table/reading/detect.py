@@ -7,18 +7,21 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.errors import InputRefused
 from engine.table.patterns import LONGEST, MISSING_CODES, date_order_of, is_grouped, is_number
 from engine.table.reading.header import header_of
+from engine.table.reading.line_ends import LineEnds
 from engine.table.reading.names import refuse_wide
 from engine.table.reading.options import ReadOptions, can_decode
 
 SAMPLE_BYTES = 1 << 20
 SAMPLE_ROWS = 1000
 DELIMITERS = (",", ";", "\t", "|", "~", "^")
+# A cell in quotation marks, between delimiters or ends of lines.
+_QUOTED = r'(?:^|(?<=[,;\t|~^\r\n]))"(?:[^"]++|"")*+"(?=[,;\t|~^\r\n]|$)'
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -97,25 +100,29 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
     text = _decoded(sample, encoding, whole, file)
     if not text.strip("\r\n\t ;,|\0\ufeff"):
         raise InputRefused("table.empty_file", file=file)
-    line_ends = given.line_ends or _line_ends(text)
-    lines = _lines(text)[: 2 * SAMPLE_ROWS]
+    line_ends = given.line_ends or _line_ends(text, given)
+    ends_of_lines = LineEnds.of(replace(given, line_ends=line_ends))
+    text = ends_of_lines.hidden(text)
+    every_line = _lines(text)
+    lines = every_line[: 2 * SAMPLE_ROWS]
     skipped, announced = _announced(lines)
     delimiter, quote = given.delimiter, given.quote
     if quote is None:
         quote = _quote(lines)
     escape = given.escape if given.escape is not None else ("\\" if quote and f"\\{quote}" in text else "")
     if delimiter is None:
-        delimiter = announced or _delimiter(lines, quote, escape)
+        delimiter = announced or _delimiter(lines, quote, escape, given.multiline)
         reasons["delimiter"] = ("announced" if announced else "consistent", {})
     if given.skip_rows is not None:
         skipped = given.skip_rows
     elif not announced:
-        skipped = _preamble(lines, delimiter, quote, escape)
+        skipped = _preamble(lines, delimiter, quote, escape, given.multiline)
         if skipped:
             reasons["skip_rows"] = ("title_lines", {"count": skipped})
-    rows, ends = _parsed(lines[skipped:], delimiter, quote, escape)
+    rows, ends = _parsed(lines[skipped:], delimiter, quote, escape, given.multiline)
     if not rows:
         raise InputRefused("table.empty_file", file=file)
+    rows = [[ends_of_lines.shown(cell) for cell in row] for row in rows]
     width = given.width or max(_width(rows), 1)
     refuse_wide(width, file)
     header, why = (given.header, "given") if given.header is not None else header_of(rows, width)
@@ -134,6 +141,7 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
         quote=quote,
         escape=escape,
         line_ends=line_ends,
+        multiline=_multiline(rows, ends_of_lines, quote, is_all=whole and len(every_line) <= SAMPLE_ROWS),
         date_order=given.date_order or _date_order(body, width),
         width=given.width or max(width, len(rows[0]) if header else 0),
     )
@@ -202,11 +210,46 @@ def _decoded(sample: bytes, encoding: str, whole: bool, file: str) -> str:
     return text.removeprefix("\ufeff") if isinstance(text, str) else ""
 
 
-def _line_ends(text: str) -> str:
+def _line_ends(text: str, given: ReadOptions) -> str:
+    """Return what ends a row; where there are several ends of lines, those that leave rows alike."""
+    found = _ends_in(text)
+    if len(found) > 1:  # those in quotation marks end nothing
+        found = _ends_in(re.sub(_QUOTED, "", text)) if given.quote is None else found
+    if len(found) < 2:
+        return next(iter(found), "\n")
+    share = {end: _alike(text, end, given) for end in found}
+    newlines = [end for end in ("\n", "\r\n") if end in found]  # where both do, every newline ends a row
+    best = max(newlines, key=lambda end: share[end], default="\n")
+    if "\r" not in found:
+        return best
+    first = re.search(r"\r\n|\r|\n", text)
+    favoured = 0.1 if first is not None and first.group() == "\r" else -0.1
+    return "\r" if not newlines or share["\r"] + favoured > share[best] else best
+
+
+def _ends_in(text: str) -> set[str]:
     pairs = text.count("\r\n")
-    alone = text.count("\r") - pairs
-    newlines = text.count("\n") - pairs
-    return max((pairs, "\r\n"), (newlines, "\n"), (alone, "\r"))[1] if pairs or newlines or alone else "\n"
+    counts = {"\r\n": pairs, "\n": text.count("\n") - pairs, "\r": text.count("\r") - pairs}
+    return {end for end, count in counts.items() if count}
+
+
+def _alike(text: str, end: str, given: ReadOptions) -> float:
+    """Return the share of the first rows that have the usual number of cells when this ends rows."""
+    lines = _lines(LineEnds.of(replace(given, line_ends=end)).hidden(text))[:SAMPLE_ROWS]
+    quote = _quote(lines) if given.quote is None else given.quote
+    delimiter = given.delimiter or _delimiter(lines, quote, given.escape or "", given.multiline)
+    rows, _ = _parsed(lines, delimiter, quote, given.escape or "", given.multiline)
+    width = _width(rows)
+    return sum(len(row) == width for row in rows) / max(len(rows), 1)
+
+
+def _multiline(rows: Sequence[Sequence[str]], ends: LineEnds, quote: str, *, is_all: bool) -> bool | None:
+    """Say whether cells run over the ends of their lines; None where the sample cannot tell."""
+    if not quote:
+        return False
+    if any(end in ends.hidden(cell) for row in rows for cell in row for end in "\r\n"):
+        return True
+    return False if is_all else None
 
 
 def _lines(text: str) -> list[str]:
@@ -245,12 +288,37 @@ def reader(lines: Iterable[str], delimiter: str, quote: str, escape: str) -> Any
     )
 
 
+def row_of(line: str, delimiter: str, quote: str, escape: str) -> tuple[list[str], bool]:
+    """Return the cells of one line, and whether a quotation mark was left open in it.
+
+    Examples
+    --------
+    >>> row_of('a,"b,c\\n', ",", '"', ""), row_of('a,"b"\\n', ",", '"', "")
+    ((['a', 'b,c'], True), (['a', 'b'], False))
+    """
+    one = reader([line.rstrip("\r\n"), ""], delimiter, quote, escape)
+    row: list[str] = next(one, [])
+    is_open = one.line_num > 1
+    if is_open and escape and row[-1].endswith("\n"):  # of an escape sign with nothing behind it
+        row[-1] = row[-1][:-1]
+    return row, is_open
+
+
 def _parsed(
-    lines: Sequence[str], delimiter: str, quote: str, escape: str
+    lines: Sequence[str], delimiter: str, quote: str, escape: str, multiline: bool | None
 ) -> tuple[list[list[str]], list[int]]:
     """Return the first records and, for each, the physical lines up to its end. Blank lines are no rows."""
     rows: list[list[str]] = []
     ends: list[int] = []
+    if multiline is False:
+        for place, line in enumerate(lines):
+            row, _ = row_of(line, delimiter, quote, escape)
+            if row:
+                rows.append(row)
+                ends.append(place + 1)
+            if len(rows) > SAMPLE_ROWS:
+                break
+        return rows, ends
     source = reader(lines, delimiter, quote, escape)
     try:
         for row in source:
@@ -264,11 +332,11 @@ def _parsed(
     return rows, ends
 
 
-def _delimiter(lines: Sequence[str], quote: str, escape: str) -> str:
+def _delimiter(lines: Sequence[str], quote: str, escape: str, multiline: bool | None) -> str:
     lines = lines[: SAMPLE_ROWS // 5]
     best, best_score = ",", 0.0
     for candidate in DELIMITERS:
-        rows, _ = _parsed(lines, candidate, quote, escape)
+        rows, _ = _parsed(lines, candidate, quote, escape, multiline)
         width = _width(rows)
         if width < 2:
             continue
@@ -293,11 +361,11 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
     return max(counts, key=lambda width: (counts[width], width)) if counts else 0
 
 
-def _preamble(lines: Sequence[str], delimiter: str, quote: str, escape: str) -> int:
+def _preamble(lines: Sequence[str], delimiter: str, quote: str, escape: str, multiline: bool | None) -> int:
     """Return how many lines above the table hold something else: a title, a date of export."""
     if len(lines) < 3:
         return 0
-    rows, ends = _parsed(lines, delimiter, quote, escape)
+    rows, ends = _parsed(lines, delimiter, quote, escape, multiline)
     width = _width(rows)
     if width < 2 or len(rows) < 3:
         return 0

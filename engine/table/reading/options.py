@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.errors import InputRefused
 
+LINE_ENDS = ("\n", "\r\n", "\r")
 FORMATS = ("text", "excel", "parquet", "spss", "stata", "sas", "sas_transport")
 DATE_ORDERS = ("ymd", "dmy", "mdy")
 MOST_COLUMNS = 100_000
@@ -34,7 +35,11 @@ class ReadOptions:
     skip_rows
         Lines before the header or the first row, for instance a title.
     line_ends
-        ``"\\n"``, ``"\\r\\n"`` or ``"\\r"``. Reported only: all three are understood everywhere.
+        One of `LINE_ENDS`: what ends a row. A carriage return with a newline behind it ends one in any case;
+        every other end of line is content of its cell.
+    multiline
+        Whether a cell in quotation marks may hold ends of lines. If not, every line is a row, and a quotation
+        mark that is left open ends with its line.
     date_order
         One of `DATE_ORDERS`, for dates written with numbers only.
     missing
@@ -56,6 +61,7 @@ class ReadOptions:
     quote: str | None = None
     escape: str | None = None
     line_ends: str | None = None
+    multiline: bool | None = None
     date_order: str | None = None
     missing: tuple[str, ...] = ()
     sheet: str | None = None
@@ -109,13 +115,15 @@ class ReadOptions:
 def _fits(name: str, value: Any) -> bool:
     if name == "missing":
         return isinstance(value, list | tuple) and all(isinstance(code, str) for code in value)
-    if name == "header":
+    if name in ("header", "multiline"):
         return isinstance(value, bool)
     if name in ("skip_rows", "width"):
         whole = isinstance(value, int) and not isinstance(value, bool)
         return whole and (value >= 0 if name == "skip_rows" else 1 <= value <= MOST_COLUMNS)
     if name == "format":
         return value in FORMATS
+    if name == "line_ends":
+        return value in LINE_ENDS
     if name == "date_order":
         return value in DATE_ORDERS
     if name in ("delimiter", "decimal"):

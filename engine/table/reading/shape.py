@@ -99,6 +99,15 @@ def _of_encoding(path: Path, options: ReadOptions) -> Iterator[_Pair]:
 def _of_text(path: Path, options: ReadOptions, found: Detection) -> Iterator[_Pair]:
     sample, whole = _sample(path)
     free = detect_text(sample, whole=whole, file=path.name, given=ReadOptions(encoding=options.encoding))
+    if options.line_ends not in (None, "\n", free.options.line_ends):
+        yield "line_ends", _written(options.line_ends), _written(free.options.line_ends)
+        return
+    if options.line_ends == "\n" and free.options.line_ends == "\r":
+        yield "line_ends", _written("\n"), _written("\r")
+        return
+    if options.multiline is False and free.options.multiline and _share(free) > _share(found):
+        yield "multiline", False, True
+        return
     usual = _usual([len(row) for row in found.preview[:_LOOKED_AT]])
     width, most = options.width, max(usual, len(found.names))
     other = free.options.delimiter
@@ -160,6 +169,16 @@ def _decodes(sample: bytes, encoding: str, whole: bool) -> bool:
     except (UnicodeError, LookupError):
         return False
     return True
+
+
+def _written(end: str | None) -> str:
+    return (end or "").replace("\r", "\\r").replace("\n", "\\n")
+
+
+def _share(found: Detection) -> float:
+    """Return the share of the first rows that have the usual number of cells."""
+    widths = [len(row) for row in found.preview]
+    return widths.count(_usual(widths)) / max(len(widths), 1)
 
 
 def _usual(widths: Sequence[int]) -> int:

@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -21,7 +21,8 @@ from engine.errors import InputRefused
 from engine.memory import give_back
 from engine.progress import SILENT, Progress
 from engine.table.cells import Cells, series_of
-from engine.table.reading.detect import SAMPLE_BYTES, Detection, detect_text, reader
+from engine.table.reading.detect import SAMPLE_BYTES, Detection, detect_text, reader, row_of
+from engine.table.reading.line_ends import LineEnds, Lines, run_over
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
 from engine.table.reading.storage import rows_of, store
@@ -56,9 +57,11 @@ def read_text(
     Notes
     -----
     Every cell is first read as bytes. Arrow's reader does that for regular files; rows with too few or too
-    many cells, and lines longer than a gigabyte, go through the csv module, which knows row numbers.
+    many cells, and lines longer than a gigabyte, go through the csv module, which knows row numbers. Both
+    see only the ends of lines that the options say; others are hidden from them.
     """
     found = detect_file(path, given=options)
+    ends = LineEnds.of(found.options)
     quote = (found.options.quote or '"').encode("utf-8")
     with path.open("rb", buffering=0) as raw:
         size = path.stat().st_size
@@ -69,16 +72,19 @@ def read_text(
 
         findings: list[Finding] = []
         try:
-            columns, has_nul = _fast(start, found)
+            columns, has_nul, hidden = _fast(start, found, ends)
         except (pa.ArrowInvalid, UnicodeDecodeError, ValueError):
             watched = start()
-            columns, findings = _patient(watched, found, path.name)
-            has_nul = watched.has_nul
+            columns, findings = _patient(watched, found, ends, path.name)
+            has_nul, hidden = watched.has_nul, True
     if not columns or len(columns[0]) == 0:
         raise InputRefused("table.no_rows", file=path.name)
     names, about_names = clean_names(found.names, len(columns), path.name)
     findings.extend(about_names)
-    how = _How(found.options, has_nul, path.name, as_written)
+    if found.options.multiline is None:
+        over = run_over(columns)
+        found = replace(found, options=replace(found.options, multiline=over))
+    how = _How(found.options, has_nul, path.name, as_written, ends if hidden else None)
     frame, about_cells = _stored(columns, names, how, progress.part(0.6, 1))
     return Table(frame, source=path.name, options=found.options, findings=(*findings, *about_cells))
 
@@ -151,10 +157,13 @@ def keeps_ascii(encoding: str) -> bool:
     return single or name in ("cp437", "cp850", "cp852", "cp858", "cp865", "cp866", "cp874")
 
 
-def _fast(start: Callable[[int], Watched], found: Detection) -> tuple[list[pa.ChunkedArray], bool]:
+def _fast(
+    start: Callable[[int], Watched], found: Detection, ends: LineEnds
+) -> tuple[list[pa.ChunkedArray], bool, bool]:
     """Read all cells as bytes with Arrow; raise ArrowInvalid where a row has another number of cells.
 
-    Say also whether a NUL byte went by.
+    So it does where a cell runs over the end of its line and must not. Say also whether a NUL byte went by,
+    and whether ends of lines are hidden in the cells.
     """
     from pyarrow import csv as arrow_csv
 
@@ -162,24 +171,28 @@ def _fast(start: Callable[[int], Watched], found: Detection) -> tuple[list[pa.Ch
     names = [str(place) for place in range(found.width)]
     encoding = options.encoding or "utf-8"
     # Without quotes in the sample, guess that no cell holds a line end: twice as fast, and checked below.
-    multiline = found.quoted
+    runs_on = found.quoted or bool(options.escape)
+    # An escape sign behind a quotation mark: it means one thing to Arrow and another to the csv module.
+    unlike = (options.quote + options.escape).encode() if options.quote and options.escape else b""
+    hides = False
     block = _BLOCK
     while True:
         source = start(found.characters_before)
+        recoded = None if keeps_ascii(encoding) else encoding
+        lines = Lines(source, ends, hides=hides, encoding=recoded, sought=unlike)
         try:
             table = arrow_csv.read_csv(
-                pa.PythonFile(source, mode="r"),
+                pa.PythonFile(lines, mode="r"),
                 read_options=arrow_csv.ReadOptions(
                     column_names=names,
                     skip_rows=found.lines_before,
                     block_size=block,
-                    encoding="utf8" if keeps_ascii(encoding) else encoding,
                 ),
                 parse_options=arrow_csv.ParseOptions(
                     delimiter=options.delimiter,
                     quote_char=options.quote or False,
                     escape_char=options.escape or False,
-                    newlines_in_values=multiline and bool(options.quote),
+                    newlines_in_values=runs_on and bool(options.quote or options.escape),
                     ignore_empty_lines=found.width > 1,
                 ),
                 convert_options=arrow_csv.ConvertOptions(
@@ -188,33 +201,40 @@ def _fast(start: Callable[[int], Watched], found: Detection) -> tuple[list[pa.Ch
                 ),
             )
         except pa.ArrowInvalid as error:
+            if lines.has_content:
+                hides = True
+                continue
             if "straddling" in str(error) and block < _LONGEST_LINE:
                 block *= 32
                 continue
             raise
         finally:
             source.retire()
-        if source.has_quote and options.quote and not multiline:
-            multiline = True
+        if (source.has_quote and options.quote and not runs_on) or lines.has_content:
+            runs_on, hides = runs_on or source.has_quote, hides or lines.has_content
             continue
-        return [table.column(place) for place in range(found.width)], source.has_nul
+        columns = [table.column(place) for place in range(found.width)]
+        if lines.has_sought or (options.multiline is False and runs_on and run_over(columns)):
+            raise pa.ArrowInvalid("not as the csv module reads it")
+        return columns, source.has_nul, hides
 
 
-def _patient(source: Watched, found: Detection, file: str) -> tuple[list[pa.ChunkedArray], list[Finding]]:
+def _patient(
+    source: Watched, found: Detection, ends: LineEnds, file: str
+) -> tuple[list[pa.ChunkedArray], list[Finding]]:
     """Read with the csv module: rows that are too short are filled, rows that are too long are set aside."""
     options = found.options
     encoding = options.encoding or "utf-8"
     direct = keeps_ascii(encoding)
     if source.read(len(_BOM)) != _BOM:
         source.restart()
+    lines = Lines(source, ends, hides=True, encoding=None if direct else encoding)
     # Latin-1 maps each byte to one character and back, so that cells stay bytes until they are decoded.
-    text = io.TextIOWrapper(
-        io.BufferedReader(source, 1 << 18), "latin-1" if direct else encoding, errors="replace", newline=""
-    )
     back = "latin-1" if direct else "utf-8"
+    text = io.TextIOWrapper(io.BufferedReader(lines, 1 << 18), back, errors="replace", newline="")
     pieces: list[list[pa.Array]] = [[] for _ in range(found.width)]
-    short, long_ = _Rows(), _Rows()
-    for batch in _batches(text, found, short, long_, file):
+    odd = short, long_, left_open = _Rows(), _Rows(), _Rows()
+    for batch in _batches(text, found, odd, file):
         for place, cells in enumerate(zip(*batch, strict=True)):
             encoded = [cell.encode(back, "replace") if cell else None for cell in cells]
             pieces[place].append(pa.array(encoded, pa.binary()))
@@ -223,6 +243,8 @@ def _patient(source: Watched, found: Detection, file: str) -> tuple[list[pa.Chun
         findings.append(Finding("table.rows_too_short", file, "", short.count, tuple(short.first)))
     if long_.count:
         findings.append(Finding("table.rows_too_long", file, "", long_.count, tuple(long_.first)))
+    if left_open.count:
+        findings.append(Finding("table.quote_left_open", file, "", left_open.count, tuple(left_open.first)))
     return [pa.chunked_array(piece, pa.binary()) for piece in pieces], findings
 
 
@@ -238,22 +260,24 @@ class _Rows:
 
 
 def _batches(
-    text: io.TextIOWrapper, found: Detection, short: _Rows, long_: _Rows, file: str
+    text: io.TextIOWrapper, found: Detection, odd: tuple[_Rows, _Rows, _Rows], file: str
 ) -> Iterator[list[list[str]]]:
     options, width = found.options, found.width
+    short, long_, left_open = odd
     for _ in range(found.lines_before):
         text.readline()
     batch: list[list[str]] = []
     number = 0
-    rows = reader(text, options.delimiter or ",", options.quote or "", options.escape or "")
     try:
-        for row in rows:
+        for row, is_open in _rows(text, options):
             if not row:
                 if width == 1:
                     row = [""]
                 else:
                     continue
             number += 1
+            if is_open:
+                left_open.add(number)
             if len(row) < width:
                 short.add(number)
                 row = row + [""] * (width - len(row))
@@ -272,12 +296,22 @@ def _batches(
         yield batch
 
 
+def _rows(text: io.TextIOWrapper, options: ReadOptions) -> Iterator[tuple[list[str], bool]]:
+    """Give the rows, and of those that are lines whether a quotation mark was left open in one."""
+    marks = options.delimiter or ",", options.quote or "", options.escape or ""
+    if options.multiline is False:
+        yield from (row_of(line, *marks) for line in text)
+    else:
+        yield from ((row, False) for row in reader(text, *marks))
+
+
 @dataclass(frozen=True)
 class _How:
     options: ReadOptions
     has_nul: bool
     file: str
     as_written: frozenset[str]
+    hidden: LineEnds | None
 
 
 def _stored(
@@ -294,7 +328,11 @@ def _stored(
         unused += column.nbytes
         progress.step(place / len(names), "table.store")
         name = names[place]
+        about_ends: list[Finding] = []
+        if how.hidden is not None:
+            column, about_ends = _shown(column, name, how.hidden, how.file)
         decoded, found = decode(column, name, options=how.options, has_nul=how.has_nul, file=how.file)
+        found = [*about_ends, *found]
         if name in how.as_written:
             return series_of(decoded), found
         stored = store(decoded, name, options=how.options, file=how.file)
@@ -322,6 +360,13 @@ def _empty_rows(columns: list[pa.ChunkedArray], file: str) -> list[Finding]:
             return []
     count = pc.sum(mask).as_py() or 0
     return [Finding("table.empty_rows", file, "", count, rows_of(mask))] if count else []
+
+
+def _shown(column: Cells, name: str, hidden: LineEnds, file: str) -> tuple[Cells, list[Finding]]:
+    """Return cells with the ends of lines that were hidden in them, and say where there were some."""
+    shown, held = hidden.shown_cells(column)
+    count = pc.sum(held).as_py() or 0
+    return shown, [Finding("table.other_line_ends", file, name, count, rows_of(held))] if count else []
 
 
 def decode(

@@ -20,6 +20,8 @@ OPTIONS = {
     "thousands": "",
     "quote": '"',
     "escape": "",
+    "line_ends": "\n",
+    "multiline": False,
     "date_order": "dmy",
     "width": 6,
 }

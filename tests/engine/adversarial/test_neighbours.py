@@ -61,6 +61,8 @@ def paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(write, "datetime", _Noon)
     monkeypatch.setattr("secrets.token_hex", lambda size: "0" * 2 * size)
     monkeypatch.setattr(Ledger, "input_name", lambda *_, **__: "name")
+    monkeypatch.setattr(Ledger, "chain", lambda self: "0" * 64)  # random, made with the ledger
+    monkeypatch.setattr(Ledger, "continues", lambda *_: True)  # as heads are fixed
     head = Ledger.head
     monkeypatch.setattr(Ledger, "head", lambda self: type(head(self))(head(self).sequence, "0" * 64))
 

@@ -1,6 +1,7 @@
 """Private regressions side by side: invented rows unless others are asked for; what rivals reckon with."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from engine.analyses import regression_rivals as rivals
 from engine.analyses.catalogue import analysis, ask, example
 from engine.analyses.regressions import IDEALISED, LEVELS, WITH_DELTA
 from engine.errors import InputRefused
+from engine.methods.models.monomials import Monomials
 from engine.methods.protocol import MAIN
 from engine.privacy.gaussian import gaussian_level
 from engine.report.words import word
@@ -17,7 +19,8 @@ from engine.table.schema import Domain
 from engine.views import CurveView
 from tests.engine.analyses.test_analyses import asked
 
-WAYS = ("functional", "adaptive", "objective", "output", "histogram")
+FUNCTIONAL = ("functional", "functional_trimmed", "functional_as_printed")
+WAYS = (*FUNCTIONAL, "adaptive", "objective", "output", "histogram")
 
 
 def rows(n=4000, seed=3):
@@ -40,9 +43,36 @@ def test_no_row_is_read_unless_it_is_asked_for():
     for name in ("steps", "gaussian", "functional", "adaptive", "objective"):
         assert bands[name][0, 1] > bands[name][-1, 1] > 0.9 * bands["plain"][-1, 1]
     pictures = [view for view in found.views if isinstance(view, CurveView)]
-    assert len(pictures) == len(bands) and sum(view.band is not None for view in pictures) == len(bands) - 1
+    assert len(pictures) == len(bands) - 1  # one of all together, none of what has no noise
+    assert sum(view.band is not None for view in pictures) == len(bands) - 2
+    assert bands["mean"][0] == pytest.approx(bands["mean"][-1]) and bands["mean"][0, 1] > bands["plain"][0, 1]
+    assert "One number for all" in word(analysis("regressions").word("ways.mean"), "en")
     for name in IDEALISED:
         assert "idealised" in word(analysis("regressions").word(f"ways.{name}"), "en")
+
+
+def test_each_form_of_the_functional_mechanism_has_a_line_that_says_whose_it_is():
+    said = [word(analysis("regressions").word(f"ways.{name}"), "en") for name in FUNCTIONAL]
+    assert "this program" in said[0] and all("authors" in one for one in said[1:])
+    own, epsilon = rows(400), 0.5
+    found = [getattr(rivals, name)(own, epsilon, 0.0, np.random.default_rng(2)) for name in FUNCTIONAL]
+    assert all(np.abs(one - other).max() > 1e-3 for one, other in pairwise(found))
+
+
+def test_the_ridge_is_four_deviations_and_directions_that_stay_below_zero_are_left_out():
+    """By the printed steps: λ = 4 standard deviations of the noise; only positive eigenvalues are kept."""
+    for seed in range(30):
+        own = rows(30, seed)
+        epsilon = 0.05
+        noisy, deviation = rivals._noisy_products(own, epsilon, 0.0, np.random.default_rng(seed))
+        gram, cross = Monomials((0, 0, 0)).matrix(noisy)
+        lifted = gram + 4 * deviation * np.eye(4)
+        found = rivals.functional_trimmed(own, epsilon, 0.0, np.random.default_rng(seed))
+        values, vectors = np.linalg.eigh(lifted)
+        gone = vectors[:, values <= 0]
+        assert np.abs(gone.T @ found).max(initial=0) < 1e-9
+        kept = vectors[:, values > 0]
+        assert kept.T @ lifted @ found == pytest.approx(kept.T @ cross)
 
 
 def test_own_rows_stay_inside_and_say_what_they_cost():

@@ -7,12 +7,14 @@ between neighbours (how often noise is drawn, with which scale, how many values)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.privacy.draw import Draw
 from engine.privacy.noise import Noise
 from tests.engine.battery.distributions import CheckFailed
 from tests.noise_source import seeded_bytes
@@ -36,12 +38,13 @@ BY_ROW = ("random_keys", "bernoulli", "uniform_below")  # may be called once for
 
 @dataclass(frozen=True)
 class Call:
-    """One call of the door: what was asked, which arrays it was shown, what it answered."""
+    """One call of the door: what was asked, which arrays it was shown, what it answered and counted."""
 
     name: str
     asked: tuple[Any, ...]
     shown: tuple[NDArray, ...]
     answer: Any
+    counted: Counter[Draw] = field(default_factory=Counter)
 
 
 class Recorder(Noise):
@@ -60,12 +63,12 @@ class Recorder(Noise):
         def record(*arguments: Any, **named: Any) -> Any:
             if self._inside:  # exponential_choice calls uniform_below: the outer call is the record
                 return method(self, *arguments, **named)
-            self._inside = True
+            self._inside, before = True, self.counted
             try:
                 answer = method(self, *arguments, **named)
             finally:
                 self._inside = False
-            self.calls.append(Call(name, *_sorted_out(arguments, named), answer))
+            self.calls.append(Call(name, *_sorted_out(arguments, named), answer, self.counted - before))
             return answer
 
         return record
@@ -104,6 +107,7 @@ class Player(Noise):
             if call.name != name:
                 raise CheckFailed(f"{name} was called where the neighbour called {call.name}")
             self._compare_shown(call.shown, shown)
+            self._counted.update(call.counted)
             if asked == call.asked:
                 return call.answer
             if name in BY_ROW and asked == _fewer(call.asked, self._before, self._removed.size):

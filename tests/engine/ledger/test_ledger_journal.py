@@ -268,3 +268,31 @@ def test_the_input_is_named_by_a_keyed_hash(ledger):
         ledger.input_name("C:/patients.csv")
     assert caught.value.code == "ledger.bad_hash"
     assert "patients" not in " ".join(texts.explain(caught.value))
+
+
+def test_what_a_release_told_is_kept_and_checked(used, path, holding, reserve):
+    entry = reserve("0.1")
+    used.spend(entry)
+    used.complete(entry, **SUMS, told=b"public numbers" * 1000)
+    assert used.told(entry) == b"public numbers" * 1000 and used.entry(entry).told
+    used.verify_chain()
+    alter(path, "UPDATE told SET content = x'00'")
+    assert found(lambda: used.told(entry), "told_differs")["row"] == entry
+    found(used.verify_chain, "told_differs")
+    alter(path, "DELETE FROM told")
+    found(lambda: used.told(entry), "told_differs")
+    alter(path, "INSERT INTO told (entry, content) VALUES ('r1', x'00')")
+    found(used.verify_chain, "told_differs")
+
+
+def test_what_is_too_much_is_not_kept(used, reserve, monkeypatch):
+    monkeypatch.setattr("engine.ledger.told.MOST_BYTES", 10)
+    entry = reserve("0.1")
+    used.spend(entry)
+    used.complete(entry, **SUMS, told=b"public numbers")
+    assert used.told(entry) is None and used.entry(entry).state == "complete"
+    monkeypatch.undo()
+    used.keep_told(entry, b"found in its folder")
+    used.keep_told(entry, b"another")
+    assert used.told(entry) == b"found in its folder"
+    used.verify_chain()

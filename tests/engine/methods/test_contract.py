@@ -147,6 +147,15 @@ def test_the_evidence_is_true(method: Method) -> None:
 
 
 @EVERY
+def test_the_ledger_says_what_no_promise_bounds(method: Method) -> None:
+    for plan, folder in ran(method):
+        ledger = Ledger(folder.parent / "ledger.sqlite", read_only=True)
+        entry = ledger.entry(evidence(folder)["ledger"]["entry"])
+        if evidence(folder)["promise"]["epsilon"] is None:
+            assert entry.loss == "unbounded" and entry.epsilon is None, plan.purpose.title
+
+
+@EVERY
 def test_both_reports_were_made(method: Method) -> None:
     failed = texts.catalogue()["report.words.failed"].split("{")[0]
     for _, folder in ran(method):

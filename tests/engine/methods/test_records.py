@@ -60,3 +60,11 @@ def test_what_is_no_number_stays_for_the_check(tmp_path: Path) -> None:
     place = tmp_path / "questions.csv"
     place.write_text("where,epsilon\nsex is f,soon\n")
     assert read_records(place, QUESTIONS) == [{"where": "sex is f", "epsilon": "soon"}]
+
+
+def test_a_point_in_a_file_with_commas_stands_before_decimals(tmp_path: Path) -> None:
+    place = tmp_path / "questions.csv"
+    place.write_text("by,epsilon\nsex,1.125\n", encoding="utf-8")
+    assert read_records(place, QUESTIONS) == [{"by": "sex", "epsilon": 1.125}]
+    place.write_text("by;epsilon\nsex;1.125\n", encoding="utf-8")
+    assert read_records(place, QUESTIONS) == [{"by": "sex", "epsilon": "1.125"}], "may be two: refused later"

@@ -474,6 +474,20 @@ class Watched(InternalMeasure):
         return InternalMeasured((), {"held_out": sorted(context.held_out.rows()["person"])})
 
 
+def test_people_who_are_held_out_are_capped_as_those_who_are_used(
+    folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three rows a person, of which one may be used: several of one person would pass for several people."""
+    monkeypatch.setattr(measures, "measures", lambda: (Watched(),))
+    head, *lines = (folder / "people.csv").read_text().splitlines()
+    (folder / "people.csv").write_text("\n".join([head, *(3 * lines)]) + "\n")
+    two = {"columns": ["sex"], "copies": 2}
+    asked = plan(Copies, parameters=two, candidates=({"parameters": two | {"copies": 3}},))
+    for found in compare(asked, base=folder):
+        people = found.measured["test.watched"]["held_out"]
+        assert people and len(people) == len(set(people))
+
+
 def test_candidates_are_compared_alike_and_leave_nothing(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,7 +70,7 @@ def test_how_many_were_tried_is_a_count() -> None:
     plan = replace(plans(method("datasets.k_anonymity"))[0], tried=3)
     assert Plan.loads(plan.dumps()).tried == 3
     for wrong in ("-1", "true", '"3"', "0.5"):
-        with pytest.raises(Exception, match=r"plan\.bad_field"):
+        with pytest.raises(Exception, match=r"document\.whole"):
             Plan.loads(plan.dumps().replace('"tried": 3', f'"tried": {wrong}'))
 
 

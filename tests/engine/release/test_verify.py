@@ -132,16 +132,34 @@ def test_without_the_ledger_it_says_no_more_than_it_can_know(
     assert texts.text("commands.verify_passed") in capsys.readouterr().out
 
 
-def test_what_another_version_made_is_not_compared_and_that_is_said(
+def test_of_words_that_another_version_made_it_is_said_that_they_were_not_checked(
     made: Bundle, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(
-        "engine.release.verify.program", lambda libraries=(): {"name": "Custos", "version": "9"}
-    )
+    """No false alarm; and what is made the same here is compared, whoever made it."""
+    monkeypatch.setattr("engine.release.verify.words_digest", lambda: "another")
+    assert verify(made.folder).compared
+    forged(made, "README.txt", "University", "Somebody else")
     found = verify(made.folder)
     assert found.passed and not found.compared
+    assert found.unchecked == ("release/README.txt",)
     assert main(["verify", str(made.folder)]) == 0
-    assert texts.text("commands.verify_not_compared") in capsys.readouterr().out
+    said = texts.text("commands.verify_not_compared", files="release/README.txt")
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("named", ["", None, "0" * 64, 3])
+def test_who_takes_the_digest_away_gets_no_word_checked(made: Bundle, ledger: Ledger, named: object) -> None:
+    evidence = made.folder / "release" / "evidence.json"
+    tree = json.loads(evidence.read_bytes())
+    tree["program"]["words"] = named
+    evidence.write_bytes(dumps(tree))
+    for name, content in described(evidence.read_bytes()).items():
+        (made.folder / "release" / name).write_bytes(content)
+    forged(made, "report-external.html", "62.3", "51.2")
+    found = verify(made.folder / "release")
+    assert found.unchecked == ("release/report-external.html",) and not found.compared
+    problems = verify(made.folder / "release", ledger=ledger).problems
+    assert [problem.code for problem in problems] == ["bundle.entry_differs"]
 
 
 def test_evidence_that_makes_no_report_is_named(made: Bundle) -> None:

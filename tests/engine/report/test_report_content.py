@@ -16,10 +16,11 @@ from engine.methods.protocol import Budget
 from engine.pricing.price import Price
 from engine.pricing.statement import exceeding, price_statement, privacy_statement
 from engine.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
-from engine.privacy.promise import Loss, Neighbours, Promise, Unit
+from engine.privacy.promise import Loss, Neighbours, Promise, Status, Unit, promise_kind, promise_kinds
 from engine.release.write import _expected
 from engine.report import content, html
 from engine.report.content.cover import accuracy
+from engine.report.content.facts import PRINTED, declared_words, facts_of, own_words, rows_used
 from engine.report.content.promise import criteria
 from engine.report.content.results import compact, results
 from engine.report.document import Callout, Explanations, KeyValues, Numbers, explanations
@@ -30,8 +31,9 @@ from engine.views import NumberView, TableView, Text
 
 PICKED = """roles kinds_of_column origins units neighbours bounds noise mechanisms composition numbers kinds
 explained footer words months decisions.kinds criteria groups.motive groups.control
-done.steps"""
-RARE = """cover.exact_invented cover.exact_moment results.intro_invented_moments cover.exact_tested
+done.steps rows"""
+RARE = """verify.key verify.key_locked verify.key_open
+cover.exact_invented cover.exact_moment results.intro_invented_moments cover.exact_tested
 cover.exact_cell cover.exact_range_cell results.intro_invented
 cover.untitled cover.total_value cover.total_delta cover.left_delta cover.exact_range cover.review
 words.same words.beside words.nothing_under
@@ -48,7 +50,7 @@ results.intro_invented_rows results.intro_apart results.file columns.of_source
 limits.no_guarantee limits.each_alone
 annex.tested_unbounded done.tried done.forecast done.forecast_intro guarantee.posterior_value
 cover.exact_prediction cover.exact_range_prediction cover.groups_value_row
-verify.withdrawn_how verify.withdrawal unchecked.row
+verify.withdrawn_how verify.withdrawal unchecked.row verify.key verify.key_locked verify.key_open
 done.part done.record guarantee.bias_row limits.margins_row groups.alone_row groups.intro_row
 groups.causes_row groups.people_row groups.causes_note_row"""
 # Printed in reports of surveys, see their tests
@@ -57,6 +59,9 @@ cover.exact_survey cover.entered results.intro_local results.inside_plain guaran
 guarantee.truth guarantee.answers guarantee.changes limits.stays_personal_local
 limits.correctness_local limits.formal_local limits.machine_local unchecked.page
 unchecked.one_report"""
+# Printed of some kinds of promises alone, see "each sentence, each promise" below
+OF_SOME = """limits.stays_personal_too limits.no_dominance_row limits.adaptive cover.status
+cover.status_statistical cover.status_personal"""
 OF_NOISE = ("noise", "ε", "epsilon", "sampler", "declared bounds", "margin", "grid step")
 
 
@@ -529,7 +534,11 @@ def test_every_text_of_the_report_is_used_or_named_by_a_list(outside, inside):
         if not text_id.startswith("report."):
             continue
         name = text_id.removeprefix("report.")
-        assert text_id in used or name in (*RARE.split(), *LOCAL.split()) or name.startswith(picked), text_id
+        assert (
+            text_id in used
+            or name in (*RARE.split(), *LOCAL.split(), *OF_SOME.split())
+            or name.startswith(picked)
+        ), text_id
 
 
 def test_who_would_gain_and_what_holds_back_stay_inside(sample) -> None:
@@ -608,6 +617,8 @@ def test_the_first_page_says_what_is_that_far_off(sample, method_id, given, said
     sentence = printed(line, "en")
     assert sentence.startswith(said) and f"{expected[0]['limit']:.3g}" in sentence
     assert ("comes on top" in sentence) == (method_id == "datasets.seedbased")
+    if method_id == "datasets.seedbased":  # the distance of two shares is no share
+        assert "in percentage points" in sentence and "%" not in sentence
     assert introduced(evidence) == intro
 
 
@@ -616,15 +627,16 @@ def test_of_invented_rows_it_is_not_said_that_none_is_like_one_of_the_table(samp
     for family, ending in (("dataset", "singling_out_rows"), ("statistics", "singling_out")):
         method = {**sample.public.method, "family": family}
         table = criteria(replace(sample.public, method=method))[1]
-        assert table.rows[0].value.id == f"report.criteria.bounded.{ending}"
+        assert table.rows[0].value.id == f"promises.pure_dp.criteria.{ending}"
 
 
 def test_rows_alone_are_named_where_nothing_else_is_shown(sample):
-    plain = Promise("pseudonymity", None, Unit.PERSON, None)
+    plain = Promise("pseudonymous", None, Unit.PERSON, 2)
     file = {"file": "table.csv", "rows": 40, "columns": ["age", "ward"], "sha256": "0"}
     parts = results(replace(sample.public, promise=plain, views=(), artefacts=(file,)))
-    assert [one.id for one in parts[1].items] == ["report.results.file"]
-    assert parts[1].items[0].values == {"file": "table.csv", "rows": 40, "columns": ["age", "ward"]}
+    (files,) = (part for part in parts if getattr(part, "items", ()) and "file" in part.items[0].values)
+    assert [one.id for one in files.items] == ["report.results.file"]
+    assert files.items[0].values == {"file": "table.csv", "rows": 40, "columns": ["age", "ward"]}
 
 
 def test_steps_and_further_tables_are_written_for_people(sample):
@@ -652,3 +664,199 @@ def test_a_long_name_stands_once_above_many_columns():
     assert shown.headings == ("gender", "time_in_hospital: <1", "1 to <3", "3 to <7", ">14")
     brief = compact(TableView("t", ("gender", "stay", "count"), rows))
     assert brief.headings[1:3] == ("stay: <1", "stay: 1 to <3")
+
+
+# --- each sentence, each promise ---------------------------------------------------------------------
+
+OWNED = (
+    "recipient",
+    "must_know",
+    "status",
+    "criteria.singling_out",
+    "criteria.linking",
+    "criteria.inferring",
+)
+FORBIDDEN = {
+    "noise": (r"(?<!standard )\bnoise\b|\bnoisy\b|\bmargins?\b", lambda facts: facts.noise or facts.opened),
+    "cap": (r"\bthe cap\b", lambda facts: facts.cap),
+    "slack": (r"not chosen after looking", lambda facts: facts.delta),
+    "bound": (r"\bthe bound holds\b|\bbecomes at most\b", lambda facts: facts.bounded),
+    "nothing bounds": (r"no formal guarantee|nothing bounds", lambda facts: not facts.bounded),
+    "no row": (r"\bno row of the table leaves\.", lambda facts: not facts.rows),
+    "invented": (r"\brows are invented\b", lambda facts: facts.rows and facts.bounded),
+    "personal": (r"treat this release as personal data|stays personal data for the custodian",
+                 lambda facts: facts.personal),
+    "statistical": (r"a statistical result", lambda facts: facts.statistical),
+    "judged": (r"whether the (result|rows|release) (is|are) anonymous depends", lambda facts: facts.bounded),
+}  # fmt: skip
+"""What a report may claim of some releases alone: the words, and of which."""
+TERMS = {"k": 11, "columns": "age, gender", "sensitive": "readmitted", "l": 2, "threshold": 5, "largest": 3,
+         "base": 5, "rule": "p = 10 %", "gamma": "2"}  # fmt: skip
+
+
+def kinds_of_releases() -> Iterator[tuple[str, dict]]:
+    """Give every kind of promise, and everything that releases of it may differ in."""
+    for kind in promise_kinds():
+        relations = [None] if not kind.bounded else ["replace_one"] if kind.local else list(Neighbours)
+        tables = kind.status is Status.STATISTICAL
+        families = (
+            ["exchange"] if kind.local else ["statistics"] if tables else ["dataset", "statistics", "model"]
+        )
+        families = [one for one in families if one == "dataset" or kind.status is not Status.PERSONAL]
+        families = ["dataset"] if kind.id == "plausible_deniability" else families
+        for relation in relations:
+            for family in families:
+                for unit in Unit:
+                    yield (
+                        kind.id,
+                        {"relation": relation, "family": family, "unit": unit, "noise": kind.bounded},
+                    )
+            if kind.bounded and not kind.local:
+                yield (
+                    kind.id,
+                    {"relation": relation, "family": "dataset", "unit": Unit.PERSON, "noise": False},
+                )
+
+
+def released(sample, kind: str, how: dict):
+    """Return public evidence of a release of a kind of promise."""
+    declared = promise_kind(kind)
+    loss = None
+    if how["relation"] is not None:
+        old = sample.public.promise.loss
+        slack = Fraction(0) if kind in ("pure_dp", "local_dp") else Fraction(1, 10**6)
+        loss = Loss(old.epsilon, slack, Neighbours(how["relation"]), old.events)
+    terms = {name: TERMS[name] for name in declared.terms}
+    assumptions = ("exact_integer_noise", "trusted_machine")
+    promise = Promise(kind, loss, how["unit"], 1, terms, assumptions)
+    noise = how["noise"] and not declared.local
+    plain = (TableView("t", ("group", "rows"), ((1, 5), (2, 7))),)
+    return replace(
+        sample.public,
+        promise=promise,
+        statement=privacy_statement(promise, readings=False),
+        method={**sample.public.method, "id": "datasets.invented", "family": how["family"], "published": {}},
+        decided={
+            name: part
+            for name, part in sample.public.decided.items()
+            if name not in ("parameters", "bounds", "rows_per_person") or (name == "bounds" and loss)
+        }
+        | {"parameters": {}},
+        noise=sample.public.noise if noise else {},
+        register={},
+        dictionary=(),
+        views=sample.public.views if noise and how["family"] == "statistics" else plain,
+        forecast=(),
+        expected=(),
+        notes=(),
+        measures=sample.public.measures if noise and how["family"] == "statistics" else {},
+    )
+
+
+def said_of(evidence) -> list[str]:
+    """Return every sentence of the chapters that words of promises stand in, and of README.txt."""
+    ids = ("promise", "criteria", "limits")
+    document = content.external(evidence)
+    chapters = [s for s in document.sections if s.heading.id.rpartition(".")[2] in ids]
+    parts = [text for chapter in chapters for part in chapter.parts for text in all_texts(part)]
+    cover = [text for part in document.cover for text in all_texts(part) if ".cover.status_" in text.id]
+    owned = [own_words(evidence, name) for name in OWNED]
+    return [printed(text, "en") for text in (*parts, *cover, *owned) if texts.has(text.id)]
+
+
+def false_claims(evidence) -> list[tuple[str, str]]:
+    facts = facts_of(evidence)
+    return [
+        (name, sentence)
+        for sentence in said_of(evidence)
+        for name, (words, allowed) in FORBIDDEN.items()
+        if re.search(words, sentence.replace("\u00a0", " "), re.IGNORECASE) and not allowed(facts)
+    ]
+
+
+@pytest.mark.parametrize("kind", [one.id for one in promise_kinds()])
+def test_each_kind_of_promise_owns_its_words(kind):
+    for name in OWNED:
+        assert texts.has(f"promises.{kind}.{name}"), name
+    assert promise_kind(kind).status in Status
+
+
+@pytest.mark.parametrize("kind", [one.id for one in promise_kinds()])
+def test_no_sentence_claims_what_does_not_hold_of_the_release(sample, kind):
+    tried = [how for name, how in kinds_of_releases() if name == kind]
+    assert tried
+    for how in tried:
+        assert not false_claims(released(sample, kind, how)), how
+
+
+def test_a_false_claim_is_found(sample):
+    how = {"relation": None, "family": "dataset", "unit": Unit.ROW, "noise": False}
+    evidence = released(sample, "masked", how)
+    lying = replace(evidence, promise=replace(evidence.promise, kind="pure_dp"))
+    lying = replace(lying, statement={**evidence.statement, "posterior": {"presence": 0.6, "value": 0.7}})
+    assert {name for name, _ in false_claims(lying)} >= {"bound", "judged", "invented"}
+    silent = {"relation": Neighbours.ADD_REMOVE, "family": "statistics", "unit": Unit.ROW, "noise": False}
+    assert "noise" in {name for name, _ in false_claims(released(sample, "pure_dp", silent))}
+
+
+@pytest.mark.parametrize("kind", [one.id for one in promise_kinds()])
+def test_anonymous_stands_only_where_it_is_denied_or_left_open(kind):
+    """Personal data are called anonymous in no sentence but one that says when alone they would be."""
+    for text_id, text in texts.catalogue("en").items():
+        if text_id.startswith(f"promises.{kind}."):
+            for sentence in re.split(r"(?<=[.])\s", text):
+                if "anonym" in sentence.lower().replace("k-anonymity", ""):
+                    assert re.search(r"whether|only if|no proof", sentence, re.IGNORECASE), text_id
+
+
+def test_words_about_what_is_learnt_are_not_shared_across_what_releases_are_in_law():
+    found: dict[str, set[Status]] = {}
+    for kind in promise_kinds():
+        for name in ("must_know", "status", "criteria.singling_out", "criteria.inferring"):
+            text = texts.catalogue("en")[f"promises.{kind.id}.{name}"]
+            found.setdefault(text, set()).add(kind.status)
+    assert not {text for text, statuses in found.items() if len(statuses) > 1}
+
+
+def test_where_one_is_exchanged_for_another_presence_is_not_said_to_be_hidden(sample):
+    for kind, how in kinds_of_releases():
+        if how["relation"] == "replace_one" and not promise_kind(kind).local:
+            said = " ".join(said_of(released(sample, kind, how)))
+            assert "is in the table becomes" not in said, (kind, how)
+
+
+def test_every_condition_names_a_fact_and_a_sentence():
+    for name, words in PRINTED.items():
+        assert texts.has(name if name.startswith("assumptions.") else f"report.{name}"), name
+        assert {word.removeprefix("not ") for word in words} <= declared_words()
+
+
+def test_a_cap_that_left_no_row_out_is_not_spoken_of(sample):
+    how = {"relation": None, "family": "dataset", "unit": Unit.PERSON, "noise": False}
+    evidence = released(sample, "pseudonymous", how)
+    cap = texts.text("report.unchecked.cap")
+    assert cap in said_of(evidence)
+    assert cap not in said_of(replace(evidence, counted={"used": 9, "above_cap": 0}))
+
+
+def test_whose_rows_were_used_is_said_and_how_many_where_nothing_bounds_the_loss(sample):
+    how = {"relation": None, "family": "dataset", "unit": Unit.PERSON, "noise": False}
+    counted = {"used": 4259, "above_cap": 740, "left_out": 59, "held_out": 975}
+    plain = released(sample, "k_anonymity", how)
+    decided = {**plain.decided, "rows_per_person": 1, "held_out": "1/5"}
+    told = [printed(one, "en") for one in rows_used(replace(plain, decided=decided, counted=counted))]
+    said = " ".join(told).replace("\u00a0", " ")
+    for words in (
+        "one row was used",
+        "drawn by lot",
+        "4,259 rows",
+        "975 further rows",
+        "59 of the rows",
+        "1.4 %",
+    ):
+        assert words in said, words
+    few = replace(plain, decided=decided, counted={**counted, "left_out": 10})
+    assert "Fewer than 11" in " ".join(printed(one, "en") for one in rows_used(few))
+    private = " ".join(printed(one, "en") for one in rows_used(sample.public))
+    assert private and not re.search(r"made from [0-9]|[0-9] of the rows", private)
+    assert "not told" in printed(own_words(sample.public, "must_know"), "en")

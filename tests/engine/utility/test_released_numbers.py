@@ -49,3 +49,11 @@ def test_the_sign_of_a_number_does_not_matter():
 
 def test_equal_errors_keep_their_order():
     assert worst_first(np.array([1.0, -1.0, 1.0]), np.zeros(3), most=3).tolist() == [0, 1, 2]
+
+
+def test_a_count_whose_whole_margin_is_impossible_says_nothing() -> None:
+    """Zero is the only number at or above zero that such a margin leaves, or none."""
+    values, limits = np.array([-38.0, -3.0, 0.0, 6.0, 7.0, -1.0]), np.array([35.0, 6.0, 6.0, 6.0, 6.0, 0.0])
+    found = no_better_than_a_guess(values, limits, is_counted=True).tolist()
+    assert found == [True, True, True, True, False, False]
+    assert not no_better_than_a_guess(values, limits)[0]  # of a sum that may lie below zero it is told

@@ -86,10 +86,12 @@ class Masking(Method):
         for place, options in enumerate(steps):
             context.progress.step(place / len(steps), "datasets.masking")
             step = STEPS[options["step"]]
-            for name in step.columns(options, schema, tuple(working.columns)):
-                done[name].append(step.done(options))
+            changed = step.columns(options, schema, tuple(working.columns))
+            for name in changed:
                 working.declared[name] = step.declared(working.declared[name], options, schema.column(name))
             told.append(step.apply(working, options))
+            for name in changed:
+                done[name].append(told[-1].done or step.done(options))
         if not len(working):
             raise InputRefused(f"{ID}.no_rows")
         alone.append(alone_in(working))

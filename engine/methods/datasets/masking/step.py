@@ -37,11 +37,14 @@ class Told:
         For the report: computed from released cells and public figures alone.
     inside
         Figures for the custodian.
+    done
+        What the data dictionary says of each of its columns, where that is known afterwards alone.
     """
 
     public: Mapping[str, Any] = field(default_factory=dict)
     views: tuple[View, ...] = ()
     inside: Mapping[str, Any] = field(default_factory=dict)
+    done: Text | None = None
 
 
 @dataclass(frozen=True)

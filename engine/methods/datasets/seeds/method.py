@@ -15,6 +15,7 @@ from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.latent_model.teaching import Teaching
 from engine.methods.datasets.seeds.boxes import Declared
 from engine.methods.datasets.seeds.filtering import distance_at_most, upper_edge
+from engine.methods.datasets.seeds.foreseeing import share_alone
 from engine.methods.datasets.seeds.learning import NOBODY, Learning
 from engine.methods.datasets.seeds.making import Made, made
 from engine.methods.datasets.seeds.plan import MOST_ROWS, by_other_ways, level_needed, most_rows, planned
@@ -61,6 +62,8 @@ MOST_CELLS = 5_000
 SURE = Fraction(9, 10)
 """The crowd may need so much of the seeds that are expected; the lot may give fewer."""
 
+MOST_ALONE = 0.5
+"""Share of the rows from the model alone above which the recipient is told that seeds hardly matter."""
 
 # What every method of rows from seeds asks first
 FIRST = (
@@ -146,7 +149,7 @@ class SeedMethod(Method):
         noise = learning.deviation / learning.about_rows
         deviation = 100 * sqrt(noise**2 + 0.25 / request.values["rows"])
         label = Text(f"{WORDS}.numbers.share.label")
-        error = Expected(label, "tested", None, 0.6745 * deviation, 1.96 * deviation, " %")
+        error = Expected(label, "tested", None, 0.6745 * deviation, 1.96 * deviation)
         known = (error,) if learning.deviation else ()
         notes = (*cap_notes(request), self.note(request))
         views = () if test is None else (_plan_view(test, request),)
@@ -179,7 +182,14 @@ class SeedMethod(Method):
         artefact = invented_table(columns, model.finished(found.rows).T[order], context.noise)
         untested = invented_rows(columns, model.finished(found.untested).T[order], context.noise)
         inside = replace(_inside(found, test, codes, apart), untested=untested)
-        return Release((artefact,), self.cost(request), (_plan_view(test, request),), inside=inside)
+        notes = (_alone_note(share_alone(model, found.rows, _seeds(request), test, context.noise)),)
+        return Release((artefact,), self.cost(request), (_plan_view(test, request),), notes, inside=inside)
+
+
+def _alone_note(share: float) -> Text:
+    """Say which share of the rows is from the model alone, as far as that can be told outside."""
+    name = "mostly_alone" if share > MOST_ALONE else "alone"
+    return Text(f"{WORDS}.notes.{name}", {"percent": round(100 * share)})
 
 
 def _model_share(request: Request) -> Fraction:

@@ -178,7 +178,7 @@ def _link(
     if value is None or others.size == len(rows):
         return Link(name, variable, tuple(before), None, value)
     codes = np.select([absent, variable.values == usual], [MISSING, USUAL], OTHER)
-    pattern = learn(Levels(codes, ("other", "missing", "usual")), predictors, rows, is_pattern=True)
+    pattern = learn(Levels(codes, ("other", "missing", "usual")), predictors, rows)
     return Link(name, variable, tuple(before), pattern, value, usual)
 
 

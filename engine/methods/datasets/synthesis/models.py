@@ -7,7 +7,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from engine.methods.datasets.synthesis.forest import forest, kernel
+from engine.methods.datasets.synthesis.forest import forest
 from engine.methods.datasets.synthesis.network import network
 from engine.methods.datasets.synthesis.partition import Tree, leaves
 from engine.methods.datasets.synthesis.regression import linear, logistic
@@ -31,10 +31,8 @@ class Model(Protocol):
 class Learn(Protocol):
     """Fits a column on some rows of a table, given others."""
 
-    def __call__(
-        self, target: Variable, predictors: list[Variable], rows: Codes, *, is_pattern: bool = False
-    ) -> Model:
-        """Return the model; ``is_pattern`` where the target says which amounts of a column are missing."""
+    def __call__(self, target: Variable, predictors: list[Variable], rows: Codes) -> Model:
+        """Return the model."""
 
 
 class Synthesiser(StrEnum):
@@ -44,7 +42,6 @@ class Synthesiser(StrEnum):
     LINEAR = "linear"
     RANKS = "ranks"
     FOREST = "forest"
-    KERNEL = "kernel"
     NETWORK = "network"
 
     @property
@@ -70,18 +67,13 @@ def learning(kind: Synthesiser, *, smallest: int, chance: np.random.Generator, t
 
     kind = Synthesiser(kind)
 
-    def learn(
-        target: Variable, predictors: list[Variable], rows: Codes, *, is_pattern: bool = False
-    ) -> Model:
+    def learn(target: Variable, predictors: list[Variable], rows: Codes) -> Model:
         if kind is Synthesiser.TREE:
             return Tree(target, leaves(target, predictors, rows, smallest=smallest))
         if kind is Synthesiser.NETWORK:
             return network(target, predictors, rows, smallest=smallest)
-        if kind in (Synthesiser.FOREST, Synthesiser.KERNEL):
-            found = forest(target, predictors, rows, smallest=smallest, trees=trees, chance=chance)
-            # a vote of leaves in which most amounts are known would never say that one is missing
-            has_donors = kind is Synthesiser.FOREST or is_pattern or len(found.trees) == 1
-            return found if has_donors else kernel(found)
+        if kind is Synthesiser.FOREST:
+            return forest(target, predictors, rows, smallest=smallest, trees=trees, chance=chance)
         if isinstance(target, Levels):
             return logistic(target, predictors, rows, smallest=smallest)
         ties = chance if kind is Synthesiser.RANKS else None

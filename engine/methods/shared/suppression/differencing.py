@@ -52,6 +52,11 @@ def exposed(new: Told, old: Told) -> list[str]:
     list of str
         Their values, for people inside. Empty where neither table gives away a small cell of the other.
 
+    Raises
+    ------
+    InputRefused
+        ``suppression.not_joined``: the two would make too large a table to be compared.
+
     Notes
     -----
     Counts: where both print a cell and the numbers differ by less than the threshold, the difference is a
@@ -92,7 +97,7 @@ def _joined(new: Told, old: Told) -> list[str]:
     frame = pd.concat(both, ignore_index=True)
     totals = {name: totals[name] for name in frame.columns[:-1]}
     if np.prod([float(frame[name].nunique()) for name in totals]) > MOST_JOINED:
-        return []
+        raise InputRefused("suppression.not_joined", most=MOST_JOINED)
     table = Published(frame, totals=totals, value=value, least=min(new.least, old.least))
     try:
         ends = table.intervals()

@@ -13,6 +13,7 @@ from engine.methods.protocol import Budget, Context
 from engine.privacy.accounting import total
 from engine.privacy.mechanisms import DiscreteGaussian, SeededRows
 from engine.privacy.promise import Neighbours
+from engine.report.words import word
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 from tests.engine.methods.datasets.test_seedbased import ALL, BUDGET, COLUMNS, HARD, declared, some_rows
@@ -51,6 +52,22 @@ def test_as_many_rows_of_declared_cells_as_planned(model):
     # seeds take part, and what belongs together stays together
     assert release.inside.figures["from_model_alone"] < 30
     assert (frame["ward"][frame["sex"] == "m"] == "a").mean() > 0.6
+
+
+@MODELS
+@pytest.mark.parametrize(
+    ("rows", "epsilon", "dimensions"), [(60, 2, 1), (200, 4, 2), (500, 6, 2), (200, 4, 6), (300, 4, 6)]
+)
+def test_the_release_tells_about_which_share_of_the_rows_no_seed_has_a_part_in(
+    model, rows, epsilon, dimensions
+):
+    """From what leaves: beside what the custodian sees. With six dimensions hardly a seed takes part."""
+    given = {"rows": rows, "dimensions": dimensions, "model": model}
+    release = made(some_rows(), given, Budget(Fraction(epsilon), Fraction(1, 10**6)))
+    (note,) = release.notes
+    told, real = note.values["percent"], 100 * release.inside.figures["from_model_alone"] / rows
+    assert abs(told - real) < 30 and f"{told}\N{NO-BREAK SPACE}%" in word(note, "en")
+    assert (real > 75) == note.id.endswith("notes.mostly_alone") == (dimensions == 6)
 
 
 @MODELS

@@ -14,6 +14,7 @@ from engine.methods.catalogue import method
 from engine.methods.datasets.masking.catalogue import STEPS
 from engine.release.examples import plans
 from engine.release.run import run
+from engine.report.words import word
 from engine.table.schema import Column, Domain, Kind, Origin, Role
 from tests.engine.methods.datasets.masked import ID, masked, problems, released
 
@@ -148,3 +149,26 @@ def test_the_ledger_enters_it_without_a_budget_and_the_total_bounds_no_longer_ev
     assert inside["holding"]["bounds_all"] is False and inside["holding"]["epsilon_spent"] == "0"
     said = (tmp_path / "out" / "release" / "README.txt").read_text().replace("\n", " ")
     assert "no formal guarantee" in said.casefold() and "Domingo-Ferrer" in said
+
+
+@pytest.mark.parametrize(
+    ("counts", "stay"),
+    [((300, 60, 40), 0.7), ((390, 5, 5), 0.9), ((133, 133, 134), 0.5), ((320, 80, 0), 0.7)],
+)
+def test_the_dictionary_says_how_probably_values_stayed_by_the_matrix_that_was_used(counts, stay):
+    values = ("east", "north", "west")
+    domain = Domain(values=values)
+    column = Column("ward", Role.OTHER, Kind.CATEGORY, domain=domain, domain_origin=Origin.DECLARED)
+    frame = pd.DataFrame({"ward": np.repeat(values, counts)})
+    step = {"step": "pram", "column": "ward", "stay": stay}
+    told = {}
+    for invariant in (False, True):
+        table, record = released(frame, [column], {**step, "invariant": invariant}).artefacts
+        matrix = np.diag(json.loads(record.content)["steps"][0]["found"]["matrix"])[np.array(counts) > 0]
+        (entry,) = table.dictionary
+        told[invariant] = word(entry.meaning, "en")
+        if invariant:
+            assert matrix.min() < stay - 0.05  # the matrix that was asked for is not the one used
+            assert f"between {matrix.min():.2f} and {matrix.max():.2f}" in told[True]
+            assert f"probability {stay}" not in told[True]
+    assert f"probability {stay}" in told[False]

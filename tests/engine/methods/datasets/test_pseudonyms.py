@@ -1,6 +1,7 @@
 """Pseudonyms: stable within a release, different in the next, the key inside and locked where wanted."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,13 +11,15 @@ import pytest
 from engine import texts
 from engine.__main__ import main
 from engine.errors import InputRefused
+from engine.evidence import read_internal
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.keeping import KEY_FILE
 from engine.privacy.keys import new_key, pseudonyms, unlocked
 from engine.release.examples import plans
-from engine.release.pseudonyms import reidentified
+from engine.release.pseudonyms import keeps_key, reidentified
 from engine.release.run import run
+from engine.release.verify import verify
 from engine.table.schema import Column, Kind, Role, Schema
 
 ID = "datasets.pseudonyms"
@@ -39,7 +42,7 @@ def test_a_person_has_one_pseudonym_that_the_key_inside_gives(tmp_path, passphra
     frame, folder = release(tmp_path, "one", passphrase)
     original = pd.read_csv(SAMPLE, dtype=str, keep_default_na=False)
     assert len(frame) == len(original) and frame["pseudonym"].nunique() == original["patient_nbr"].nunique()
-    key = unlocked((folder / "internal" / KEY_FILE).read_bytes(), passphrase)
+    key = unlocked((folder / "key" / KEY_FILE).read_bytes(), passphrase)
     people = original["patient_nbr"].unique()
     stands_for = dict(zip(pseudonyms(list(people), key=key), people, strict=True))
     columns = ["age", "gender", "time_in_hospital", "diag_1", "readmitted"]
@@ -55,8 +58,8 @@ def test_nothing_joins_two_releases_and_no_key_leaves(tmp_path):
     second, two = release(tmp_path, "two")
     assert not set(first["pseudonym"]) & set(second["pseudonym"])
     for folder, passphrase in ((one, "secret words"), (two, None)):
-        key = unlocked((folder / "internal" / KEY_FILE).read_bytes(), passphrase)
-        inside = json.loads((folder / "internal" / KEY_FILE).read_text())
+        key = unlocked((folder / "key" / KEY_FILE).read_bytes(), passphrase)
+        inside = json.loads((folder / "key" / KEY_FILE).read_text())
         assert inside["locked"] is (passphrase is not None)
         for path in folder.rglob("*"):
             content = path.read_bytes() if path.is_file() else b""
@@ -75,10 +78,10 @@ def test_the_name_of_the_pseudonym_is_its_own():
 
 def test_releases_of_one_project_can_be_joined_by_the_earlier_key_alone(tmp_path):
     first, one = release(tmp_path, "one", "secret words")
-    kept = (one / "internal" / KEY_FILE).read_bytes()
+    kept = (one / "key" / KEY_FILE).read_bytes()
     again, two = release(tmp_path, "two", "secret words", kept, key="earlier")
     assert set(first["pseudonym"]) == set(again["pseudonym"])
-    assert (two / "internal" / KEY_FILE).exists()
+    assert (two / "key" / KEY_FILE).exists()
     dictionary = (two / "release" / "data-dictionary.json").read_text()
     assert "in the earlier ones" in dictionary and "in no other" not in dictionary
 
@@ -96,7 +99,7 @@ def test_a_key_that_is_lost_or_stays_locked_is_said_before_anything_is_reserved(
     tmp_path, key, given, passphrase, code
 ):
     _, one = release(tmp_path, "one", "secret words")
-    kept = (one / "internal" / KEY_FILE).read_bytes() if given else None
+    kept = (one / "key" / KEY_FILE).read_bytes() if given else None
     before = len(Ledger(tmp_path / "ledger.sqlite").journal())
     with pytest.raises(InputRefused, match=code):
         release(tmp_path, "two", passphrase, kept, key=key)
@@ -188,3 +191,87 @@ def test_the_same_on_the_command_line(tmp_path, capsys):
     arguments += ["--passphrase-file", str(tmp_path / "words"), "--ledger", str(tmp_path / "ledger.sqlite")]
     assert main(["reidentify", str(folder), *arguments]) == 0
     assert capsys.readouterr().out.strip() in set(pd.read_csv(SAMPLE, dtype=str)["patient_nbr"])
+
+
+def edited(folder, change):
+    """Return the problems that verifying finds in a copy that was changed, and in the folder itself none."""
+    copy = folder.with_name(f"{folder.name}-copy")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy)
+    change(copy)
+    return [problem.code for problem in verify(copy).problems]
+
+
+def test_the_key_lies_apart_and_is_verified_where_it_lies(tmp_path):
+    _, folder = release(tmp_path, "one", "secret words")
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert verify(folder, ledger=ledger).passed
+    assert {path.name for path in folder.iterdir()} == {"release", "internal", "key"}
+    assert not (folder / "internal" / KEY_FILE).exists() and keeps_key(folder)
+    key = folder / "key" / KEY_FILE
+    assert edited(folder, lambda copy: shutil.rmtree(copy / "key")) == []  # kept elsewhere
+    assert edited(folder, lambda copy: (copy / "key" / KEY_FILE).write_bytes(key.read_bytes() + b" ")) == [
+        "bundle.changed"
+    ]
+    assert edited(folder, lambda copy: (copy / "key" / "more").write_text("x")) == ["bundle.not_recorded"]
+    assert edited(folder, lambda copy: (copy / "key" / KEY_FILE).unlink()) == ["bundle.missing"]
+    assert edited(folder, lambda copy: (copy / "key" / "folder").mkdir()) == ["bundle.not_a_file"]
+    assert "bundle.not_recorded" in edited(folder, lambda copy: shutil.rmtree(copy / "internal"))
+    shutil.copytree(folder / "release", tmp_path / "alone")
+    (tmp_path / "alone" / "key").mkdir()
+    assert not verify(tmp_path / "alone").passed
+
+
+def test_a_key_folder_beside_a_release_that_keeps_none_is_noticed(tmp_path):
+    plan = plans(method("statistics.counts"))[0]
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    made = run(plan, out=tmp_path / "counts", ledger=ledger, base=EXAMPLES)
+    (made.folder / "key").mkdir()
+    assert [problem.code for problem in verify(made.folder).problems] == ["bundle.not_recorded"]
+
+
+@pytest.mark.parametrize(("passphrase", "locked"), [("secret words", True), (None, False)])
+def test_the_papers_for_inside_say_where_the_key_is_and_whether_it_is_locked(tmp_path, passphrase, locked):
+    _, folder = release(tmp_path, "one", passphrase)
+    inside = json.loads((folder / "internal" / "evidence.json").read_text())["internal"]
+    assert [(line["file"], line["locked"]) for line in inside["keys"]] == [(KEY_FILE, locked)]
+    assert inside["files"] == []
+    report = (folder / "internal" / "report-internal.html").read_text()
+    assert "The key folder" in report and ("not locked" in report) is not locked
+    assert "The key folder" not in (folder / "release" / "report-external.html").read_text()
+
+
+def test_a_key_in_the_folder_of_an_earlier_version_still_opens(tmp_path):
+    frame, folder = release(tmp_path, "one")
+    (folder / "key" / KEY_FILE).rename(folder / "internal" / KEY_FILE)
+    (folder / "key").rmdir()
+    found = reidentified(
+        folder,
+        table=SAMPLE,
+        pseudonym=frame["pseudonym"][0],
+        reason="a finding",
+        ledger=Ledger(tmp_path / "ledger.sqlite"),
+    )
+    assert found.isdigit()
+
+
+def test_evidence_of_an_earlier_version_without_a_key_folder_is_read(tmp_path):
+    _, folder = release(tmp_path, "one")
+    tree = json.loads((folder / "internal" / "evidence.json").read_text())
+    del tree["internal"]["keys"]
+    assert read_internal(tree).keys == ()
+
+
+def test_without_a_passphrase_the_command_line_asks_for_a_reason(tmp_path, capsys):
+    plan = EXAMPLES / f"{ID}.json"
+    arguments = ["run", str(plan), "--out", str(tmp_path / "one"), "--ledger", str(tmp_path / "l.sqlite")]
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert "key_unlocked" in said and not (tmp_path / "one").exists()
+    words = tmp_path / "words"
+    words.write_text("secret words\n")
+    assert main([*arguments, "--passphrase-file", str(words)]) == 0
+    arguments[3] = str(tmp_path / "two")
+    assert main([*arguments, "--reason", "key_unlocked=The folder lies in a safe."]) == 0
+    report = (tmp_path / "two" / "internal" / "report-internal.html").read_text()
+    assert "The folder lies in a safe." in report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from engine.errors import InputRefused
 from engine.methods.datasets import solution_map as maps
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.losses import Loss
+from engine.methods.datasets.solution import _why_not
 from engine.methods.datasets.solution_map import solution_map
 from tests.engine.methods.datasets.test_k_anonymity import made as released
 from tests.engine.methods.datasets.test_recoding import ByHand, drawn, prepared
@@ -76,6 +78,31 @@ def test_the_very_steps_are_taken(tmp_path: Path) -> None:
     assert release.inside.figures["combinations_tried"] == 1
     free, _ = released(GIVEN, tmp_path=tmp_path)
     assert free.inside.figures["loss"] <= release.inside.figures["loss"]
+
+
+def test_of_steps_taken_by_hand_nothing_is_said_about_the_others(tmp_path: Path) -> None:
+    release, _ = released({**GIVEN, "steps": {"age": 2, "town": 1, "seen": 4}}, tmp_path=tmp_path)
+    free, _ = released(GIVEN, tmp_path=tmp_path)
+    assert "least_loss" not in release.inside.figures and "least_loss" in free.inside.figures
+
+
+def test_one_step_finer_loses_more_only_where_it_does() -> None:
+    table, person = drawn(1)
+    codes, members, ladders, _ = prepared(table, person)
+    lattice = Lattice(codes, members, ladders, k=2, most_left_out=2, loss=Loss.CERTAINTY)
+    best, coarsest = search(lattice), tuple(size - 1 for size in lattice.shape)
+    assert best is not None and lattice.look(coarsest).holds
+    seen = set()
+    for steps in product(*map(range, lattice.shape)):
+        for place in (place for place, step in enumerate(steps) if step):
+            here = lattice.look(steps)
+            finer = lattice.look((*steps[:place], steps[place] - 1, *steps[place + 1 :]))
+            if here.holds and finer.holds:
+                said = _why_not(lattice, finer, here.loss)
+                assert (said == "loses_less") == (finer.loss < here.loss)
+                assert (said == "loses_more") == (finer.loss > here.loss)
+                seen.add(said)
+    assert "loses_less" in seen
 
 
 def test_steps_that_do_not_hold_are_refused(tmp_path: Path) -> None:

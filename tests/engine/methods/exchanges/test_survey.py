@@ -1,6 +1,7 @@
 """The survey from the page to the estimates: what the page is, what is refused, ledger and evidence."""
 
 import json
+import math
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -17,7 +18,7 @@ from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.exchanges.kit_page import page
-from engine.methods.exchanges.responses import Kit, question_at
+from engine.methods.exchanges.responses import Kit, question_at, share
 from engine.methods.protocol import Budget
 from engine.release.check import check
 from engine.release.examples import plans
@@ -285,6 +286,45 @@ def test_the_kit_needs_no_table_no_budget_and_no_register_with_one(tmp_path, led
     assert ledger.status("Small").epsilon_left == Fraction(1, 100)
 
 
+def test_on_paper_no_question_stands_where_its_true_answer_could_be_ticked():
+    """No lots are drawn on paper: printed before the report is made, the page asks for nothing."""
+    shown = SURVEY.run({}, OPENING.request, None).artefacts[0].content.decode()
+    on_paper = re.search(r"@media print \{(.*?)\n\}", shown, re.DOTALL)[1]
+    hidden = {
+        part.strip()
+        for rule in re.findall(r"([^{}]+)\{ display: none; \}", on_paper)
+        for part in rule.split(",")
+    }
+    assert "#questions" in hidden
+    questions = re.search(r'<section id="questions".*?</section>', shown, re.DOTALL)[0]
+    assert shown.count("<input") == questions.count("<input") > 0
+    assert shown.count("<fieldset") == questions.count("<fieldset")
+    assert (
+        ".paper { display: block; }" in on_paper
+        and texts.text("methods.exchanges.survey.page.on_paper") in shown
+    )
+
+
+def test_the_page_says_what_a_whole_report_can_tell():
+    """Over all questions: ε adds up, and half sure becomes at most e^ε / (1 + e^ε), rounded up."""
+    kit = kit_of(OPENING)
+    odds = math.exp(sum(one.event.epsilon() for one in kit.questions))
+    said = math.ceil(1000 * odds / (1 + odds)) / 10
+    shown = SURVEY.run({}, OPENING.request, None).artefacts[0].content.decode()
+    assert f"at most {said:g} % sure of one of them" in shown and said > 97
+
+
+@pytest.mark.parametrize("answers", [2, 10, 100])
+def test_what_made_up_reports_can_do_is_said_as_large_as_it_is(answers):
+    """One of 100 reports says what nobody truly answered: at most what is said, and all but q of it."""
+    levels = tuple(f"level {place}" for place in range(answers))
+    question = question_at("Which?", levels, Fraction(1))
+    p, q = question.truth, Fraction(question.other, question.tickets)
+    moved = share(question, 99_000 * q + 1000, 100_000) - share(question, 100_000 * q, 100_000)
+    points = question.moved_by_forged
+    assert 100 * moved == points * (1 - q) and points == 1 / (p - q)
+
+
 def test_the_same_plan_makes_the_same_page():
     first, second = (SURVEY.run({}, OPENING.request, None).artefacts[0].content for _ in range(2))
     assert first == second
@@ -303,7 +343,7 @@ UNTRUE = [
     *(f"report.cover.{name}" for name in ("holding", "total_silent")),
     *(f"report.{name}" for name in ("units.person_one", "composition.same", "neighbours.replace_one.person")),
     *(f"report.noise.{name}" for name in ("operating_system", "canonne_kamath_steinke_2020")),
-    "report.criteria.bounded.linking",
+    *(f"promises.pure_dp.criteria.{name}" for name in ("singling_out", "linking")),
     "report.table.people",
 ]  # fmt: skip
 LOCAL = """cover.entered results.intro_local results.inside_plain guarantee.posterior_answer guarantee.changes
@@ -331,7 +371,8 @@ def test_no_sentence_speaks_of_a_table_of_people_or_of_noise_of_ours(tmp_path, l
         for part, name in (("release", "report-external"), ("internal", "report-internal")):
             said = plain_text(tmp_path / folder / part / f"{name}.html")
             printed += said
-            wrong = [one for one in UNTRUE if texts.text(one, word="person") in said]
+            given = {"word": "person", "unit": "person", "presence": "62.3 %", "value": "73.2 %"}
+            wrong = [one for one in UNTRUE if texts.text(one, **given) in said]
             assert wrong == [], (folder, part)
             assert WORDS_OF_TABLES.search(said) is None, (folder, part)
             assert "None" not in said and "nan" not in said.split()
@@ -339,7 +380,7 @@ def test_no_sentence_speaks_of_a_table_of_people_or_of_noise_of_ours(tmp_path, l
             truth = ("methods.exchanges.survey.numbers.truth.what", "report.numbers.truth.what")
             assert sum(said.count(texts.text(one, unit="person")) for one in truth) == 1
         readme = (tmp_path / folder / "release" / "README.txt").read_text()
-        assert texts.text("promises.local_dp.recipient") in readme
+        assert " ".join(texts.text("promises.local_dp.recipient").split()) in " ".join(readme.split())
         evidence = json.loads((tmp_path / folder / "release" / "evidence.json").read_text())
         assert evidence["noise"] == {} and evidence["promise"]["kind"] == "local_dp"
         assert not {"budget", "bounds", "declared_sizes", "rows_per_person"} & set(evidence["decided"])

@@ -13,7 +13,9 @@ import pytest
 from openpyxl import load_workbook
 
 from engine.methods.models.additive_model import predict as additive
+from engine.methods.models.additive_model import probabilities
 from engine.methods.models.linear_model import predict as linear
+from engine.methods.models.linear_model import scores
 from engine.methods.models.points_sheet import as_sheet
 from engine.methods.shared.workbook_file import is_plain, written
 from tests.engine.methods.models.spreadsheet import Spreadsheet
@@ -80,6 +82,11 @@ def test_its_formulas_predict_the_same(name):
     sheet, (first, _) = Spreadsheet(_with_days(book)), book.sheetnames
     last = book[first].max_column
     compare([sheet.value(first, row + 2, last) for row in range(len(frame))], model, frame)
+    if model["target"]["kind"] == "classes":
+        found = [float(sheet.value(first, row + 2, last - 1)) for row in range(len(frame))]
+        own = model["format"] == "custos.additive_model"
+        likely = probabilities(model, frame) if own else 1 / (1 + np.exp(-scores(model, frame)))
+        assert found == pytest.approx(list(likely), rel=1e-9)
 
 
 def test_the_table_of_a_pair_stands_in_the_workbook_as_in_the_file():

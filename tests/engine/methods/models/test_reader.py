@@ -15,6 +15,8 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
+from engine.methods.models.additive_model import probabilities
+from engine.methods.models.linear_model import scores
 from engine.methods.protocol import Budget, Context, ModelArtefact
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -133,17 +135,41 @@ def has_r():
 @pytest.mark.parametrize("name", CASES)
 def test_the_program_in_r_predicts_the_same(name, percent, tmp_path):
     model = released(name, percent)
-    said = printed(["Rscript", READER_R], model.content, tmp_path)
-    expected = list(model.predict(pd.DataFrame(rows())))
-    assert said[0] == CASES[name]["target"]
-    if said[0] == "cost":
-        assert [float(one) for one in said[1:]] == pytest.approx(expected, rel=1e-12)
+    compare(printed(["Rscript", READER_R], model.content, tmp_path), model)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_runs_by_itself_on_a_file(name, tmp_path):
+    model = released(name)
+    compare(printed([sys.executable, "-I", READER], model.content, tmp_path), model)
+
+
+def compare(said, model):
+    """Compare what a program printed with what the engine predicts and how likely it calls that."""
+    heading, *lines = csv.reader(said)
+    asked, target = pd.DataFrame(rows()), model.content["target"]
+    expected = list(model.predict(asked))
+    if target["kind"] == "number":
+        assert heading == ["cost"]
+        assert [float(one) for (one,) in lines] == pytest.approx(expected, rel=1e-12)
+        return
+    assert [line[0] for line in lines] == expected and len(set(expected)) > 1
+    if "intercept" not in model.content:
+        assert heading == ["ill"]
+        return
+    assert heading == ["ill", "probability of yes"]
+    if model.content["format"] == "custos.additive_model":
+        likely = probabilities(model.content, asked)
     else:
-        assert said[1:] == expected
+        likely = 1 / (1 + np.exp(-scores(model.content, asked)))
+    found = np.array([float(line[1]) for line in lines])
+    assert found == pytest.approx(likely, rel=1e-9)
+    assert ((found > 0.5) == (np.array(expected) == "yes")).all()
 
 
-def test_it_runs_by_itself_on_a_file(tmp_path):
-    model = released("models.linear")
-    said = printed([sys.executable, "-I", READER], model.content, tmp_path)
-    assert said[0] == "cost"
-    assert [float(one) for one in said[1:]] == pytest.approx(list(model.predict(pd.DataFrame(rows()))))
+def test_names_with_commas_and_quotation_marks_stay_in_their_column(tmp_path):
+    content = released("models.additive").content
+    content = {**content, "target": {**content["target"], "name": "a, b", "values": ["no", 'yes, "sure"']}}
+    said = list(csv.reader(printed([sys.executable, "-I", READER], content, tmp_path)))
+    assert said[0] == ["a, b", 'probability of yes, "sure"']
+    assert {line[0] for line in said[1:]} == {"no", 'yes, "sure"'} and all(len(line) == 2 for line in said)

@@ -14,6 +14,7 @@ import pytest
 from engine.methods.catalogue import method
 from engine.methods.models import k_means, logistic, naive_bayes_model, pca, tree
 from engine.methods.models.additive_model import scores as additive_scores
+from engine.methods.models.additive_model import unclipped
 from engine.methods.models.linear_model import scores as linear_scores
 from engine.methods.models.standard import as_operators
 from engine.methods.protocol import Budget, Context
@@ -120,6 +121,8 @@ def expected(model, frame):
     if model["target"]["kind"] == "number":
         return {"prediction": np.clip(found, model["target"]["minimum"], model["target"]["maximum"])}
     second = 1 / (1 + np.exp(-found))
+    if kind == "custos.additive_model":
+        second = unclipped(second, float(Fraction(model["clipping"])))
     label = np.array(model["target"]["values"], object)[(found > 0).astype(int)]
     assert predicted is None or (predicted == label).all()
     return {"label": label, "probabilities": np.stack([1 - second, second], axis=1)}

@@ -143,6 +143,11 @@ def desk(folder):
     return Visitor(folder)
 
 
+def together(evidence):
+    """Return what the evidence says that the folder, the visit and the desk told."""
+    return next(note["values"] for note in evidence["notes"] if note["id"].endswith(".notes.together"))
+
+
 # --- paid once --------------------------------------------------------------------------------------
 
 
@@ -157,14 +162,18 @@ def test_a_question_is_paid_for_once_in_any_words(desk):
         {"where": "not age < 30 and age is not missing", "by": "sex", "margin": 1},
     )
     evidence, again = desk.ask(*words)
-    assert evidence["promise"]["epsilon"] == "0" and evidence["noise"] == {}
+    # Nothing was paid, and the folder holds what 1/4 paid for.
+    assert evidence["promise"]["epsilon"] == "1/4" and evidence["noise"]
+    assert together(evidence) == {"here": "1/4", "new": "0", "so_far": "1/4", "reserved": "1/2"}
     counts = first["count"].tolist()
     assert again["count"].tolist() == [counts[0], *counts]
     assert any("less exactly" in texts.text(note["id"], **note["values"]) for note in evidence["notes"])
     evidence, third = desk.ask(
         {"where": "sex is m", "epsilon": "1/8"}, {"where": "sex is f"}, {"where": "sex=m"}
     )
-    assert evidence["promise"]["epsilon"] == "1/8"  # the second of two that are the same is free
+    # The second of two that are the same is free; one answer of before lies in the folder too.
+    assert evidence["promise"]["epsilon"] == "1/4"
+    assert together(evidence) == {"here": "1/4", "new": "1/8", "so_far": "3/8", "reserved": "1/2"}
     assert third["count"].tolist()[1:] == [counts[0], third["count"][0]]
     assert third["visit"].tolist() == [3, 1, 3]
     assert (desk.service.epsilon_spent, desk.service.epsilon_left) == (Fraction(3, 8), Fraction(1, 8))
@@ -211,7 +220,8 @@ def test_more_than_was_reserved_is_refused_before_anything_is_drawn(desk):
     desk.ask({"where": "", "epsilon": "1/8"}, F)
     assert desk.service.epsilon_left == 0
     assert desk.refused({"where": "age > 1", "margin": 10**9}) == "over_reserve"
-    assert desk.ask(F)[0]["promise"]["epsilon"] == "0"  # nothing left: what was answered stays free
+    # Nothing is left, and what was answered stays free.
+    assert together(desk.ask(F)[0])["new"] == "0" and desk.service.epsilon_left == 0
 
 
 def test_no_more_questions_than_were_declared(desk):
@@ -269,7 +279,7 @@ def test_another_table_is_refused_before_anything_is_entered(desk, rows):
             run(desk.visit(question), out=desk.folder / "other", ledger=desk.ledger, base=desk.folder)
     assert len(desk.ledger.entries()) == before
     write_rows(desk.folder, ROWS[::-1])  # the same rows in another order
-    assert desk.ask(F)[0]["promise"]["epsilon"] == "0"
+    assert together(desk.ask(F)[0])["new"] == "0"
 
 
 def test_another_meaning_is_refused(desk):
@@ -307,13 +317,38 @@ def test_a_visit_makes_no_register(desk):
     assert len(desk.ledger.holdings()) == known
 
 
-def test_what_was_paid_for_has_no_price_a_second_time(folder):
+def test_the_price_is_that_of_the_desk_in_every_visit(folder):
+    """Prices of visits do not add up: that of all that may be told bounds what each of them adds."""
     desk = Visitor(folder, price=Price(people=1000, compensation=Fraction(500), budget=Fraction(10**6)))
+
+    def price(name):
+        inside = json.loads((folder / name / "internal" / "evidence.json").read_text())["internal"]["price"]
+        return {part: value for part, value in inside.items() if part != "window"}
+
     desk.ask(F)
     assert preview(desk.visit(F), desk.ledger, base=folder).refusal is None
-    evidence, _ = desk.ask(F)
-    inside = json.loads((folder / desk.last / "internal" / "evidence.json").read_text())["internal"]
-    assert inside["price"] == {} and evidence["promise"]["epsilon"] == "0"
+    desk.ask(F)
+    desk.release(replace(desk.visit(), step="close", parameters={}, files={}), "closed")
+    assert price("open")["epsilon"] == 0.5
+    assert price("open") == price("visit1") == price("visit2") == price("closed")
+
+
+def test_a_folder_promises_what_all_answers_in_it_tell_together(desk):
+    """By the recipient's own sum over the file: half sure becomes at most e^ε / (1 + e^ε)."""
+    desk.ask(F)
+    desk.ask(OLD, F)
+    desk.release(replace(desk.visit(), step="close", parameters={}, files={}), "closed")
+    for name, expected in {
+        "visit1": Fraction(1, 8),
+        "visit2": Fraction(1, 4),
+        "closed": Fraction(1, 4),
+    }.items():
+        evidence = json.loads((desk.folder / name / "release" / "evidence.json").read_text())
+        answers = desk.answers(name).drop_duplicates("question")
+        assert sum(map(Fraction, answers["epsilon"])) == expected == Fraction(evidence["promise"]["epsilon"])
+        odds = math.exp(expected)
+        assert evidence["statement"]["odds_factor"] == pytest.approx(odds)
+        assert evidence["statement"]["posterior"]["presence"] == pytest.approx(odds / (1 + odds))
 
 
 def test_a_closed_desk_answers_nothing(desk):
@@ -323,8 +358,7 @@ def test_a_closed_desk_answers_nothing(desk):
     assert desk.answers("closed").equals(first)
     assert {"rows_capped", "questions_in_turn"} < set(evidence["promise"]["assumptions"])
     assert "row_is_person" not in evidence["promise"]["assumptions"]
-    assert "exact_integer_noise" not in evidence["promise"]["assumptions"]
-    assert evidence["promise"]["epsilon"] == "0" and evidence["promise"]["unit"] == "person"
+    assert evidence["promise"]["epsilon"] == "1/4" and evidence["promise"]["unit"] == "person"
     desk.last = "closed"
     assert desk.refused(F) == "closed" and desk.refused(OLD) == "closed"
     assert desk.refused(F, state="visit1") == "ledger.other_state"
@@ -569,7 +603,7 @@ class Killer:
             assert verify(folder / "bundle", ledger=desk.ledger).problems == ()
             desk.last = "bundle"
         evidence, again = desk.ask(F, OLD)
-        assert evidence["promise"]["epsilon"] == ("0" if whole else "1/4")
+        assert together(evidence)["new"] == ("0" if whole else "1/4")
         if whole:  # it could have been seen: the same answer, free
             assert again["count"].tolist() == desk.answers("bundle")["count"].tolist()
             assert desk.refused(F, state="open") == "ledger.other_state"

@@ -15,6 +15,7 @@ from engine.methods.shared.suppression.audited import audited
 from engine.methods.shared.suppression.contributions import counted
 from engine.methods.shared.suppression.exact import suppress
 from engine.methods.shared.suppression.small_cells import Rules, count_task
+from tests.ratios import slack
 
 ALL = "all"
 
@@ -280,7 +281,7 @@ def test_eleven_hundred_cells_in_two_dimensions_are_proven_in_five_seconds(seed)
     start = time.process_time()
     found = suppress(task, seconds=60)
     print(f"{task.size} cells, {len(task.primary)} small: {time.process_time() - start:.1f} s")
-    assert found.gap == 0 and time.process_time() - start < 5
+    assert found.gap == 0 and time.process_time() - start < 5 * slack()
 
 
 @pytest.mark.benchmark
@@ -292,4 +293,16 @@ def test_seven_hundred_cells_in_three_dimensions_have_an_audited_pattern_in_five
     table = published(task, shape, found.hidden, 1)
     assert not too_narrow(task, table, table.intervals())
     print(f"{task.size} cells, {len(task.primary)} small: {time.process_time() - start:.1f} s")
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 5 * slack()
+
+
+def test_the_solver_says_nothing_where_a_command_answers(capfd: pytest.CaptureFixture[str]) -> None:
+    """Its greeting would stand before the JSON of an answer; it is written past Python."""
+    from scipy import sparse
+
+    from engine.methods.shared.suppression.solver import model
+
+    one = np.ones(1)
+    for whole in (False, True):
+        model(sparse.csr_array(np.eye(1)), rows=(one, one), columns=(0 * one, one), costs=one, whole=whole)
+    assert capfd.readouterr() == ("", "")

@@ -176,7 +176,8 @@ BAD = [
     ({"form": "cell_keys", "largest": 3, "none_to": 3}, f"{ID}.none_to"),
     ({"form": "cell_keys", "largest": 3, "none_to": 2, "variance": 99}, f"{ID}.variance"),
 ]
-FROM_ROWS = {f"{ID}.impossible", f"{ID}.again", f"{ID}.differs"}  # each has a test of its own in this file
+# Each has a test of its own in this file.
+FROM_ROWS = {f"{ID}.{name}" for name in ("impossible", "again", "differs", "not_compared")}
 
 
 @pytest.mark.parametrize(("given", "code"), BAD)
@@ -296,25 +297,23 @@ def test_a_table_over_other_columns_is_joined_to_the_earlier_one(tmp_path):
     assert made.folder.name == "two"
 
 
-def test_an_earlier_table_that_is_not_there_is_counted(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    path = people_table(stays(COUNTS), tmp_path)
-    for name in ("far/one", "near/two"):
-        (tmp_path / name).parent.mkdir()
-        made = run(plan_for(path, {"seconds": 1}, name), out=tmp_path / name, ledger=ledger, base=tmp_path)
-    inside = json.loads((made.folder / "internal" / "evidence.json").read_text())["internal"]["inside"]
-    assert inside["earlier_compared"] == 0 and inside["earlier_not_found"] == 1
-    known = (tmp_path / "far" / "one",)
-    (tmp_path / "new").mkdir()
-    made = run(
-        plan_for(path, {"seconds": 1}, "three"),
-        out=tmp_path / "new" / "three",
-        ledger=ledger,
-        base=tmp_path,
-        known=known,
-    )
-    inside = json.loads((made.folder / "internal" / "evidence.json").read_text())["internal"]["inside"]
-    assert inside["earlier_compared"] == 1 and inside["earlier_not_found"] == 1
+def test_tables_that_are_too_large_to_be_compared_need_a_reason(monkeypatch):
+    monkeypatch.setattr("engine.methods.shared.suppression.differencing.MOST_JOINED", 1)
+    frame = released({}, table(PEOPLE)).artefacts[0].frame.astype("str").replace("<NA>", "")
+    given = GIVEN | {"totals": True, "tables": "whole", "zeros": "printed"}
+    old = EarlierRelease("Before", ID, given, {"counts.csv": frame})
+    with pytest.raises(InputRefused, match=rf"{ID}\.not_compared") as caught:
+        released({}, table(PEOPLE), earlier=Earlier((old,)))
+    explain(caught.value)
+    released({}, table(PEOPLE), earlier=Earlier((old,), excused=True))
+
+
+def test_an_earlier_table_in_unknown_words_needs_a_reason():
+    old = EarlierRelease("Before", ID, {}, {"c.csv": pd.DataFrame({"x": ["1"]})})
+    with pytest.raises(InputRefused, match=rf"{ID}\.not_compared"):
+        released({}, table(PEOPLE), earlier=Earlier((old,)))
+    release = released({}, table(PEOPLE), earlier=Earlier((old,), excused=True))
+    assert release.inside.figures["earlier_compared"] == 0
 
 
 @pytest.mark.parametrize("form", ["controlled_rounding", "random_rounding"])

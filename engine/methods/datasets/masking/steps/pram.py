@@ -78,7 +78,8 @@ class Pram(MaskingStep):
             "standard_errors": [round(float(one), 3) for one in error],
         }
         inside = {"undeclared": round(float(((held.places >= 0) & (known < 0)).mean()), 6)}
-        return Told(public, (_view(name, values, counts, estimate, error),), inside)
+        done = _really_stayed(drawn_by, true) if options["invariant"] else None
+        return Told(public, (_view(name, values, counts, estimate, error),), inside, done)
 
 
 def staying(values: int, stay: float) -> Floats:
@@ -101,6 +102,14 @@ def invariant(matrix: Floats, counts: Floats) -> Floats:
     columns = both.sum(axis=0)
     back = np.divide(both.T, columns[:, None], out=np.eye(len(counts)), where=columns[:, None] > 0)
     return np.asarray(matrix @ back)
+
+
+def _really_stayed(matrix: Floats, true: Floats) -> Text:
+    """Return how probably the values of the column stayed, by the matrix that leaves in the record."""
+    held = true > 0
+    stayed = np.diag(matrix)[held if held.any() else slice(None)]
+    low, high = (f"{float(one):.2f}" for one in (stayed.min(), stayed.max()))
+    return Text(f"{WORDS}.done.pram_invariant", {"least": low, "most": high})
 
 
 def _changed(working: Working, name: str, known: Places, matrix: Floats) -> Places:

@@ -8,13 +8,12 @@ from scipy import stats
 
 from engine.methods.datasets.synthesis import chain
 from engine.methods.datasets.synthesis.design import MOST_INDICATORS, Design, bins
-from engine.methods.datasets.synthesis.forest import forest, kernel
+from engine.methods.datasets.synthesis.forest import forest
 from engine.methods.datasets.synthesis.models import Synthesiser, learning
 from engine.methods.datasets.synthesis.regression import Shares, linear, logistic
 from engine.methods.datasets.synthesis.variables import Amounts, Levels
 
 KINDS = tuple(Synthesiser)
-SPREADING = tuple(kind for kind in KINDS if kind is not Synthesiser.KERNEL)  # which draws within its means
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +49,7 @@ def people():
     return {"sex": levels(sex), "ward": levels(ward), "height": amounts(height), "weight": amounts(weight)}
 
 
-@pytest.mark.parametrize("kind", SPREADING)
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_belongs_together_stays_together(people, kind):
     made = drawn(kind, people, tuple(people), 4000)
     both = ~np.isnan(made["weight"])
@@ -64,14 +63,6 @@ def test_what_belongs_together_stays_together(people, kind):
         assert abs(np.isnan(made["weight"])[made["sex"] == level].mean() - (0.1, 0.3)[level]) < 0.05
 
 
-def test_the_kernel_over_predictions_keeps_means_and_narrows_amounts(people):
-    made = drawn(Synthesiser.KERNEL, people, tuple(people), 4000)
-    original = people["height"].values
-    assert abs(made["height"].mean() - original.mean()) < 1
-    assert made["height"].std() < 0.95 * original.std()
-    assert abs(np.isnan(made["weight"]).mean() - np.isnan(people["weight"].values).mean()) < 0.05
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_draws_are_on_the_steps_within_the_bounds(kind):
     chance = np.random.default_rng(6)
@@ -80,7 +71,7 @@ def test_draws_are_on_the_steps_within_the_bounds(kind):
     found = {"group": levels(group), "hours": amounts(hours, "5", low=0.0, high=60.0)}
     made = drawn(kind, found, ("group", "hours"), 900)["hours"]
     assert made.min() >= 0 and made.max() <= 60 and not (made % 5).any()
-    assert len(set(made)) >= 3  # the groups, of which the kernel says but the means
+    assert len(set(made)) >= 3
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -163,17 +154,6 @@ def test_no_leaf_of_a_forest_has_fewer_different_rows():
     assert all(tree.leaves.count[tree.leaves.count > 0].min() >= 15 for tree in found.trees)
     cuts = [tree.leaves.tree.tree_.threshold[0] for tree in found.trees]
     assert len(set(cuts)) > 1  # each saw other rows
-
-
-def test_what_leaves_say_is_their_mean_or_their_most_frequent_level():
-    chance = np.random.default_rng(12)
-    x = levels(np.repeat([0, 1], 50))
-    y = levels(np.concatenate([np.resize([0, 0, 1], 50), np.resize([2, 1, 2], 50)]))
-    z = amounts(np.repeat([1.0, 5.0], 50) + np.tile([0.0, 1.0], 50))
-    for target, expected in ((y, [0, 2]), (z, [1.5, 5.5])):
-        found = kernel(forest(target, [x], np.arange(100), smallest=20, trees=3, chance=chance))
-        for tree, says in zip(found.trees, found.says, strict=True):
-            assert says[tree.leaf([np.array([0.0, 1.0])], 2)].tolist() == pytest.approx(expected)
 
 
 def test_intervals_have_enough_rows_and_heaps_stand_alone():

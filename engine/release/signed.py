@@ -1,0 +1,209 @@
+"""What a signature adds to a bundle: files beside the sums, and what is appended to a report.
+
+Nothing here says that a signature is good: this version checks none. It says whether what was added has the
+form of a signature and nothing else, so that a signed bundle is not taken for a forged one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from engine import strict_json
+
+BESIDE = ("SHA256SUMS.p7s", "signature.json")
+LARGEST_SIGNATURE = 1 << 16
+LARGEST_SIGNED = 1 << 28
+MOST_REVISIONS = 16
+_END = re.compile(rb"%%EOF(\r\n|\r|\n)?")
+# What signing writes anew in the two kinds of objects that it has to change. None of it is shown on a page.
+_OF_CATALOGUE = frozenset(("/AcroForm", "/Perms", "/DSS", "/Extensions", "/Metadata"))
+_OF_INFO = frozenset(("/ModDate", "/Producer"))
+_OF_FIELD = frozenset(
+    (
+        "/FT",
+        "/T",
+        "/V",
+        "/F",
+        "/Rect",
+        "/Type",
+        "/Subtype",
+        "/P",
+        "/Ff",
+        "/Lock",
+        "/SV",
+        "/TU",
+        "/StructParent",
+    )
+)
+
+
+def is_beside_sums(path: Path) -> bool:
+    """Say whether a file has name, size and form of a signature beside the sums."""
+    if path.name not in BESIDE or path.stat().st_size > LARGEST_SIGNATURE:
+        return False
+    content = path.read_bytes()
+    if path.name.endswith(".p7s"):
+        return _is_pkcs7(content)
+    try:
+        return isinstance(strict_json.loads(content), dict)
+    except ValueError:
+        return False
+
+
+def _is_pkcs7(content: bytes) -> bool:
+    """Say whether bytes are one whole DER sequence, or PEM of one."""
+    if content.startswith((b"-----BEGIN PKCS7-----", b"-----BEGIN CMS-----")):
+        return content.rstrip().endswith((b"-----END PKCS7-----", b"-----END CMS-----"))
+    if len(content) < 4 or content[0] != 0x30:
+        return False
+    if content[1] < 0x80:
+        return len(content) == 2 + content[1]
+    width = content[1] & 0x7F
+    return 1 <= width <= 4 and len(content) == 2 + width + int.from_bytes(content[2 : 2 + width], "big")
+
+
+def unsigned(signed: Path, sha256: str) -> bytes | None:
+    """Return the report as it was recorded, from one to which nothing but a signature was appended since.
+
+    Parameters
+    ----------
+    signed
+        The file as it is.
+    sha256
+        Of the report as it was recorded.
+    """
+    if signed.suffix != ".pdf" or signed.stat().st_size > LARGEST_SIGNED:
+        return None
+    content = signed.read_bytes()
+    for end in _ends(content):
+        if hashlib.sha256(content[:end]).hexdigest() == sha256:
+            return content[:end] if only_signed(content[:end], content) else None
+    return None
+
+
+def _ends(content: bytes) -> Iterator[int]:
+    """Give the places at which an earlier state of the file may have ended."""
+    for count, found in enumerate(_END.finditer(content)):
+        if count >= MOST_REVISIONS:
+            return
+        yield from {found.start() + 5, found.end()} - {len(content)}
+
+
+def only_signed(before: bytes, after: bytes) -> bool:
+    """Say whether a PDF is another one with nothing but an invisible signature over all of it appended.
+
+    Every object of the first has to be what it was, but for the entries in which a signature is hung up. A
+    signature that is shown on a page is not one of these: it could cover what the page says.
+    """
+    if not after.startswith(before) or len(after) == len(before):
+        return False
+    import logging
+
+    from pypdf import PdfReader
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        old, new = PdfReader(BytesIO(before)), PdfReader(BytesIO(after))
+        return _only_signed(old, new, len(after))
+    except Exception:  # a file from anywhere: what cannot be read is no signed report
+        return False
+
+
+def _only_signed(old: Any, new: Any, size: int) -> bool:
+    root, info = (_number(_raw(old.trailer, name)) for name in ("/Root", "/Info"))
+    if (root, info) != tuple(_number(_raw(new.trailer, name)) for name in ("/Root", "/Info")):
+        return False
+    catalogue, changed = _object(old, root), _object(new, root)
+    form = changed.get("/AcroForm")
+    fields = form.get_object().get("/Fields") if form is not None else None
+    if "/AcroForm" in catalogue or fields is None or "/XFA" in form.get_object():
+        return False
+    signatures = {_number(field) for field in fields.get_object()}
+    if not signatures or not all(_is_invisible(_object(new, number)) for number in signatures):
+        return False
+    if not any(_covers(_object(new, number), size) for number in signatures):
+        return False
+    metadata = _number(_raw(catalogue, "/Metadata"))
+    pages = {_number(page.indirect_reference) for page in old.pages}
+    may_differ = {root: _OF_CATALOGUE, info: _OF_INFO}
+    for number in _numbers(old):
+        one, other = _object(old, number), _object(new, number)
+        if number in pages:
+            if not _has_only_more_fields(one, other, signatures):
+                return False
+        elif number != metadata and _plain(one, may_differ.get(number)) != _plain(
+            other, may_differ.get(number)
+        ):
+            return False
+    return True
+
+
+def _has_only_more_fields(one: Any, other: Any, signatures: set[int]) -> bool:
+    leave = frozenset(("/Annots",))
+    had, has = ([_number(note) for note in page.get("/Annots", [])] for page in (one, other))
+    return (
+        _plain(one, leave) == _plain(other, leave)
+        and has[: len(had)] == had
+        and set(has[len(had) :]) <= signatures
+    )
+
+
+def _is_invisible(field: Any) -> bool:
+    rectangle = [float(edge) for edge in field.get("/Rect", ())]
+    flat = len(rectangle) == 4 and (rectangle[0] == rectangle[2] and rectangle[1] == rectangle[3])
+    return bool(field.get("/FT") == "/Sig" and set(field) <= _OF_FIELD | {"/AP"} and flat)
+
+
+def _covers(field: Any, size: int) -> bool:
+    """Say whether a signature is over the whole file, but for the place where it stands itself."""
+    value = field.get("/V")
+    signed = value.get_object() if value is not None else {}
+    ranges = [int(place) for place in signed.get("/ByteRange", ())]
+    return (
+        len(ranges) == 4
+        and ranges[0] == 0
+        and 0 < ranges[1] < ranges[2]
+        and ranges[2] + ranges[3] == size
+        and bool(signed.get("/Contents"))
+    )
+
+
+def _numbers(reader: Any) -> set[int]:
+    """Return the numbers of all objects of a file."""
+    direct = {number for objects in reader.xref.values() for number in objects if number}
+    return direct | set(reader.xref_objStm)
+
+
+def _object(reader: Any, number: int) -> Any:
+    from pypdf.generic import IndirectObject
+
+    generation = next((one for one, objects in reader.xref.items() if number in objects), 0)
+    return reader.get_object(IndirectObject(number, generation, reader))
+
+
+def _raw(values: Any, name: str) -> Any:
+    """Return a value as it stands: what it refers to as a reference."""
+    return dict.get(values, name)
+
+
+def _number(reference: Any) -> int:
+    return int(reference.idnum) if hasattr(reference, "idnum") else -1
+
+
+def _plain(value: Any, leave: frozenset[str] | None = None) -> Any:
+    """Return an object of a PDF as plain values that can be compared; what it refers to as its number."""
+    if hasattr(value, "idnum"):
+        return ("reference", value.idnum)
+    if isinstance(value, dict):
+        content = getattr(value, "_data", None)
+        items: Any = dict.items(value)  # what is referred to stays a reference
+        named = {name: _plain(one) for name, one in items if name not in (leave or ())}
+        return (named, bytes(content) if isinstance(content, bytes) else None)
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return (type(value).__name__, value)

@@ -1,0 +1,92 @@
+"""Everything that stays is readable by its owner alone, file by file; what leaves is open as other files."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from app import draft, files, log, marking, purposes, settings
+from engine.ledger import Ledger, default_path
+from engine.release.examples import plans
+from engine.release.plan import Plan, Purpose
+from engine.release.run import run
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
+EXAMPLES = Path(__file__).parents[2] / "resources" / "examples"
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Folders of the program as an earlier version left them, under a usual umask."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    before = os.umask(0o022)
+    try:
+        for folder in (settings.data_folder(), settings.config_folder()):
+            folder.mkdir(parents=True, mode=0o755)
+        yield tmp_path
+    finally:
+        os.umask(before)
+
+
+def modes(folder):
+    """Return by path the mode of everything below a folder, and of the folder."""
+    found = [folder, *folder.rglob("*")]
+    return {path.relative_to(folder).as_posix(): stat.S_IMODE(path.stat().st_mode) for path in found}
+
+
+def released(own, method_id, passphrase=None):
+    from engine.methods.catalogue import method
+
+    made = run(
+        plans(method(method_id))[0],
+        out=own / "out",
+        ledger=Ledger(),
+        base=EXAMPLES,
+        passphrase=passphrase,
+    )
+    return made.folder
+
+
+@pytest.mark.parametrize(
+    "method_id", ["datasets.pseudonyms", "statistics.counts", "services.private_queries"]
+)
+def test_of_a_bundle_only_the_release_is_open_to_others(own, method_id):
+    folder = released(own, method_id)
+    stays = [part for part in ("internal", "key") if (folder / part).exists()]
+    assert "internal" in stays and ("key" in stays) == (method_id == "datasets.pseudonyms")
+    for part in stays:
+        found = modes(folder / part)
+        assert found.pop(".") == 0o700 and found and set(found.values()) == {0o600}, found
+    assert {path.name for path in folder.iterdir()} == {"release", *stays}
+    assert set(modes(folder / "release").values()) == {0o755, 0o644}
+    assert modes(default_path().parent)["ledger.sqlite"] == 0o600
+    assert modes(default_path().parent)["."] == 0o700
+
+
+def test_of_what_the_window_keeps_nothing_is_open_to_others(own):
+    plan = Plan.read(EXAMPLES.parent / "sample" / "plan.json")
+    for one in (plan, plan.with_schema(plan.schema)):
+        draft.save(one, frozenset())
+    settings.Settings().set(theme="dark")
+    marking.keep_last_schema(plan.schema)
+    purposes.remember(Purpose(organisation="Hospital"))
+    old = settings.data_folder() / "problems.log"
+    old.write_text("left open by an earlier version\n")
+    old.chmod(0o644)
+    log.keep(KeyError("a cell"))
+    for folder in (settings.data_folder(), settings.config_folder()):
+        found = modes(folder)
+        assert found.pop(".") == 0o700
+        assert found and set(found.values()) == {0o600}, found
+    assert {"draft.json", "last-schema.json", "problems.log"} <= set(modes(settings.data_folder()))
+
+
+def test_a_plan_that_is_saved_may_be_passed_on(own):
+    plan = Plan.read(EXAMPLES.parent / "sample" / "plan.json")
+    files.save_plan(plan, own / "plan.json")
+    assert stat.S_IMODE((own / "plan.json").stat().st_mode) == 0o644

@@ -1,0 +1,59 @@
+"""Drafts and settings are written whole or not at all: what stood there stays until all of it is there."""
+
+from __future__ import annotations
+
+import errno
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app import draft
+from app.settings import Settings
+from engine.methods.catalogue import method
+from engine.release.examples import plans
+from engine.release.plan import Plan, Purpose
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every file end after half of what was to be written."""
+    honest = Path.write_text
+
+    def half(self: Path, text: str, *given: object, **named: object) -> int:
+        honest(self, text[: len(text) // 2], *given, **named)  # type: ignore[arg-type]
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", half)
+
+
+def titled(title: str) -> Plan:
+    return replace(plans(method("statistics.counts"))[0], purpose=Purpose(title=title))
+
+
+def test_a_draft_that_does_not_fit_leaves_the_last_one(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    draft.save(titled("First"), frozenset(), folder=tmp_path)
+    before = draft.path_of(tmp_path).read_bytes()
+    request.getfixturevalue("full_disk")
+    with pytest.raises(OSError, match="No space"):
+        draft.save(titled("Second"), frozenset(), folder=tmp_path)
+    assert draft.path_of(tmp_path).read_bytes() == before
+    loaded = draft.load(folder=tmp_path)
+    assert loaded is not None and loaded[0].purpose.title == "First"
+
+
+def test_settings_that_do_not_fit_leave_those_that_were_there(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    settings = Settings(tmp_path)
+    settings.set(theme="dark")
+    (file,) = [path for path in tmp_path.iterdir() if path.is_file()]
+    before = file.read_bytes()
+    request.getfixturevalue("full_disk")
+    with suppress(OSError):  # whether it is said or not
+        settings.set(theme="light")
+    assert file.read_bytes() == before
+    assert Settings(tmp_path).get("theme") == "dark"

@@ -1,0 +1,130 @@
+"""Which promise is audited how, for every method of the catalogue: nothing is private because it says so.
+
+What is audited follows from what is promised, never from a list of methods:
+
+* a bounded loss with noise of ours (``pure_dp``, ``approximate_dp``): **replay** (`replay`). Whole releases
+  from neighbouring files with the same answers forced: the questions, every byte that leaves, and the loss of
+  the noise as it was drawn beside the claim;
+* a bounded loss whose events have rows from seeds (``plausible_deniability``, and ``approximate_dp`` with
+  them): **enumeration** (`seeds`). The learning is replayed, and of the row that leaves the probability of
+  every row there can be is worked out on both neighbours by the definition of the test;
+* a service: what opens it draws nothing and is a function of declarations, and every visit among its
+  examples is replayed with the state that the last one left;
+* a bounded loss that people bring about themselves (``local_dp``): the **channel** (`channel`) is enumerated
+  from the numbers that the page draws by, and nothing reads the custodian's people;
+* a promise that bounds no loss: a **recount** (`recount`) from the released files and the rows that they were
+  made from, by code of its own. Every kind has its recount, and every term that is promised has one.
+
+A method without an example, a kind without a recount, or a term that nobody recounts fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from engine.errors import InputRefused
+from engine.methods.protocol import Method
+from engine.privacy.mechanisms import SeededRows
+from engine.privacy.promise import Neighbours, promise_kind
+from engine.release.check import check
+from engine.release.examples import plans
+from engine.release.plan import Plan
+from tests.engine.battery.distributions import CheckFailed
+from tests.engine.methods.audit import channel, recount, replay, seeds
+from tests.engine.methods.audit.tables import Bench, bench
+
+PEOPLE = 60
+"""People of a table that is replayed."""
+RECOUNTED = 400
+"""People of a table that is recounted: enough for groups and cells of every size."""
+EVERYBODY = 10**6
+"""For a method that refuses so small a part of the table."""
+
+Audit = Callable[[Bench, bool], None]
+
+
+def audit_of(method: Method, plan: Plan) -> tuple[Audit, int]:
+    """Return how the promise of a plan is audited, and on how many people."""
+    promise = check(plan).promise
+    kind = promise_kind(promise.kind)
+    if promise.loss is None:
+        return recount.audit, RECOUNTED
+    if kind.local:
+        return channel.audit, 0
+    if any(isinstance(leaf, SeededRows) for leaf, _ in promise.loss.events.leaves()):
+        return seeds.audit, PEOPLE
+    if method.steps:
+        return replay.audit_opening, PEOPLE
+    return replay.audit, PEOPLE
+
+
+def audited(method: Method, *, many: bool = False) -> Iterator[str]:
+    """Audit every example of a method; yield what was found in words: nothing, where it keeps its promise.
+
+    Parameters
+    ----------
+    method
+        Of the catalogue, or a sabotaged one.
+    many
+        Whether to take more neighbours, and every example once more with other caps and neighbours.
+    """
+    found = plans(method)
+    if not any(not plan.step for plan in found):
+        yield "there is no example to audit"
+    for place, plan in enumerate(found):
+        if plan.step:
+            continue
+        visits = []
+        for further in found[place + 1 :]:
+            if not further.step:
+                break
+            visits.append(further)
+        for name, varied in further_plans(plan, many=many):
+            with TemporaryDirectory() as folder:
+                yield from _findings(name, method, varied, visits, Path(folder), many)
+
+
+def further_plans(plan: Plan, *, many: bool) -> Iterator[tuple[str, Plan]]:
+    """Yield a plan, and with ``many`` the same with three rows a person, and with one person exchanged."""
+    yield plan.purpose.title, plan
+    budget = plan.budget
+    if not many or budget is None:
+        return
+    several = {name: replace(one, rows_per_person=3) for name, one in plan.schemas.items() if one.person_key}
+    both = {
+        name: replace(one, neighbours=Neighbours.REPLACE_ONE)
+        for name, one in (("budget", budget), ("holding_budget", plan.holding_budget))
+        if one is not None
+    }
+    choices = {
+        "three rows a person": replace(plan, schemas={**plan.schemas, **several}),
+        "one person exchanged": replace(plan, **both),
+    }
+    for name, varied in choices.items():
+        try:
+            check(varied)
+        except InputRefused:
+            continue  # the method says that it cannot
+        yield name, varied
+
+
+def _findings(
+    name: str, method: Method, plan: Plan, visits: list[Plan], folder: Path, many: bool
+) -> Iterator[str]:
+    try:
+        audit, people = audit_of(method, plan)
+        made = bench(method, plan, folder / "first", people=people)
+        try:
+            audit(made, many)
+        except InputRefused:
+            if people != RECOUNTED:
+                raise  # nothing with a bounded loss may refuse rows
+            made = bench(method, plan, folder / "whole", people=EVERYBODY)
+            audit(made, many)
+        if made.plan.files and method.steps:
+            replay.audit_visits(made, visits, folder, many, is_varied=name != plan.purpose.title)
+    except (CheckFailed, InputRefused) as found:
+        yield f"{name}: {found}"

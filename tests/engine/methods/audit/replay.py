@@ -1,0 +1,537 @@
+"""Replay of a whole release: everything that leaves is a function of answers that were paid for.
+
+A release is made from files with every call of the noise door recorded, and every exact sum beside the noise
+that it got. Then it is made from a neighbour with the same answers forced on it. What was asked, and every
+byte that leaves, has to be the same; how far sums and scores moved, beside the noise as it was drawn, is the
+loss, which is compared with what is claimed. From a table that is no neighbour at all the same has to leave,
+too: whoever publishes an exact number, or lets a row decide anything, is seen there.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime as Clock
+from fractions import Fraction
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from engine.errors import InputRefused
+from engine.ledger import Ledger
+from engine.methods.protocol import Release
+from engine.privacy.mechanisms.integers import Integers, listening, noisy
+from engine.privacy.noise import Noise
+from engine.privacy.promise import Promise
+from engine.progress import SILENT
+from engine.release import bundle, make
+from engine.release.make import Draft
+from engine.release.plan import Plan
+from engine.release.run import run_through
+from engine.views import to_json
+from tests.engine.battery.distributions import CheckFailed
+from tests.engine.battery.replay import Call, Player, Recorder
+from tests.engine.flip import flip_probabilities
+from tests.engine.methods.audit.tables import (
+    Bench,
+    Neighbour,
+    Rows,
+    neighbours,
+    people_at_the_end,
+    without,
+)
+from tests.engine.methods.audit.tables import bench as bench_of
+from tests.noise_source import seeded_noise
+
+SUMS = ("discrete_laplace", "discrete_gaussian", "vector", "staircase")
+"""The samplers whose draws are added to sums."""
+CHOICES = ("exponential_choice", "permute_and_flip")
+NOBODY = np.array([], dtype=int)
+ROUNDING = 1e-9
+DRAWN_AGAIN = 4_000
+"""So many further draws say how large the noise of a call really is; the mean is then off by 2 % or so."""
+TOO_SMALL = 0.85
+"""Noise whose mean size is so much of what it was asked for is less noise than was asked for."""
+
+Leaves = dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class Sum:
+    """An exact sum, the place of the call that drew its noise, and what came out."""
+
+    exact: Integers
+    call: int
+    answer: Integers
+
+
+@dataclass(frozen=True)
+class Told:
+    """How much answers tell: ε of pure noise and choices, ρ of Gaussian noise, and ρ of what is pure.
+
+    A pure answer has ρ = ε²/2, and one whose losses lie in an interval as long as w has w²/8.
+    """
+
+    pure: float = 0.0
+    concentrated: float = 0.0
+    of_pure: float = 0.0
+
+    def __add__(self, other: Told) -> Told:
+        return Told(
+            self.pure + other.pure,
+            self.concentrated + other.concentrated,
+            self.of_pure + other.of_pure,
+        )
+
+    @staticmethod
+    def purely(epsilon: float, *, width: float | None = None) -> Told:
+        """Return what an answer without Gaussian noise tells."""
+        return Told(epsilon, 0.0, epsilon**2 / 2 if width is None else width**2 / 8)
+
+
+@dataclass
+class Tape:
+    """What a release asked of the noise door, and the sums that got its answers, in their order."""
+
+    calls: list[Call] = field(default_factory=list)
+    sums: list[Sum] = field(default_factory=list)
+
+
+class Hearing:
+    """Hears every sum that gets noise, and answers as a tape says where there is one."""
+
+    def __init__(self, calls: Callable[[], list[Call]], forced: Tape | None = None) -> None:
+        self.sums: list[Sum] = []
+        self._calls, self._forced = calls, forced
+        self._used: set[int] = set()
+
+    def __call__(self, values: Integers, draws: Integers) -> Integers:
+        """Answer in place of `added`."""
+        place = self._place_of(draws)
+        if self._forced is None:
+            answer = noisy(values, draws)
+        else:
+            if len(self.sums) >= len(self._forced.sums):
+                raise CheckFailed("one more sum gets noise than on the neighbour")
+            before = self._forced.sums[len(self.sums)]
+            if before.call != place or before.exact.shape != values.shape:
+                raise CheckFailed("the sums that get noise depend on the rows")
+            answer = before.answer
+        self.sums.append(Sum(np.array(values), place, np.array(answer)))
+        return np.array(answer)
+
+    def _place_of(self, draws: Integers) -> int:
+        """Return which call of the door drew this noise; each is used once and as it was drawn."""
+        for place, call in enumerate(self._calls()):
+            if (
+                place not in self._used
+                and call.name in SUMS
+                and np.array_equal(np.ravel(call.answer), np.ravel(draws))
+            ):
+                self._used.add(place)
+                return place
+        raise CheckFailed("what was added to a sum is not the noise that the door drew")
+
+    def finish(self) -> None:
+        """Fail where noise was drawn that no sum got, and where fewer sums got some than on the neighbour."""
+        drawn = {
+            place for place, call in enumerate(self._calls()) if call.name in SUMS and call.asked[-1] != 0
+        }
+        if {place for place in drawn if np.size(self._calls()[place].answer)} != self._used:
+            raise CheckFailed("noise was drawn that no sum got")
+        if self._forced is not None and len(self.sums) != len(self._forced.sums):
+            raise CheckFailed("fewer sums get noise than on the neighbour")
+
+
+class _Watching(Player):
+    """A player that keeps what the door was shown in both runs."""
+
+    def __init__(self, calls: list[Call]) -> None:
+        super().__init__(calls, rows_before=-1, removed=NOBODY, sensitivity=None)
+        self.shown: list[tuple[Call, tuple[np.ndarray, ...]]] = []
+        self._recorded = list(calls)
+
+    @property
+    def answered(self) -> list[Call]:
+        """The calls so far."""
+        return self._recorded[: len(self._recorded) - len(self._left)]
+
+    def _compare_shown(self, before: tuple[np.ndarray, ...], now: tuple[np.ndarray, ...]) -> None:
+        super()._compare_shown(before, now)
+        call = self.answered[-1]
+        if (
+            before
+            and call.name not in CHOICES
+            and any((a != b).any() for a, b in zip(before, now, strict=True))
+        ):
+            raise CheckFailed(f"{call.name} was shown rows")
+        self.shown.append((call, now))
+
+
+# --- making -------------------------------------------------------------------------------------------
+
+
+def lots(seed: int) -> Noise:
+    """Return the door for the cap and the split, whose lots go by the place of a row and by nothing else."""
+    return _lots(seeded_noise(seed))
+
+
+def _lots(noise: Noise) -> Noise:
+    noise.random_keys = lambda size: np.arange(size, dtype=np.uint64) << np.uint64(40)  # type: ignore[method-assign]
+    noise.bernoulli = lambda p, size: np.random.default_rng(11).random(size) < float(p)  # type: ignore[method-assign]
+    return noise
+
+
+@contextmanager
+def heard_by(tape: Noise, hearing: Hearing) -> Iterator[None]:
+    """Give a method another noise door, and hear its sums, after the lots of the cap were drawn."""
+    honest = make._made
+
+    def made(checked: Any, used: Any, context: Any) -> Release:
+        with listening(hearing):
+            release = honest(checked, used, replace(context, noise=tape))
+        if tape.counted:
+            context.noise._bytes(1)  # the first draw spends
+        context.noise._counted.update(tape.counted)
+        return release
+
+    with patch.object(make, "_made", made):
+        yield
+
+
+def draft_of(bench: Bench, rows: Rows, noise: Noise) -> Draft:
+    """Make the release of a bench from these rows."""
+    with TemporaryDirectory() as folder:
+        return make.make(bench.checked, bench.prepared(rows), noise, folder=Path(folder))
+
+
+def leaves_of(release: Release) -> Leaves:
+    """Return every byte that leaves: files, promise, views, notes, and the state of a service."""
+    found: Leaves = {}
+    with TemporaryDirectory() as folder:
+        for artefact in release.artefacts:
+            bundle.write_artefact(Path(folder), artefact, "en")
+            found |= {name: (Path(folder) / name).read_bytes() for name in artefact.files}
+            found[f"dictionary of {artefact.files[0]}"] = repr(getattr(artefact, "dictionary", "")).encode()
+    found["promise"] = json.dumps(release.promise.to_json(), sort_keys=True).encode()
+    found["views"] = json.dumps([to_json(view) for view in release.views], default=str).encode()
+    found["notes"] = json.dumps([asdict(note) for note in release.notes], default=str).encode()
+    found["state"] = release.state or b""
+    return found
+
+
+def recorded(bench: Bench, rows: Rows, *, seed: int = 3) -> tuple[Tape, Leaves]:
+    """Make a release and record it."""
+    recorder = Recorder(seed)
+    hearing = Hearing(lambda: recorder.calls)
+    with heard_by(recorder, hearing):
+        release = draft_of(bench, rows, lots(seed)).release
+    hearing.finish()
+    return Tape(recorder.calls, hearing.sums), leaves_of(release)
+
+
+def replayed(bench: Bench, rows: Rows, tape: Tape) -> tuple[Told, Leaves]:
+    """Make a release from other rows with the same answers; return what these tell, and what leaves."""
+    player = _Watching(tape.calls)
+    hearing = Hearing(lambda: player.answered, tape)
+    with heard_by(player, hearing):
+        release = draft_of(bench, rows, lots(3)).release
+    player.finish()
+    hearing.finish()
+    return told_by(tape, hearing, player), leaves_of(release)
+
+
+# --- loss ---------------------------------------------------------------------------------------------
+
+
+def told_by(tape: Tape, hearing: Hearing, player: _Watching) -> Told:
+    """Return what all answers tell of two tables."""
+    told = sum((of_sum(tape, one, other) for one, other in zip(tape.sums, hearing.sums, strict=True)), Told())
+    for call, now in player.shown:
+        if call.name in CHOICES:
+            told += of_choice(call, now[0])
+    return told
+
+
+def of_sum(tape: Tape, one: Sum, other: Sum) -> Told:
+    """Return what a noisy sum tells of two tables, by the noise that its call really draws."""
+    moved = (one.exact.astype(object) - other.exact.astype(object)).ravel()
+    if not any(moved):
+        return Told()
+    call = tape.calls[one.call]
+    size = drawn_size(call.name, call.asked)
+    if call.name == "discrete_laplace":
+        return Told.purely(float(np.abs(moved).sum() / (size * float(call.asked[0]))))
+    if call.name == "vector":
+        return Told.purely(float((moved**2).sum() / (size**2 * float(call.asked[0]))) ** 0.5)
+    if call.name == "discrete_gaussian":
+        return Told(concentrated=float((moved**2).sum() / (2 * size**2 * float(call.asked[0]))))
+    step, plateau, epsilon = int(call.asked[0]), int(call.asked[1]), float(call.asked[2])
+    return Told.purely(sum(epsilon * stairs(abs(int(one)), step, plateau) for one in moved) / size)
+
+
+def stairs(moved: int, step: int, plateau: int) -> int:
+    """Return how many stairs a number can go down by moving so far: tried at every place of one period."""
+
+    def stair(z: int) -> int:
+        return 0 if abs(z) < plateau else 1 + (abs(z) - plateau) // step
+
+    reach = range(-moved - 2 * step, 2 * step + 1)
+    return max(abs(stair(z) - stair(z + moved)) for z in reach)
+
+
+def of_choice(call: Call, scores: np.ndarray) -> Told:
+    """Return how far apart a choice from other scores is, at its worst candidate."""
+    before, rate = call.shown[0], float(call.asked[-1])
+    if np.array_equal(before, scores):
+        return Told()
+    if call.name == "permute_and_flip":
+        logs = [np.log(flip_probabilities(one, rate)) for one in (before, scores)]
+    else:
+        weights = [rate * (one - one.max()).astype(float) for one in (before, scores)]
+        logs = [one - np.log(np.exp(one).sum()) for one in weights]
+    ratio = logs[0] - logs[1]
+    return Told.purely(float(np.abs(ratio).max()), width=float(np.ptp(ratio)))
+
+
+def drawn_size(name: str, asked: tuple[Any, ...]) -> float:
+    """Return how large noise is as drawn, as a share of what was asked for; 1 where it looks the same."""
+    found = _measured(
+        name, asked[:-1] if name in ("discrete_laplace", "discrete_gaussian") else asked, getattr(Noise, name)
+    )
+    return 1.0 if found >= TOO_SMALL else found
+
+
+@cache
+def _measured(name: str, asked: tuple[Any, ...], sampler: Any) -> float:
+    """Draw again from the door, many times, and compare the mean size with that of the law."""
+    noise = seeded_noise(9)
+    if name == "discrete_laplace":
+        draws = noise.discrete_laplace(asked[0], DRAWN_AGAIN)
+        q = math.exp(-1 / asked[0])
+        expected = 2 * q / (1 - q * q)
+    elif name == "discrete_gaussian":
+        draws = noise.discrete_gaussian(asked[0], DRAWN_AGAIN)
+        z = np.arange(-1000, 1001)
+        weights = np.exp(-(z**2) / (2 * float(asked[0])))
+        expected = (
+            float((np.abs(z) * weights).sum() / weights.sum())
+            if asked[0] < 10_000
+            else math.sqrt(2 * float(asked[0]) / math.pi)
+        )
+    elif name == "vector":
+        dimension = int(asked[1])
+        draws = np.linalg.norm(noise.vector(asked[0], dimension, size=400).astype(float), axis=1)
+        expected = dimension * math.sqrt(asked[0])
+    else:
+        draws, expected = noise.staircase(asked[0], asked[1], epsilon=asked[2], size=DRAWN_AGAIN), 0.0
+    return 1.0 if expected < 0.05 else max(float(np.abs(draws.astype(float)).mean() / expected), 1e-12)
+
+
+def within(told: Told, promise: Promise, *, apart: int) -> bool:
+    """Say whether what was told is within a claim, between tables that differ by so many people.
+
+    Gaussian noise is compared by its own formula at what the pure parts leave of ε, or everything together as
+    concentrated. For ``apart`` people ε is as many times as large, and δ as often (1 + e^ε + …).
+    """
+    assert promise.loss is not None
+    epsilon, delta = float(promise.loss.epsilon) * apart, float(promise.loss.delta)
+    delta *= sum(math.exp(place * float(promise.loss.epsilon)) for place in range(apart))
+    left = epsilon * (1 + ROUNDING) - told.pure
+    if told.concentrated == 0 and left >= 0:
+        return True
+    if delta == 0:
+        return False
+    everything = told.concentrated + told.of_pure
+    return delta_of(everything, epsilon) <= delta or (
+        left > 0 and gaussian_delta(told.concentrated, left) <= delta * 1.05
+    )
+
+
+def gaussian_delta(rho: float, epsilon: float) -> float:
+    """Return δ(ε) of Gaussian noise: Balle and Wang (2018), theorem 8."""
+    mu = math.sqrt(2 * rho)
+    first, second = log_ndtr(mu / 2 - epsilon / mu), epsilon + log_ndtr(-mu / 2 - epsilon / mu)
+    return math.exp(first) - math.exp(min(second, first))
+
+
+def delta_of(rho: float, epsilon: float) -> float:
+    """Return δ(ε) of whatever is ρ-concentrated: Canonne, Kamath and Steinke (2020), corollary 13."""
+    orders = 1 + np.geomspace(1e-3, 1e5, 4_000)
+    logs = (orders - 1) * (orders * rho - epsilon) + orders * np.log1p(-1 / orders) - np.log(orders - 1)
+    return float(np.exp(min(0.0, logs.min())))
+
+
+# --- the audit ----------------------------------------------------------------------------------------
+
+
+def check_neighbour(bench: Bench, beside: Neighbour, tape: Tape, leaves: Leaves) -> Told:
+    """Fail where a table beside the first lets anything else leave, or its answers tell more than claimed."""
+    told, again = replayed(bench, beside.rows, tape)
+    different = sorted(name for name in leaves.keys() | again.keys() if leaves.get(name) != again.get(name))
+    if different:
+        raise CheckFailed(f"{beside.name}: with the same answers other bytes leave: {', '.join(different)}")
+    if beside.apart is None:
+        return Told()
+    if not within(told, bench.checked.promise, apart=beside.apart):
+        raise CheckFailed(f"{beside.name}: answers tell {told}, claimed {bench.checked.promise.loss}")
+    return told
+
+
+def check_other_answers(bench: Bench, leaves: Leaves) -> None:
+    """Fail where other answers change nothing of what leaves: they are not what leaves."""
+    _, others = recorded(bench, bench.rows, seed=4)
+    if others == leaves:
+        raise CheckFailed("with other answers the same leaves: the noise was thrown away")
+
+
+def check_noise(tape: Tape) -> None:
+    """Fail where the door draws less noise than it was asked for."""
+    for call in tape.calls:
+        if call.name in SUMS and (found := drawn_size(call.name, call.asked)) < TOO_SMALL:
+            raise CheckFailed(f"noise is {found:.2f} times as large as was asked for")
+
+
+def check_events(promise: Promise) -> None:
+    """Fail where the events that prove a promise state more than it does."""
+    assert promise.loss is not None
+    stated = promise.loss.events.epsilon()
+    if promise.loss.delta == 0 and (stated is None or stated > promise.loss.epsilon):
+        raise CheckFailed(f"the events cost {stated}, claimed {promise.loss.epsilon}")
+
+
+def audit(bench: Bench, many: bool) -> None:
+    """Replay the release of a bench on all its neighbours.
+
+    Raises
+    ------
+    CheckFailed
+        The first thing that is not as promised.
+    """
+    check_events(bench.checked.promise)
+    tape, leaves = recorded(bench, bench.rows)
+    if bench.checked.promise.drawn():
+        check_noise(tape)
+        check_other_answers(bench, leaves)
+    elif tape.calls:
+        raise CheckFailed("noise is drawn that nobody pays for")
+    for beside in neighbours(bench, many=many):
+        check_neighbour(bench, beside, tape, leaves)
+    check_evidence(bench, tape)
+
+
+# --- services -----------------------------------------------------------------------------------------
+
+
+def audit_opening(bench: Bench, many: bool) -> None:
+    """Fail where opening a service draws noise, or where anything that leaves depends on rows."""
+    tape, leaves = recorded(bench, bench.rows)
+    if tape.calls or bench.checked.promise.drawn():
+        raise CheckFailed("opening a service draws noise")
+    for beside in neighbours(bench, many=many):
+        check_neighbour(bench, beside, tape, leaves)
+
+
+def audit_visits(opened: Bench, visits: list[Plan], folder: Path, many: bool, *, is_varied: bool) -> None:
+    """Replay every visit, each with the state that the one before left; fail where there is none.
+
+    With ``is_varied`` a visit that is refused before any row is read, as it costs more then, ends them.
+    """
+    if not visits:
+        raise CheckFailed("no visit of the service is among the examples")
+    release, paid = draft_of(opened, opened.rows, lots(3)).release, Fraction(0)
+    for place, plan in enumerate(visits):
+        plan = replace(plan, schemas=opened.plan.schemas)
+        visit = bench_of(opened.method, plan, folder / f"visit {place}", people=len(opened.rows))
+        (visit.folder / "state").write_bytes(release.state or b"")
+        visit = replace(visit, plan=replace(visit.plan, state="state", continues="opened"))
+        try:
+            _ = visit.checked
+        except InputRefused:
+            if is_varied:
+                break
+            raise
+        audit(visit, many)
+        loss = visit.checked.promise.loss
+        assert loss is not None
+        paid += loss.epsilon
+        release = draft_of(visit, visit.rows, lots(3)).release
+    reserved = opened.checked.promise.loss
+    if reserved is None or paid > reserved.epsilon:
+        raise CheckFailed("visits cost more than was reserved")
+
+
+# --- evidence -----------------------------------------------------------------------------------------
+
+
+class _Noon(Clock):
+    @classmethod
+    def now(cls, tz: Any = None) -> _Noon:
+        return cls(2026, 1, 1, 12, 0, tzinfo=tz)
+
+
+@contextmanager
+def told_by_nothing_else() -> Iterator[None]:
+    """Fix what the clock and lots of no row tell, and leave out the reports, which say what evidence says."""
+    head = Ledger.head
+    with ExitStack() as stack:
+        for target, value in (
+            ("engine.release.write.datetime", _Noon),
+            ("secrets.token_hex", lambda size: "0" * 2 * size),
+            ("engine.report.pdf.render", lambda *_, **__: b""),
+            ("engine.report.html.render", lambda *_, **__: b""),
+        ):
+            stack.enter_context(patch(target, value))
+        stack.enter_context(patch.object(Ledger, "input_name", lambda *_, **__: "name"))
+        stack.enter_context(patch.object(Ledger, "chain", lambda _: "chain"))
+        stack.enter_context(patch.object(Ledger, "continues", lambda *_: True))
+        fixed = lambda self: type(head(self))(head(self).sequence, "0" * 64)  # noqa: E731
+        stack.enter_context(patch.object(Ledger, "head", fixed))
+        yield
+
+
+def released(bench: Bench, rows: Rows, tape: Noise, hearing: Hearing, folder: Path) -> Leaves:
+    """Run the whole plan and return every file that leaves."""
+    folder.mkdir()
+    bench.written(rows, folder)
+    if bench.plan.state:
+        (folder / "state").write_bytes((bench.folder / "state").read_bytes())
+
+    def door(spend: Callable[[], None]) -> Noise:
+        return _lots(seeded_noise(3, on_first_draw=spend))
+
+    ledger = Ledger(folder / "ledger.sqlite")
+    with heard_by(tape, hearing):
+        run_through(bench.plan, folder / "out", ledger, folder, "en", SILENT, door)
+    return {path.name: path.read_bytes() for path in (folder / "out" / "release").iterdir()}
+
+
+def check_evidence(bench: Bench, tape: Tape) -> None:
+    """Fail where the files of a whole run, evidence and all, differ between a table and one without a person.
+
+    A visit is left out: its ledger entries are those of a service that was opened, and it has the same files.
+    """
+    if bench.plan.step:
+        return
+    with TemporaryDirectory() as folder, told_by_nothing_else():
+        found = []
+        for place, rows in enumerate((bench.rows, without(bench, people_at_the_end(bench)[0]))):
+            player = _Watching(tape.calls)
+            hearing = Hearing(partial(_answered, player), tape)
+            found.append(released(bench, rows, player, hearing, Path(folder) / str(place)))
+    first, second = found
+    different = sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
+    if different:
+        raise CheckFailed(f"a whole run: other files leave without a person: {', '.join(different)}")
+
+
+def _answered(player: _Watching) -> list[Call]:
+    return player.answered

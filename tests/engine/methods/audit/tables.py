@@ -1,0 +1,238 @@
+"""Small tables made from a worked example, and their neighbours, as files: what is audited reads them itself.
+
+Every table is a part of the table that the example comes with, chosen by a fixed lot. Whatever neighbours
+differ in stands at the end of the file, so that the lots of the cap and of the people held out, which the
+audit fixes by their place, fall alike for everybody else.
+"""
+
+from __future__ import annotations
+
+import csv
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.methods.protocol import Method
+from engine.privacy.promise import Neighbours
+from engine.release import reading
+from engine.release.check import check
+from engine.release.checked import Checked
+from engine.release.plan import FileReference, Plan
+from engine.release.reading import PreparedTable
+from engine.table.schema import Column, Kind
+
+Row = dict[str, str]
+Rows = tuple[Row, ...]
+
+ODD = ("", "NaN", "1e308", "-1e308", "unheard of", "inf", "0", "31/02/2020", "-0.0", "١٢")
+KEYS = "9876543"
+"""New person keys begin with it: whole numbers that the sample does not have."""
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A table beside the first one.
+
+    Parameters
+    ----------
+    name
+        What was done.
+    rows
+        Of the people.
+    apart
+        How many people came or went; None for a table that is no neighbour at all, of which no loss is
+        measured, but whose release has to be the same when the same answers are given.
+    moves_places
+        Whether rows of others stand elsewhere than before.
+    """
+
+    name: str
+    rows: Rows
+    apart: int | None
+    moves_places: bool = False
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A worked example of a method over small tables.
+
+    Parameters
+    ----------
+    method, plan
+        The plan reads ``people.csv`` (or by its source's name) in ``folder``.
+    folder
+        Gets the tables.
+    tables
+        The rows by source.
+    varied
+        The source whose rows differ between neighbours: the first private one.
+    """
+
+    method: Method
+    plan: Plan
+    folder: Path
+    tables: dict[str, Rows]
+    varied: str
+    _checked: list[Checked] = field(default_factory=list)
+    _prepared: dict[Any, dict[str, PreparedTable]] = field(default_factory=dict)
+
+    @property
+    def checked(self) -> Checked:
+        """The plan, checked once."""
+        if not self._checked:
+            self._checked.append(check(self.plan, base=self.folder))
+        return self._checked[0]
+
+    @property
+    def rows(self) -> Rows:
+        """The rows of the people."""
+        return self.tables[self.varied]
+
+    @property
+    def key(self) -> str | None:
+        """Name of the column that says which person a row is about."""
+        found = self.plan.schemas[self.varied].person_key
+        return None if found is None else found.name
+
+    def written(self, rows: Rows, folder: Path | None = None) -> None:
+        """Write the tables with these rows of the people."""
+        for source, kept in (self.tables | {self.varied: rows}).items():
+            write(self.plan, source, kept, self.tables[source][0], folder or self.folder)
+
+    def prepared(self, rows: Rows) -> dict[str, PreparedTable]:
+        """Read the tables as a run would."""
+        known = tuple(tuple(row.values()) for row in rows)
+        if known not in self._prepared:
+            self.written(rows)
+            self._prepared[known] = reading.read_all(self.plan, self.checked.sources, base=self.folder)
+        return self._prepared[known]
+
+    def of(self, row: Row) -> str:
+        """Return whose a row is; a row of its own where no key is marked."""
+        return str(id(row)) if self.key is None else row[self.key]
+
+
+def bench(method: Method, plan: Plan, folder: Path, *, people: int) -> Bench:
+    """Return the bench of a plan, with so many people of its tables; of none where it reads no people."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {source: shipped(plan, source) for source in plan.files}
+    shapes = {source.name: source.shape for source in method.reads(plan.step)}
+    private = [name for name in tables if shapes[name.partition(".")[0]].is_private]
+    if not private:
+        return Bench(method, plan, folder, tables, "")
+    varied = private[0]
+    local = {name: FileReference(f"{name}.csv", one.options) for name, one in plan.files.items()}
+    made = Bench(method, replace(plan, files=local), folder, tables, varied)
+    return replace(made, tables=tables | {varied: few(made, people)})
+
+
+def shipped(plan: Plan, source: str) -> Rows:
+    """Return the rows of a table that comes with the program."""
+    path = posixpath.normpath(f"examples/{plan.files[source].path}")
+    text = (files("resources") / path).read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines(), delimiter=plan.files[source].options["delimiter"]))
+
+
+def few(bench: Bench, people: int) -> Rows:
+    """Return the rows of so many people, by a fixed lot, those of each person one after the other."""
+    theirs: dict[str, list[Row]] = {}
+    for row in bench.rows:
+        theirs.setdefault(bench.of(row), []).append(row)
+    everybody = list(theirs.values())
+    order = np.random.default_rng(7).permutation(len(everybody))[:people]
+    return tuple(row for place in sorted(order) for row in everybody[place])
+
+
+def write(plan: Plan, source: str, rows: Rows, heading: Row, folder: Path) -> None:
+    """Write rows as the plan says they are read."""
+    options = plan.files[source].options
+    with (folder / plan.files[source].path).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(heading), delimiter=options["delimiter"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+# --- neighbours ---------------------------------------------------------------------------------------
+
+
+def neighbours(bench: Bench, *, many: bool = False) -> Iterator[Neighbour]:
+    """Yield tables beside that of the bench: few, or with ``many`` more of every kind."""
+    last = people_at_the_end(bench)
+    for place, person in enumerate(last[: 6 if many else 2]):
+        yield Neighbour("a person less", without(bench, person), 1, place > 0)
+    somebody = bench.rows[0]
+    yield Neighbour("a person more", (*bench.rows, changed(bench, somebody, {}, 0)), 1)
+    yield Neighbour("the highest of everything", (*bench.rows, extreme(bench, -1)), 1)
+    yield Neighbour("the lowest of everything", (*bench.rows, extreme(bench, 0)), 1)
+    crowd = tuple(extreme(bench, -1) for _ in range(12))
+    yield Neighbour("a person with twelve rows", bench.rows + crowd if bench.key else bench.rows, 1)
+    for place in range(len(ODD) if many else 2):
+        yield Neighbour(f"odd values from {place}", (*bench.rows, odd(bench, place)), 1)
+    other = changed(bench, bench.rows[0], dict.fromkeys(bench.rows[0], ODD[0]), 3)
+    budget = bench.plan.budget
+    is_exchange = budget is not None and budget.neighbours is Neighbours.REPLACE_ONE
+    yield Neighbour("a row changed", (*without(bench, last[0]), other), 1 if is_exchange else 2)
+    yield Neighbour("nobody", (), None)
+    yield Neighbour("other people", tuple(others(bench)), None)
+
+
+def people_at_the_end(bench: Bench) -> list[str]:
+    """Return the people from the last row on: by row, only the last can go without moving the others."""
+    found = list(dict.fromkeys(bench.of(row) for row in reversed(bench.rows)))
+    return found if bench.key else found[:1]
+
+
+def without(bench: Bench, person: str) -> Rows:
+    """Return the rows without those of a person."""
+    return tuple(row for row in bench.rows if bench.of(row) != person)
+
+
+def changed(bench: Bench, row: Row, cells: Row, number: int) -> Row:
+    """Return a row of a new person with other cells."""
+    key = {} if bench.key is None else {bench.key: f"{KEYS}{number}"}
+    return row | cells | key
+
+
+def extreme(bench: Bench, end: int) -> Row:
+    """Return a new person whose cells are the first (0) or last (-1) that were declared."""
+    ends = {}
+    for column in bench.plan.schemas[bench.varied].columns:
+        found = declared_end(column, end)
+        if found is not None and column.name in bench.rows[0]:
+            ends[column.name] = found
+    return changed(bench, bench.rows[0], ends, 1)
+
+
+def declared_end(column: Column, end: int) -> str | None:
+    """Return the first or last declared value of a column; None where nothing is declared."""
+    domain = column.domain
+    if domain is None:
+        return None
+    if domain.values:
+        return domain.values[end]
+    edge = domain.minimum if end == 0 else domain.maximum
+    if edge is None:
+        return None
+    return str(edge) if column.kind is Kind.DATE else f"{float(edge):g}"
+
+
+def odd(bench: Bench, place: int) -> Row:
+    """Return a new person whose cells are odd, each in another way."""
+    names = [name for name in bench.rows[0] if name != bench.key]
+    cells = {name: ODD[(place + 3 * at) % len(ODD)] for at, name in enumerate(names)}
+    return changed(bench, bench.rows[0], cells, 2)
+
+
+def others(bench: Bench) -> Iterator[Row]:
+    """Yield rows of as many other people: everybody's columns come from somebody else."""
+    names = [name for name in bench.rows[0] if name != bench.key]
+    order = np.random.default_rng(5)
+    moved = {name: order.permutation(len(bench.rows)) for name in names}
+    for place, row in enumerate(bench.rows[: len(bench.rows) // 2]):
+        cells = {name: bench.rows[moved[name][place] // 2][name] for name in names}
+        yield changed(bench, row, cells, 10 + place)

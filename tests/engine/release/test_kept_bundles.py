@@ -1,0 +1,57 @@
+"""Bundles of earlier states are genuine for ever, and a forged byte in one of them is found."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from engine import texts
+from engine.__main__ import main
+from engine.ledger import Ledger
+from engine.release.bundle import SUMS
+from engine.release.plan import Plan
+from engine.release.verify import verify
+
+KEPT = sorted((Path(__file__).parent / "kept").glob("*.tar.xz"))
+
+
+@pytest.fixture(params=KEPT, ids=lambda path: path.name.split(".")[0])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    with tarfile.open(request.param) as packed:
+        packed.extractall(tmp_path, filter="data")
+    return tmp_path
+
+
+def test_there_are_at_least_five() -> None:
+    assert len(KEPT) >= 5
+
+
+def test_a_genuine_bundle_is_called_genuine(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ledger = Ledger(kept / "ledger.sqlite", read_only=True)
+    for folder in (kept / "bundle", kept / "bundle" / "release"):
+        found = verify(folder, ledger=ledger)
+        assert found.passed, found.problems
+        assert found.chain_checked
+    assert main(["verify", str(kept / "bundle"), "--ledger", str(kept / "ledger.sqlite")]) == 0
+    said = capsys.readouterr().out
+    assert texts.text("commands.verify_passed") in said
+    for paper in verify(kept / "bundle", ledger=ledger).unchecked:
+        assert paper in said
+
+
+def test_a_forged_byte_is_found(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the sums alone: nothing has to be made again for it."""
+    monkeypatch.setattr("engine.release.verify.described", lambda written, language: {})
+    for path in sorted((kept / "bundle").glob("*/*")):
+        content = path.read_bytes()
+        path.write_bytes(content[:-2] + bytes([content[-2] ^ 1]) + content[-1:])
+        problems = verify(kept / "bundle").problems
+        named = " ".join(str(one.values.get("file")) for one in problems)
+        assert problems and (path.name in named or path.name == SUMS), path.name  # a sum names its file
+        path.write_bytes(content)
+
+
+def test_its_plan_is_still_read(kept: Path) -> None:
+    assert Plan.read(kept / "plan.json").method == "statistics.counts"
