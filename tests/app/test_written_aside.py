@@ -6,10 +6,12 @@ import errno
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app import draft
+from app import settings as settings_module
 from app.settings import Settings
 from engine.methods.catalogue import method
 from engine.release.examples import plans
@@ -19,13 +21,23 @@ from engine.release.plan import Plan, Purpose
 @pytest.fixture
 def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every file end after half of what was to be written."""
-    honest = Path.write_text
+    honest = settings_module.open_own
 
-    def half(self: Path, text: str, *given: object, **named: object) -> int:
-        honest(self, text[: len(text) // 2], *given, **named)  # type: ignore[arg-type]
-        raise OSError(errno.ENOSPC, "No space left on device")
+    class Half:
+        def __init__(self, path: Path, **named: Any) -> None:
+            self.file = honest(path, **named)
 
-    monkeypatch.setattr(Path, "write_text", half)
+        def __enter__(self) -> Half:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            self.file.close()
+
+        def write(self, content: bytes) -> int:
+            self.file.write(content[: len(content) // 2])
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(settings_module, "open_own", Half)
 
 
 def titled(title: str) -> Plan:

@@ -119,6 +119,8 @@ class Lines(io.RawIOBase):
         Of a text in which not every byte below 128 stands for itself: it is turned into UTF-8.
     sought
         Bytes that are looked for; ``has_sought`` says at the end whether they went by.
+    closes
+        Whether the last line gets an end if it has none.
     """
 
     def __init__(
@@ -129,11 +131,13 @@ class Lines(io.RawIOBase):
         hides: bool,
         encoding: str | None = None,
         sought: bytes = b"",
+        closes: bool = False,
     ) -> None:
         self._source, self._ends, self._hides = source, ends, hides
         self._decode = None if encoding is None else decoder_of(encoding)
         self._ready, self._held, self._is_over = b"", b"", False
         self._sought, self._before = sought, b""
+        self._closes, self._last = closes, b""
         self.has_content = self.has_sought = False
 
     def readable(self) -> bool:
@@ -146,7 +150,7 @@ class Lines(io.RawIOBase):
         while not self._ready and not self._is_over:
             piece = self._source.read(wanted)
             self._is_over = not piece
-            self._ready = self._prepared(piece)
+            self._ready = self._closed(self._prepared(piece))
             if self._sought and not self.has_sought:
                 self.has_sought = self._sought in self._before + self._ready
                 self._before = self._ready[-len(self._sought) :]
@@ -159,6 +163,11 @@ class Lines(io.RawIOBase):
         piece = self.read(len(view))
         view[: len(piece)] = piece
         return len(piece)
+
+    def _closed(self, piece: bytes) -> bytes:
+        self._last = piece[-1:] or self._last
+        missing = self._closes and self._is_over and self._last not in (b"", b"\n", b"\r")
+        return piece + self._ends.end.encode() if missing else piece
 
     def _prepared(self, piece: bytes) -> bytes:
         if self._decode is not None:

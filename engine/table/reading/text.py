@@ -179,7 +179,9 @@ def _fast(
     while True:
         source = start(found.characters_before)
         recoded = None if keeps_ascii(encoding) else encoding
-        lines = Lines(source, ends, hides=hides, encoding=recoded, sought=unlike)
+        # A quotation mark left open in the last line is seen by the end of the line that its cell then holds.
+        closes = options.multiline is False
+        lines = Lines(source, ends, hides=hides, encoding=recoded, sought=unlike, closes=closes)
         try:
             table = arrow_csv.read_csv(
                 pa.PythonFile(lines, mode="r"),

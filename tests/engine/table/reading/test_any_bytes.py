@@ -85,6 +85,11 @@ def test_read_or_refused(tmp_path, content):
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=files())
+@example(content=b' \n"open')
+@example(content=b'a,b\n1,2\n3,"open')
+@example(content=b'a,b\n1,2\n3,"')
+@example(content=b'a,b\r1,2\r3,"open')
+@example(content=b'a,b\n1,"open\r')
 def test_the_patient_way_reads_the_same(tmp_path, content):
     def patient(*_):
         raise pyarrow.ArrowInvalid("not regular")
