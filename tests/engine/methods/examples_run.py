@@ -1,13 +1,16 @@
-"""The worked examples of every method, run once for all tests that look at what they leave."""
+"""The worked examples of every method, run once for all tests of all workers that look at what they leave."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 from unittest.mock import patch
 
@@ -20,13 +23,43 @@ from engine.release.run import run
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
 
+LONGEST_WAIT = 600  # seconds for another worker's examples, then they are made here
 KEPT: list[TemporaryDirectory[str]] = []
 made = make._made
 
 
-def _new_folder() -> Path:
-    KEPT.append(TemporaryDirectory())
-    return Path(KEPT[-1].name) / "examples"
+def shared_folder() -> Path | None:
+    """Return the folder that all workers of one run share; None where one process runs all tests."""
+    name = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    return Path(gettempdir()) / f"custos-examples-{name}" if name else None
+
+
+def _made_once(name: str, made_in: Callable[[Path], None]) -> Path:
+    """Return a folder that is made by whichever worker asks first; the others wait for it."""
+    shared = shared_folder()
+    if shared is None:
+        KEPT.append(TemporaryDirectory())
+        made_in(Path(KEPT[-1].name) / "examples")
+        return Path(KEPT[-1].name) / "examples"
+    done, turn = shared / name, shared / f"{name}.turn"
+    shared.mkdir(mode=0o700, exist_ok=True)
+    try:
+        turn.mkdir()
+    except FileExistsError:
+        end = time.monotonic() + LONGEST_WAIT
+        while turn.exists() and not done.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        if done.exists():
+            return done
+    aside = shared / f"{name}.{os.getpid()}"
+    try:
+        made_in(aside)
+        if not done.exists():
+            aside.rename(done)
+            return done
+        return aside
+    finally:
+        shutil.rmtree(turn, ignore_errors=True)
 
 
 def named_columns(tables: Mapping[str, Table], method: Method, request: Request) -> dict[str, Table]:
@@ -42,22 +75,33 @@ def _made_of_named_columns(checked: Checked, used: Mapping[str, Table], context:
     return made(checked, named_columns(used, checked.method, checked.request), context)
 
 
+def run_on_named_columns(method: Method, folder: Path) -> None:
+    """Run the examples of a method into a folder, on nothing but the columns it names."""
+    with patch.object(make, "_made", _made_of_named_columns):
+        examples.run_examples(method, out=folder)
+
+
 @cache
 def ran(method: Method) -> tuple[tuple[Any, Path], ...]:
     """Run the examples of a method on nothing but the columns it names; gives each plan with its bundle."""
-    with patch.object(make, "_made", _made_of_named_columns):
-        found = examples.run_examples(method, out=_new_folder())
-    return tuple((one.plan, one.bundle.folder) for one in found)
+    folder = _made_once(method.id, lambda folder: run_on_named_columns(method, folder))
+    names = ["example", *(f"example-{place}" for place in range(2, 1 + len(examples.plans(method))))]
+    return tuple((_plan_in(folder, name), folder / name) for name in names)
+
+
+def _plan_in(folder: Path, name: str) -> Plan:
+    return Plan.loads((folder / f"{name}.plan.json").read_text(encoding="utf-8"), file=name)
 
 
 @cache
 def ran_by_row(method: Method) -> tuple[tuple[Any, Path], ...]:
     """The same without a person key, so that a row is what is protected; visits are left out."""
     found = []
-    for plan in examples.plans(method):
+    for place, plan in enumerate(examples.plans(method)):
         bare = replace(plan, schemas={name: _without_key(one) for name, one in plan.schemas.items()})
         if not plan.step and bare.schemas != plan.schemas:
-            found.append((bare, _run(bare)))
+            folder = _made_once(f"{method.id}-by-row-{place}", lambda folder, bare=bare: _run(bare, folder))
+            found.append((bare, folder / "out"))
     return tuple(found)
 
 
@@ -69,11 +113,10 @@ def _without_key(schema: Schema) -> Schema:
     return replace(schema, columns=columns, rows_per_person=1)
 
 
-def _run(plan: Plan) -> Path:
-    folder = _new_folder()
+def _run(plan: Plan, folder: Path) -> None:
     folder.mkdir()
     ledger = Ledger(folder / "ledger.sqlite")
-    return run(examples._brought(plan, folder), out=folder / "out", ledger=ledger, base=folder).folder
+    run(examples._brought(plan, folder), out=folder / "out", ledger=ledger, base=folder)
 
 
 def evidence(folder: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import inspect
 import json
 import sys
 from importlib.metadata import packages_distributions
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -26,7 +27,7 @@ from engine.privacy.promise import promise_kind, promise_kinds
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.verify import verify
-from tests.engine.methods.examples_run import evidence, ran
+from tests.engine.methods.examples_run import evidence, ran, run_on_named_columns
 
 EVERY = pytest.mark.parametrize("method", methods(), ids=lambda one: one.id)
 PICKLES = tuple(bytes((0x80, version)) for version in range(2, 6))
@@ -186,12 +187,12 @@ def test_nothing_leaves_that_nobody_looked_at(method: Method) -> None:
 
 
 @EVERY
-def test_a_method_that_forgets_a_column_it_reads_is_found(method: Method) -> None:
-    """The examples run on named columns alone (`ran`): without a column's name the run fails."""
+def test_a_method_that_forgets_a_column_it_reads_is_found(method: Method, tmp_path: Path) -> None:
+    """The examples run on named columns alone: without a column's name the run fails."""
     if not any(method.reads(plan.step) for plan in plans(method)):
         pytest.skip("reads no table")
     with patch.object(type(method), "uses", lambda self, request: {}), pytest.raises(KeyError):
-        ran.__wrapped__(method)
+        run_on_named_columns(method, tmp_path)
 
 
 def outside_libraries(source: str) -> set[str]:
