@@ -146,7 +146,8 @@ def vouched(
 ) -> tuple[Mapping[str, Any], ...]:
     """Return the decisions with the one that a column's values are known without its rows."""
     entry = {"decision": "values_vouched", "column": column, "reason": reason}
-    return (*(one for one in decisions if one.get("column") != column), entry)
+    same = (entry["decision"], column)
+    return (*(one for one in decisions if (one.get("decision"), one.get("column")) != same), entry)
 
 
 def last_schema_path(folder: Path | None = None) -> Path:

@@ -34,7 +34,7 @@ from engine.methods.trying import Triable
 from engine.methods.values import columns_named, resolve
 from engine.privacy.promise import Neighbours, Promise, Unit
 from engine.progress import SILENT, Progress
-from engine.table.schema import Schema
+from engine.table.schema import Role, Schema
 from engine.views import Text, View
 
 if TYPE_CHECKING:
@@ -459,6 +459,22 @@ class Method(Triable, Leaving, ABC):
             if key is not None and key.name not in found.setdefault(name, []):
                 found[name].append(key.name)
         return {name: tuple(columns) for name, columns in found.items()}
+
+    def keeps(self, request: Request) -> tuple[str, ...]:
+        """Return the columns whose values leave in rows of people as the table holds them.
+
+        By default all that have a part, but for the person key. Where rows are made coarser, what others may
+        know of a person is no such column; where every row is invented, none is.
+        """
+        if self.rows not in (Rows.REAL, Rows.COARSER):
+            return ()
+        key = request.schema.person_key
+        coarser = (Role.IDENTIFYING, Role.TIME, Role.PLACE) if self.rows is Rows.COARSER else ()
+        return tuple(
+            name
+            for name in self.uses(request).get(MAIN, ())
+            if (key is None or name != key.name) and request.schema.column(name).role not in coarser
+        )
 
     def forecast(self, request: Request) -> Forecast:
         """State what to expect from formulas and declared sizes; reads no private value."""

@@ -139,6 +139,9 @@ class ClassifierNoise(Method):
         strange = [name for name in values["weights"] or {} if name not in values["columns"]]
         return [Problem(f"{ID}.strange_weight", {"column": strange[0]}, "weights")] if strange else []
 
+    def keeps(self, request: Request) -> tuple[str, ...]:
+        return (request.values["label"],)  # all others get noise
+
     def cost(self, request: Request) -> Promise:
         return no_bound(request, "for_classifiers")
 

@@ -160,6 +160,12 @@ class Imputation(Method):
         ),
     )
 
+    def keeps(self, request: Request) -> tuple[str, ...]:
+        if request.values["synthesis"] == FULL:
+            return ()
+        replaced = request.values["replaced"] or ()  # of a column under a mask some cells stay
+        return tuple(name for name in request.values["columns"] if name not in replaced)
+
     def further_problems(self, request: Request) -> list[Problem]:
         values = request.values
         released = set(values["columns"])

@@ -155,6 +155,7 @@ def _group_sizes(private: InternalEvidence, of: str) -> tuple[Part, ...]:
 
 def decisions(private: InternalEvidence) -> tuple[Part, ...]:
     """Return why the release was made, and what was decided against a warning, recorded or not."""
+    named = [one for one in private.plan.get("decisions", ()) if one.get("decision") == "names_people"]
     recorded = {str(one.get("decision", "")): one for one in private.plan.get("decisions", ())}
     rows: list[tuple[Cell, ...]] = []
     for name, found in against(private).items():
@@ -162,11 +163,11 @@ def decisions(private: InternalEvidence) -> tuple[Part, ...]:
         at = str(one.get("at", ""))
         reason = str(one.get("reason", ""))
         rows.append((found, reason or say("decisions.no_reason"), moment(at) if at else None))
-    for one in recorded.values():
+    for one in (*(one for one in recorded.values() if one not in named), *named):
         at = str(one.get("at", one.get("time", "")))
         rows.append(
             (
-                _decision(_as_taken(one, private.plan)),
+                _decision(_as_taken(one, private.plan), str(one.get("column", ""))),
                 str(one.get("reason", "")) or None,
                 moment(at) if at else None,
             )
@@ -202,6 +203,6 @@ def _as_taken(decision: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
     return name if all(plan.get(part) == value for part, value in settings.items()) else f"{name}_before"
 
 
-def _decision(name: str) -> Text | str:
-    text = say(f"decisions.kinds.{name}")
+def _decision(name: str, column: str) -> Text | str:
+    text = say(f"decisions.kinds.{name}", column=column)
     return text if texts.has(text.id) else name

@@ -72,6 +72,17 @@ class Masking(Method):
     def further_problems(self, request: Request) -> list[Problem]:
         return list(problems(request.values["steps"], request.schema, request.values["columns"]))
 
+    def keeps(self, request: Request) -> tuple[str, ...]:
+        leaves = request.values["columns"]
+        steps = [(STEPS[options["step"]], options) for options in request.values["steps"]]
+        changed = {
+            name
+            for step, options in steps
+            if not step.keeps_values
+            for name in step.columns(options, request.schema, leaves)
+        }
+        return tuple(name for name in leaves if name not in changed)
+
     def cost(self, request: Request) -> Promise:
         return unbounded(request, "masked")
 

@@ -96,6 +96,8 @@ class MaskingStep(ABC):
     """What its columns may be."""
     leaves: ClassVar[Form | None] = None
     """What its columns are afterwards; None for what they were."""
+    keeps_values: ClassVar[bool] = False
+    """Whether values of its columns still stand somewhere as they were, be it in another row."""
 
     def columns(self, options: Options, schema: Schema, leaving: Values) -> Values:
         """Return the columns that it changes."""

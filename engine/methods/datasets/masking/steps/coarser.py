@@ -138,6 +138,7 @@ class CodeEnds(MaskingStep):
     """Values beyond declared bounds become the bound (top and bottom coding); numbers or days."""
 
     id = "code_ends"
+    keeps_values = True
     fields = (
         COLUMN,
         Parameter("lowest", ParameterKind.TEXT, optional=True),
@@ -171,6 +172,7 @@ class CodeEndsAtPercentiles(MaskingStep):
     """Values beyond percentiles of the rows become the value there (top and bottom coding)."""
 
     id = "code_ends_at_percentiles"
+    keeps_values = True
     fields = (
         COLUMN,
         Parameter("below", ParameterKind.NUMBER, default=0, minimum=0, maximum=HUNDRED),

@@ -24,6 +24,7 @@ class Sample(MaskingStep):
     """Only some of the people leave, drawn at random: nobody knows of somebody that they are in it."""
 
     id = "sample"
+    keeps_values = True
     fields = (
         Parameter("share", ParameterKind.NUMBER, minimum=Fraction(1, 10**6), maximum=Fraction(999, 1000)),
     )
@@ -54,6 +55,7 @@ class SuppressCells(MaskingStep):
     """
 
     id = "suppress_cells"
+    keeps_values = True
     fields = (Parameter("k", ParameterKind.INTEGER, minimum=2, maximum=100_000),)
     leaves = Form.TEXTS
 

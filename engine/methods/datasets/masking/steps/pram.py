@@ -36,6 +36,7 @@ class Pram(MaskingStep):
     """
 
     id = "pram"
+    keeps_values = True
     fields = (
         COLUMN,
         Parameter("stay", ParameterKind.NUMBER, minimum=Fraction(1, 1000), maximum=Fraction(999, 1000)),

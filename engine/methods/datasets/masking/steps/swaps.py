@@ -29,6 +29,7 @@ class RankSwap(MaskingStep):
     """
 
     id = "rank_swap"
+    keeps_values = True
     fields = (
         COLUMN,
         Parameter("distance", ParameterKind.NUMBER, minimum=Fraction(1, 10**6), maximum=1),
@@ -66,6 +67,7 @@ class SwapSimilar(MaskingStep):
     """
 
     id = "swap_similar"
+    keeps_values = True
     fields = (
         COLUMNS,
         Parameter("alike", ParameterKind.COLUMNS, optional=True),
@@ -116,6 +118,7 @@ class Resample(MaskingStep):
     """
 
     id = "resample"
+    keeps_values = True
 
     def apply(self, working: Working, options: Options) -> Told:
         if len(working):

@@ -1,0 +1,132 @@
+"""A column that names people leaves in rows only for a reason, whatever its role and whatever the method."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.errors import InputRefused
+from engine.ledger import Ledger
+from engine.methods.catalogue import method, methods
+from engine.methods.protocol import MAIN, Method, Rows
+from engine.release import examples
+from engine.release.bundle import Bundle
+from engine.release.naming import decision_about, reason_for
+from engine.release.plan import Plan
+from engine.release.reasons import with_reasons
+from engine.release.run import run
+from engine.table.schema import Column, Kind, Role
+
+NOISY = "datasets.classifier_noise"  # every column that leaves beside the class gets noise
+OF_ROWS = [one for one in methods() if one.rows in (Rows.REAL, Rows.COARSER) and one.id != NOISY]
+
+
+def number_of(place: int) -> str:
+    return str(100_000 + place * 7919 % 900_000)
+
+
+def plan_with(
+    asked: Method,
+    folder: Path,
+    values: Callable[[int], str] = number_of,
+    *,
+    role: Role = Role.OTHER,
+    kind: Kind = Kind.INTEGER,
+    name: str = "case_no",
+) -> Plan:
+    """Return the first example of a method with one more column, which leaves."""
+    plan = examples._brought(examples.plans(asked)[0], folder)
+    path = folder / plan.files[MAIN].path
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = list(csv.reader(file))
+    lines = [[*lines[0], name], *([*line, values(place)] for place, line in enumerate(lines[1:]))]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(lines)
+    schema = replace(plan.schemas[MAIN], columns=(*plan.schemas[MAIN].columns, Column(name, role, kind)))
+    reference = plan.files[MAIN]
+    options: Any = {**reference.options, "width": len(lines[0])}
+    parameters = {**plan.parameters, "columns": [*plan.parameters["columns"], name]}
+    return replace(
+        plan,
+        schemas={**plan.schemas, MAIN: schema},
+        files={**plan.files, MAIN: replace(reference, options=options)},
+        parameters=parameters,
+    )
+
+
+def made(plan: Plan, folder: Path, **options: Any) -> Bundle:
+    ledger = Ledger(folder / "ledger.sqlite")
+    return run(plan, out=folder / "out", ledger=ledger, base=folder, **options)
+
+
+@pytest.mark.parametrize("role", [Role.OTHER, Role.SENSITIVE])
+@pytest.mark.parametrize("asked", OF_ROWS, ids=lambda one: one.id)
+def test_a_case_number_does_not_leave_without_a_reason(asked: Method, role: Role, tmp_path: Path) -> None:
+    if asked.id == "datasets.anatomy" and role is Role.SENSITIVE:
+        pytest.skip("only the one sensitive column leaves")
+    plan = plan_with(asked, tmp_path, role=role)
+    with pytest.raises(InputRefused) as refused:
+        made(plan, tmp_path)
+    assert refused.value.code == "run.names_people_recognised"
+    assert refused.value.values["column"] == "case_no"
+    assert not (tmp_path / "out").exists()
+    assert not Ledger(tmp_path / "ledger.sqlite").entries()
+
+
+def test_any_column_with_one_value_a_row_is_such_a_column(tmp_path: Path) -> None:
+    plan = plan_with(
+        method("datasets.pseudonyms"),
+        tmp_path,
+        lambda place: f"{1 + place * 0.37:.2f}",
+        kind=Kind.NUMBER,
+        name="crp",
+    )
+    with pytest.raises(InputRefused) as refused:
+        made(plan, tmp_path)
+    assert refused.value.code == "run.names_people_each_row"
+
+
+def test_what_repeats_leaves_as_before(tmp_path: Path) -> None:
+    plan = plan_with(method("datasets.pseudonyms"), tmp_path, lambda place: str(place % 50), name="ward")
+    assert made(plan, tmp_path).folder.is_dir()
+
+
+def test_with_a_reason_it_leaves_and_the_release_says_so(tmp_path: Path) -> None:
+    plan = plan_with(method("datasets.k_anonymity"), tmp_path)
+    other = with_reasons(plan, {decision_about("other"): "asked for by the registry"})
+    with pytest.raises(InputRefused, match=r"run\.names_people"):
+        made(other, tmp_path)
+    plan = with_reasons(plan, {decision_about("case_no"): "needed to correct rows later"})
+    assert reason_for(plan, "case_no") and Plan.loads(plan.dumps()) == plan
+    folder = made(plan, tmp_path).folder
+    public = (folder / "release" / "evidence.json").read_text(encoding="utf-8")
+    notes = [one for one in json.loads(public)["notes"] if one["id"] == "report.columns.names_people"]
+    assert [one["values"] for one in notes] == [{"column": "case_no"}]
+    assert "needed to correct" not in public
+    said = (folder / "release" / "report-external.html").read_text(encoding="utf-8")
+    assert "can name people" in said and "needed to correct" not in said
+    inside = (folder / "internal" / "report-internal.html").read_text(encoding="utf-8")
+    assert "needed to correct rows later" in inside
+
+
+def test_a_second_reason_leaves_the_first_in_its_place() -> None:
+    plan = examples.plans(method("datasets.pseudonyms"))[0]
+    plan = with_reasons(plan, {decision_about("a"): "one"})
+    plan = with_reasons(plan, {decision_about("b"): "two"})
+    plan = with_reasons(plan, {decision_about("a"): "three"})
+    assert (reason_for(plan, "a"), reason_for(plan, "b")) == ("three", "two")
+    with pytest.raises(InputRefused, match=r"run\.unknown_decision"):
+        with_reasons(plan, {"names": "x"})
+
+
+def test_invented_rows_and_private_statistics_do_not_look_at_the_rows_for_it() -> None:
+    for one in methods():
+        if one.rows is Rows.NONE or one.invented:
+            plan = examples.plans(one)[0]
+            assert one.keeps(one.request(plan.schemas, plan.parameters)) == ()
