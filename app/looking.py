@@ -32,6 +32,7 @@ def points(facts: Mapping[str, Any], views: Sequence[View] = ()) -> tuple[Point,
     public, internal = facts["public"], facts["internal"]
     found = [
         *_weak(views, is_model=public["method"]["family"] == "model"),
+        *_naming(public),
         *_off(internal),
         *_guessing(internal),
         *_apart(public),
@@ -60,6 +61,13 @@ def _weak(views: Sequence[View], *, is_model: bool) -> Iterator[Point]:
     if guesses:
         tone = WRONG if guesses > MOST * cells and not is_model else CARE
         yield Point(tone, "weak", {"guesses": guesses, "cells": cells})
+
+
+def _naming(public: Mapping[str, Any]) -> Iterator[Point]:
+    """Columns that name people and left for a reason."""
+    for note in public.get("notes", ()):
+        if note.get("id") == "report.columns.names_people":
+            yield Point(WRONG, "names_people", {"column": note["values"]["column"]})
 
 
 def _off(internal: Mapping[str, Any]) -> Iterator[Point]:

@@ -29,13 +29,17 @@ class Ahead:
     mock: Any = None
     beyond: dict[str, dict[str, Any]] = field(default_factory=dict)
     unknown: dict[str, dict[str, Any]] = field(default_factory=dict)
+    named: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def look_ahead(plan: Plan, ledger_path: Path | None, places: tuple[Path, ...] = ()) -> Ahead:
-    """Return all that a plan says of its release; nothing is reserved, spent or read.
+def look_ahead(
+    plan: Plan, ledger_path: Path | None, places: tuple[Path, ...] = (), table: Any = None
+) -> Ahead:
+    """Return all that a plan says of its release; nothing is reserved or spent.
 
     ``places`` are folders where earlier releases may lie. What the ledger does not know of them is
-    ``unknown``, by the decision that it takes to release all the same.
+    ``unknown``, by the decision that it takes to release all the same. Columns of the ``table`` that name
+    people and would leave in rows are ``named``, likewise; of other releases no row is read.
     """
     from engine.pricing.beyond import beyond
     from engine.pricing.statement import privacy_statement
@@ -52,8 +56,18 @@ def look_ahead(plan: Plan, ledger_path: Path | None, places: tuple[Path, ...] = 
     judged = verdict(plan, found.forecast)
     better = remedies(plan) if judged is not None and judged.is_useless else ()
     priced_at = priced(plan, found.promise) if found.promise.loss is not None else {}
-    unknown = _unknown(plan, ledger, places)
-    return Ahead(found, statement, judged, better, mock(plan), beyond(priced_at), unknown)
+    unknown, named = _unknown(plan, ledger, places), _named(found.checked, table)
+    return Ahead(found, statement, judged, better, mock(plan), beyond(priced_at), unknown, named)
+
+
+def _named(checked: Any, table: Any) -> dict[str, dict[str, Any]]:
+    """Return the columns that name people and would leave, by the decision to let them."""
+    from engine.release.naming import decision_about, is_asked, naming
+
+    if table is None or not is_asked(checked.method, checked.promise):
+        return {}
+    found = naming(table, checked.request, checked.method)
+    return {decision_about(one.column): {"column": one.column, "why": one.why.value} for one in found}
 
 
 def _unknown(plan: Plan, ledger: Any, places: tuple[Path, ...]) -> dict[str, dict[str, Any]]:

@@ -34,6 +34,7 @@ from app.widgets.shape_card import ShapeCard
 from app.widgets.verdict_card import VerdictCard
 from engine.methods.protocol import Expected, Rows
 from engine.pricing.beyond import ASKED
+from engine.release.decisions import called, taken
 from engine.views import Text
 
 INSIDE = ("release", "internal")
@@ -171,6 +172,7 @@ class PreviewPage(Page):
             self.study.plan_as_read,
             self.study.ledger_path,
             self._places(),
+            self.study.table,
             done=lambda found: self._looked(found, plan),
             doing=words.say("app.preview.looking"),
         )
@@ -216,8 +218,8 @@ class PreviewPage(Page):
             if sentence:
                 self.sentence_words.say(words.label(Text(sentence["id"], sentence["values"])))
         asked = {name: values for name, values in self.ahead.beyond.items() if name in ASKED}
-        asked |= self.ahead.unknown
-        said = {str(one.get("decision")): str(one.get("reason", "")) for one in self.study.plan.decisions}
+        asked |= self.ahead.unknown | self.ahead.named
+        said = {called(one): str(one.get("reason", "")) for one in self.study.plan.decisions}
         self.reasons.show_decisions(asked, said, self.study.plan.price.currency)
         if self._shown is not preview:
             self._shown = preview
@@ -247,8 +249,8 @@ class PreviewPage(Page):
         )
 
     def _give_reason(self, decision: str, reason: str) -> None:
-        others = tuple(one for one in self.study.plan.decisions if one.get("decision") != decision)
-        entry = ({"decision": decision, "reason": reason},) if reason else ()
+        others = tuple(one for one in self.study.plan.decisions if called(one) != decision)
+        entry = ({**taken(decision), "reason": reason},) if reason else ()
         if (*others, *entry) != self.study.plan.decisions:
             self.study.decide(decisions=(*others, *entry))
 

@@ -13,17 +13,15 @@ from enum import StrEnum
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN, Method, Request
 from engine.privacy.promise import Promise
-from engine.release.plan import Plan
 from engine.release.checked import Checked
+from engine.release.decisions import NAMES_PEOPLE, decision_about
+from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
 from engine.table.schema import Role
 from engine.table.suggest.profile import profile
 from engine.table.suggest.suggest import suggest_from
 from engine.table.table import Table
 from engine.views import Text
-
-NAMES_PEOPLE = "names_people"
-"""The decision to let such a column leave; it is taken for each column and needs a reason."""
 
 
 class Why(StrEnum):
@@ -47,17 +45,6 @@ class Naming:
 
     column: str
     why: Why
-
-
-def decision_about(column: str) -> str:
-    """Return the name under which the reason for a column is given.
-
-    Examples
-    --------
-    >>> decision_about("case")
-    'names_people:case'
-    """
-    return f"{NAMES_PEOPLE}:{column}"
 
 
 def is_asked(method: Method, promise: Promise) -> bool:
@@ -137,4 +124,6 @@ def notes(plan: Plan, checked: Checked) -> tuple[Text, ...]:
     if not is_asked(checked.method, checked.promise):
         return ()
     kept = checked.method.keeps(checked.request)
-    return tuple(Text("report.columns.names_people", {"column": name}) for name in kept if reason_for(plan, name))
+    return tuple(
+        Text("report.columns.names_people", {"column": name}) for name in kept if reason_for(plan, name)
+    )

@@ -12,7 +12,7 @@ from engine.pricing.beyond import ASKED, SECOND_MODEL, beyond
 from engine.release import charge
 from engine.release.checked import Checked
 from engine.release.earlier import EARLIER_MISSING
-from engine.release.naming import NAMES_PEOPLE, decision_about
+from engine.release.decisions import called, decision_about, taken
 from engine.release.nearby import PUT_BACK
 from engine.release.plan import Plan
 
@@ -77,22 +77,3 @@ def with_reasons(plan: Plan, given: Mapping[str, str]) -> Plan:
     new = tuple({**taken(name), "reason": reason, "at": at} for name, reason in given.items())
     others = tuple(one for one in plan.decisions if called(one) not in given)
     return replace(plan, decisions=(*others, *new))
-
-
-def taken(name: str) -> dict[str, str]:
-    """Return the decision that a name stands for, as a plan has it, without its reason.
-
-    Examples
-    --------
-    >>> taken("names_people:case"), taken("key_unlocked")
-    ({'decision': 'names_people', 'column': 'case'}, {'decision': 'key_unlocked'})
-    """
-    if name.startswith(decision_about("")):
-        return {"decision": NAMES_PEOPLE, "column": name.removeprefix(decision_about(""))}
-    return {"decision": name}
-
-
-def called(decision: Mapping[str, Any]) -> str:
-    """Return the name of a decision, with the column where there is one for each."""
-    name = str(decision.get("decision", ""))
-    return decision_about(str(decision.get("column", ""))) if name == NAMES_PEOPLE else name

@@ -17,7 +17,8 @@ from engine.methods.catalogue import method, methods
 from engine.methods.protocol import MAIN, Method, Rows
 from engine.release import examples
 from engine.release.bundle import Bundle
-from engine.release.naming import decision_about, reason_for
+from engine.release.decisions import decision_about
+from engine.release.naming import reason_for
 from engine.release.plan import Plan
 from engine.release.reasons import with_reasons
 from engine.release.run import run

@@ -1,0 +1,39 @@
+"""What a decision is called: by its name alone, or with the column where there is one for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+NAMES_PEOPLE = "names_people"
+"""The decision to let a column leave that names people; it is taken for each column and needs a reason."""
+
+
+def decision_about(column: str) -> str:
+    """Return the name under which the reason for a column is given.
+
+    Examples
+    --------
+    >>> decision_about("case")
+    'names_people:case'
+    """
+    return f"{NAMES_PEOPLE}:{column}"
+
+
+def taken(name: str) -> dict[str, str]:
+    """Return the decision that a name stands for, as a plan has it, without its reason.
+
+    Examples
+    --------
+    >>> taken("names_people:case"), taken("key_unlocked")
+    ({'decision': 'names_people', 'column': 'case'}, {'decision': 'key_unlocked'})
+    """
+    if name.startswith(decision_about("")):
+        return {"decision": NAMES_PEOPLE, "column": name.removeprefix(decision_about(""))}
+    return {"decision": name}
+
+
+def called(decision: Mapping[str, Any]) -> str:
+    """Return the name of a decision, with the column where there is one for each."""
+    name = str(decision.get("decision", ""))
+    return decision_about(str(decision.get("column", ""))) if name == NAMES_PEOPLE else name
