@@ -41,10 +41,25 @@ def _plain(value: Any) -> Any:
     return value if value is not None else "…"
 
 
+NAMELESS = (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER, Role.DROPPED, Role.NOT_RECOGNISED)
+"""What never leaves as it stands."""
+
+
+def names_people(column: Column, suggestion: Any) -> bool:
+    """Say whether a column that may leave was taken for a name or number of single people."""
+    return (
+        suggestion is not None
+        and column.role not in NAMELESS
+        and (suggestion.role is Role.DIRECT_IDENTIFIER or suggestion.differs_everywhere)
+    )
+
+
 def why(column: Column, suggestion: Any) -> str:
     """Return why a role was suggested, or that the custodian decided otherwise."""
     if suggestion is None:
         return words.say("app.columns.why.made")
+    if names_people(column, suggestion):
+        return words.say("app.columns.why.names_people")
     if suggestion.role is not column.role:
         return words.say("app.columns.why.yours")
     values = dict(suggestion.values)

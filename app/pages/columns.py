@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLabel, QLineEdit, QMenu
 
 from app import column_figures, marking, words
 from app.asking_unit import UnitQuestion
-from app.column_words import values_words, what_if_words, why
+from app.column_words import names_people, values_words, what_if_words, why
 from app.declaring import Values
 from app.flow import ROWS_PER_PERSON, UNIT
 from app.marking import question
@@ -305,10 +305,9 @@ class ColumnsPage(Page):
         editor.show_columns(columns)
         proposed = self._proposed()
         editor.show_accept(any(name in proposed for name in editor.names))
-        editor.show_why(
-            why(columns[0], self._suggestions().get(columns[0].name)) if len(columns) == 1 else ""
-        )
         first = self._suggestions().get(columns[0].name) if len(columns) == 1 else None
+        reason = why(columns[0], first) if len(columns) == 1 else ""
+        editor.show_why(reason, is_warning=names_people(columns[0], first))
         editor.show_proposals(() if first is None or columns[0].is_declared else first.proposals)
         asked = ROWS_PER_PERSON in self.study.open_questions
         editor.show_cap(None if asked else schema.rows_per_person)

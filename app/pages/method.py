@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from app import flow, marking, words
 from app.choosing import QUESTIONS, Offer, is_never_offered, matches, offers, ordered, ruled_out_by, title
+from app.column_words import names_people
 from app.deciding import kind_of_promise
 from app.declaring_here import DeclareHere
 from app.demanding import MeasuresOnDemand
@@ -42,7 +43,7 @@ from app.widgets.questions import Questions
 from app.widgets.trial_card import TrialCard
 from app.widgets.verdict_card import VerdictCard
 from app.widgets.ways import WayRow, Ways
-from engine.methods.protocol import Spends
+from engine.methods.protocol import Rows, Spends
 
 SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way stand beside each other
 QUESTIONS_BESIDE = 886  # and from which the questions stand beside the ways
@@ -185,6 +186,9 @@ class MethodPage(Page):
         self.general = Prose(tone="wrong")
         self.general.setObjectName("problem-general")
         self.card.body.addWidget(self.general)
+        self.naming = Prose(tone="wrong")
+        self.naming.setObjectName("names-people")
+        self.card.body.addWidget(self.naming)
         self.sizes_part = QWidget()
         column = QVBoxLayout(self.sizes_part)
         column.setContentsMargins(0, 0, 0, 0)
@@ -451,11 +455,23 @@ class MethodPage(Page):
         general = [problem for problem in problems if problem.parameter not in self.form.lines]
         self.general.setVisible(bool(general))
         self.general.say("\n\n".join(" ".join(words.explain(problem)) for problem in general))
+        naming = self._naming(method)
+        self.naming.setVisible(bool(naming))
+        self.naming.say(words.say("app.method.names_people", columns=", ".join(naming), count=len(naming)))
         self.sizes_part.setVisible(method.spends is Spends.CHOSEN)
         self.card.setVisible(bool(asked or general) and not self._shows_example)
         if not self.sizes.hasFocus():
             self.sizes.setText(", ".join(f"{one}" for one in plan.declared_sizes))
             self.sizes_wrong.hide()
+
+    def _naming(self, method: Any) -> list[str]:
+        """Return the chosen columns that name people, where rows leave with values as they stand."""
+        if method.rows not in (Rows.REAL, Rows.COARSER):
+            return []
+        chosen = self.study.plan.parameters.get("columns") or ()
+        known = {one.column: one for one in self.study.result("suggestions") or ()}
+        columns = {column.name: column for column in self.study.plan.schema.columns}
+        return [name for name in chosen if name in columns and names_people(columns[name], known.get(name))]
 
     def _topics_of_form(self) -> bool:
         return any(line.part in self._topics for line in self.form.lines.values())

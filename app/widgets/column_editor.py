@@ -203,9 +203,10 @@ class ColumnEditor(QWidget):
         """Offer to accept the suggestion while it waits for that."""
         self.accept.setVisible(waiting)
 
-    def show_why(self, reason: str) -> None:
-        """Say why the role was suggested."""
+    def show_why(self, reason: str, *, is_warning: bool = False) -> None:
+        """Say why the role was suggested, or warn of the one that was chosen."""
         self.why.setVisible(bool(reason))
+        self.why.set_tone("wrong" if is_warning else "quiet")
         self.why.say(reason)
 
     def show_proposals(self, proposals: Sequence[Any]) -> None:

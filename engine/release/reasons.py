@@ -11,8 +11,8 @@ from engine.errors import InputRefused
 from engine.pricing.beyond import ASKED, SECOND_MODEL, beyond
 from engine.release import charge
 from engine.release.checked import Checked
-from engine.release.earlier import EARLIER_MISSING
 from engine.release.decisions import called, decision_about, taken
+from engine.release.earlier import EARLIER_MISSING
 from engine.release.nearby import PUT_BACK
 from engine.release.plan import Plan
 
