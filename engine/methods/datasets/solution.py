@@ -81,7 +81,7 @@ def left_out_view(grouping: Grouping, group: Codes) -> TableView | None:
         number = ladder.groups[step][grouping.codes[grouping.number, place]]
         reads = hierarchy.at(ladder.values, step)
         rows, out = np.bincount(number), np.bincount(number, gone)
-        for one in range(len(rows)):
+        for one in np.flatnonzero(rows):  # values that a hierarchy knows and no row has say nothing
             share = float(out[one] / rows[one])
             value = reads[int(np.flatnonzero(ladder.groups[step] == one)[0])]
             words = (column.name, value or f"({coding.MISSING})")

@@ -349,7 +349,9 @@ def _person_score(looked: Profile, chosen: Suggestion) -> float:
     person = any(says(part, "person") for part in parts)
     joined = "".join(parts)
     short = re.fullmatch(r"(pat(ient)?|subj(ect)?|person|participant|p)_?(id|nr|no|nbr|num|key|code)", joined)
-    if (person and numbered) or short:
+    # Numbers that a hospital gives a patient for good: IPP in France, MRN in English, NHC in Spanish.
+    lasting = joined in ("ipp", "mrn", "nhc") and looked.whole and looked.distinct < looked.filled
+    if (person and numbered) or short or lasting:
         return 3.0 + looked.distinct / looked.filled * 0.5
     many = looked.distinct > 0.2 * looked.filled and looked.distinct > 10
     if chosen.reason == "identifier" and chosen.values.get("identifier") not in (

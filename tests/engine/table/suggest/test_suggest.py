@@ -374,3 +374,11 @@ def test_a_name_without_end_is_looked_at_from_its_beginning() -> None:
     assert words("age " + "x" * 1_000_000) == words("age " + "x" * 600) == ("age", "x" * 496)
     (found,) = suggest(Table(pd.DataFrame({"age " + "x" * 1_000_000: [1, 2, 3]})))
     assert len(found.to_column().name) == 1_000_004
+
+
+@pytest.mark.parametrize("name", ["ipp", "IPP", "mrn", "nhc", "num_patient", "no_patient", "patnr"])
+def test_a_number_that_a_patient_keeps_for_good_is_the_person_key_where_it_repeats(name):
+    numbers = [1_000_000 + 7919 * (place % 60) for place in range(100)]
+    wards = [f"ward {place % 4}" for place in range(100)]
+    found = {one.column: one for one in suggest(Table(pd.DataFrame({name: numbers, "ward": wards})))}
+    assert found[name].role is Role.PERSON_KEY and found[name].values["people"] == 60
