@@ -42,6 +42,7 @@ from engine.methods.shared.tables import marked_weak, with_weak
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts, Stated
 from engine.privacy.promise import Promise
+from engine.texts import plainly
 from engine.views import BarsView, TableView, Text, View, share
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ class PrivateQueries(Method):
         here, new = (sum(part, Fraction(0)) for part in (self._in_folder(request), self.takes_each(request)))
         so_far = desk.epsilon - desk.left
         values = {"here": here, "new": new, "so_far": so_far, "reserved": desk.epsilon}
-        return Text(f"methods.{ID}.notes.together", {name: str(one) for name, one in values.items()})
+        return Text(f"methods.{ID}.notes.together", {name: _level(one) for name, one in values.items()})
 
     def forecast(self, request: Request) -> Forecast:
         if request.step == CLOSE:
@@ -405,7 +406,11 @@ def _unpayable(desk: Desk, asked: tuple[Asked, ...]) -> list[Problem]:
     new = [one.epsilon for one in asked if one.epsilon]
     total, left = sum(new, Fraction(0)), desk.left
     if total > left:
-        values: dict[str, Any] = {"asked": str(total), "left": str(left), "reserved": str(desk.epsilon)}
+        values: dict[str, Any] = {
+            "asked": _level(total),
+            "left": _level(left, down=True),
+            "reserved": _level(desk.epsilon),
+        }
         return [Problem(f"{ID}.over_reserve", values, "questions")]
     if len(desk.answers) + len(new) > desk.questions:
         values = {"asked": len(new), "left": desk.questions - len(desk.answers), "most": desk.questions}
@@ -430,10 +435,15 @@ def _meaning(name: str) -> Text:
     return Text(f"methods.{ID}.dictionary.{name}")
 
 
+def _level(epsilon: Fraction, *, down: bool = False) -> float:
+    """Return a level as people read it: what was lost is never told smaller, what is left never larger."""
+    return plainly(float(epsilon), up=not down, down=down)
+
+
 def _left(desk: Desk) -> Text:
     values = {
-        "left": str(desk.left),
-        "reserved": str(desk.epsilon),
+        "left": _level(desk.left, down=True),
+        "reserved": _level(desk.epsilon),
         "questions": desk.questions - len(desk.answers),
     }
     return Text(f"methods.{ID}.notes.left", values)
@@ -454,7 +464,8 @@ def _short(asked: tuple[Asked, ...], frame: pd.DataFrame) -> tuple[Text, ...]:
 
 def _views(frame: pd.DataFrame) -> tuple[View, ...]:
     headings = tuple(Text(f"methods.{ID}.headings.{name}") for name in frame.columns)
-    shown = marked_weak(frame, value="count", taken=())
+    told = frame.assign(epsilon=[_level(Fraction(one)) for one in frame["epsilon"]])
+    shown = marked_weak(told, value="count", taken=())
     rows = tuple(tuple(row) for row in shown.itertuples(index=False, name=None))
     words = f"methods.{ID}.views"
     note = with_weak(Text(f"{words}.table.note"), rows)

@@ -130,3 +130,16 @@ def test_the_words_are_read(tmp_path: Path) -> None:
     assert [file for file, _ in false_lines(tmp_path, FORBIDDEN["unbounded"])] == [
         "release/README.txt", "release/evidence.json", "internal/report-internal.html",
     ]  # fmt: skip
+
+
+@EVERY
+def test_people_read_decimal_numbers(method: Method) -> None:
+    """Exact fractions stand in what programs read; a person reads 0.146, not 36501/250000."""
+    for _, folder in ran(method):
+        fractions = re.compile(r"(?<![\d./:])\d+/(?!(?:19|20)\d\d\b)\d{4,}(?![\d/])")
+        found = [
+            (file, line[:200])
+            for file, line in spoken(folder)
+            if not file.endswith(".json") and fractions.search(line)
+        ]
+        assert not found

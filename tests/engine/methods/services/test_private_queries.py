@@ -164,7 +164,7 @@ def test_a_question_is_paid_for_once_in_any_words(desk):
     evidence, again = desk.ask(*words)
     # Nothing was paid, and the folder holds what 1/4 paid for.
     assert evidence["promise"]["epsilon"] == "1/4" and evidence["noise"]
-    assert together(evidence) == {"here": "1/4", "new": "0", "so_far": "1/4", "reserved": "1/2"}
+    assert together(evidence) == {"here": 0.25, "new": 0.0, "so_far": 0.25, "reserved": 0.5}
     counts = first["count"].tolist()
     assert again["count"].tolist() == [counts[0], *counts]
     assert any("less exactly" in texts.text(note["id"], **note["values"]) for note in evidence["notes"])
@@ -173,7 +173,7 @@ def test_a_question_is_paid_for_once_in_any_words(desk):
     )
     # The second of two that are the same is free; one answer of before lies in the folder too.
     assert evidence["promise"]["epsilon"] == "1/4"
-    assert together(evidence) == {"here": "1/4", "new": "1/8", "so_far": "3/8", "reserved": "1/2"}
+    assert together(evidence) == {"here": 0.25, "new": 0.125, "so_far": 0.375, "reserved": 0.5}
     assert third["count"].tolist()[1:] == [counts[0], third["count"][0]]
     assert third["visit"].tolist() == [3, 1, 3]
     assert (desk.service.epsilon_spent, desk.service.epsilon_left) == (Fraction(3, 8), Fraction(1, 8))
@@ -221,7 +221,7 @@ def test_more_than_was_reserved_is_refused_before_anything_is_drawn(desk):
     assert desk.service.epsilon_left == 0
     assert desk.refused({"where": "age > 1", "margin": 10**9}) == "over_reserve"
     # Nothing is left, and what was answered stays free.
-    assert together(desk.ask(F)[0])["new"] == "0" and desk.service.epsilon_left == 0
+    assert together(desk.ask(F)[0])["new"] == 0 and desk.service.epsilon_left == 0
 
 
 def test_no_more_questions_than_were_declared(desk):
@@ -279,7 +279,7 @@ def test_another_table_is_refused_before_anything_is_entered(desk, rows):
             run(desk.visit(question), out=desk.folder / "other", ledger=desk.ledger, base=desk.folder)
     assert len(desk.ledger.entries()) == before
     write_rows(desk.folder, ROWS[::-1])  # the same rows in another order
-    assert together(desk.ask(F)[0])["new"] == "0"
+    assert together(desk.ask(F)[0])["new"] == 0
 
 
 def test_another_meaning_is_refused(desk):
@@ -603,7 +603,7 @@ class Killer:
             assert verify(folder / "bundle", ledger=desk.ledger).problems == ()
             desk.last = "bundle"
         evidence, again = desk.ask(F, OLD)
-        assert together(evidence)["new"] == ("0" if whole else "1/4")
+        assert together(evidence)["new"] == (0 if whole else 0.25)
         if whole:  # it could have been seen: the same answer, free
             assert again["count"].tolist() == desk.answers("bundle")["count"].tolist()
             assert desk.refused(F, state="open") == "ledger.other_state"
