@@ -23,9 +23,9 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
 
     from app.application import make_application
+    from app.frame.window import Window
     from app.log import DEBUG
-    from app.settings import Settings
-    from app.window import Window
+    from app.state.settings import Settings
 
     if given.debug:
         os.environ[DEBUG] = "1"

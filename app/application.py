@@ -11,7 +11,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from app import log, words
-from app.settings import Settings
+from app.state.settings import Settings
 from app.theme import has_real_font, load_fonts, text_font, theme
 from engine import texts
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.settings import data_folder, make_own, open_own
+from app.state.settings import data_folder, make_own, open_own
 
 MOST_BYTES = 200_000
 DEBUG = "CUSTOS_DEBUG"

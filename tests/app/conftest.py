@@ -20,12 +20,12 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, QMessageBox, QWidget
 
 from app.application import make_application
-from app.jobs import JobRunner
-from app.releasing import Outcome, Watch
-from app.releasing import release as make_release
-from app.settings import Settings
+from app.frame.window import Window
+from app.state.settings import Settings
 from app.theme import theme
-from app.window import Window
+from app.work.jobs import JobRunner
+from app.work.releasing import Outcome, Watch
+from app.work.releasing import release as make_release
 from engine import texts
 from engine.protected import Protected
 from tests.app.walking import sample_plan, settle

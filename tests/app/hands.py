@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QWidget
 
-from app.window import Window
+from app.frame.window import Window
 from tests.app.walking import settle
 
 

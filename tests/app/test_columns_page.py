@@ -11,12 +11,12 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 
 from app import words
-from app.column_words import values_words
-from app.flow import ROWS_PER_PERSON, UNIT
-from app.widgets.cap_table import HEAD, LINE, CapTable
-from app.widgets.column_editor import domain_words
-from app.widgets.mini_bars import MiniBars
-from app.window import Window
+from app.frame.window import Window
+from app.screens.columns.cap_table import HEAD, LINE, CapTable
+from app.screens.columns.column_editor import domain_words
+from app.screens.columns.mini_bars import MiniBars
+from app.state.flow import ROWS_PER_PERSON, UNIT
+from app.words.columns import values_words
 from engine.table.schema import Column, Domain, Kind, Origin, Role
 from tests.app.walking import open_table, settle, write, write_people
 

@@ -11,13 +11,14 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 
-from app import flow, words
-from app.comparing import Figure, Settings, letter, took, unbeaten
-from app.releasing import Watch, release
+from app import words
+from app.frame.window import Window
+from app.parts.table import MARKED
+from app.screens.compare.candidate_plot import CandidatePlot
+from app.state import flow
 from app.theme import theme
-from app.widgets.candidate_plot import CandidatePlot
-from app.widgets.table_view import MARKED
-from app.window import Window
+from app.work.comparing import Figure, Settings, letter, took, unbeaten
+from app.work.releasing import Watch, release
 from engine.ledger import Ledger
 from tests.app.walking import example_plan, sample_plan, settle, write
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from app.comparing import figures, unbeaten, variants
+from app.work.comparing import figures, unbeaten, variants
 from engine.release.compare import Compared
 from tests.app.walking import example_plan
 

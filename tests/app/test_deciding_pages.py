@@ -14,10 +14,10 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from app import words
-from app.releasing import Outcome
-from app.widgets.cards import NumberCard
-from app.widgets.views.table import TableBody
-from app.window import Window
+from app.frame.window import Window
+from app.parts.cards import NumberCard
+from app.parts.views.table import TableBody
+from app.work.releasing import Outcome
 from engine.methods.protocol import Budget
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours

@@ -11,9 +11,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox
 
 from app import words
-from app.releasing import Watch, release
-from app.widgets.prose import Prose
-from app.window import Window
+from app.frame.window import Window
+from app.parts.prose import Prose
+from app.work.releasing import Watch, release
 from engine.evaluation.catalogue import measures
 from engine.release.plan import Plan
 from tests.app.walking import example_plan, settle

@@ -10,8 +10,8 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
-from app import files
-from app.window import Window
+from app.frame.window import Window
+from app.state import files
 from engine.methods.protocol import MAIN
 from engine.release.plan import FileReference, Plan
 from tests.app.walking import open_table, settle, walk_to, write_people

@@ -24,15 +24,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import flow
-from app.window import Window
+from app.frame.window import Window
+from app.state import flow
 from tests.app.conftest import STALL, Watchdog
 from tests.app.walking import settle, walk_to, write_people
 from tests.ratios import slack
 
 ROOT = Path(__file__).parents[2]
 MINE = ("start", "load", "columns", "risk", "purpose")
-STEPS = [step for step in flow.STEPS if step in MINE and find_spec(f"app.pages.{step}") is not None]
+STEPS = [step for step in flow.STEPS if step in MINE and find_spec(f"app.screens.{step}.page") is not None]
 SIZES = [(1366, 768), (683, 467)]  # a small laptop, and 1024 × 700 at 150 %
 INNER = ("QTableCornerButton", "QComboBoxListView", "QComboBoxPrivateContainer")  # parts that Qt names
 CONTROLS = (QAbstractButton, QComboBox, QLineEdit, QPlainTextEdit, QAbstractScrollArea)
@@ -164,7 +164,7 @@ def test_the_page_itself_is_named_and_explained(step: str, window: Window) -> No
 
 
 def test_numbers_can_be_focused(step: str, window: Window) -> None:
-    from app.widgets.cards import NumberCard
+    from app.parts.cards import NumberCard
 
     for card in shown(window, NumberCard):
         assert isinstance(card, QFrame)
@@ -206,10 +206,12 @@ def _parents(part: QWidget, top: QWidget) -> list[QWidget]:
 
 def test_no_screen_brings_along_what_is_slow_to_load() -> None:
     """Screens are made while nobody waits, but in the thread that draws: tables are loaded in another one."""
-    pages = [step for step in (*flow.STEPS, *flow.BESIDE) if find_spec(f"app.pages.{step}") is not None]
+    pages = [
+        step for step in (*flow.STEPS, *flow.BESIDE) if find_spec(f"app.screens.{step}.page") is not None
+    ]
     code = (
         "import importlib, sys\n"
-        f"for name in {pages}: importlib.import_module(f'app.pages.{{name}}')\n"
+        f"for name in {pages}: importlib.import_module(f'app.screens.{{name}}.page')\n"
         "print([name for name in ('pandas', 'pyarrow', 'sklearn', 'scipy', 'typst') if name in sys.modules])"
     )
     found = subprocess.run(
@@ -224,8 +226,8 @@ import builtins, sys, threading
 from pathlib import Path
 from PySide6.QtWidgets import QApplication
 from app.application import make_application
-from app.settings import Settings
-from app.window import Window
+from app.state.settings import Settings
+from app.frame.window import Window
 class Finder:
     def find_spec(self, name, path=None, target=None):
         if threading.current_thread() is threading.main_thread() and name.partition(".")[0] != "app":

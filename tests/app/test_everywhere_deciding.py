@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from app.releasing import Watch
-from app.releasing import release as make_release
-from app.window import Window
+from app.frame.window import Window
+from app.work.releasing import Watch
+from app.work.releasing import release as make_release
 from engine.release.plan import FileReference, Plan
 from tests.app.test_everywhere import (  # noqa: F401
     test_every_control_has_a_name,

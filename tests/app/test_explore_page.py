@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
 from app import words
-from app.exploring import read_beside
-from app.window import Window
+from app.frame.window import Window
+from app.work.exploring import read_beside
 from engine.analyses.catalogue import analyses, example
 from engine.report.embedded import embedded_evidence
 from engine.table.schema import Column, Kind, Role, Schema

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app import draft, files, log, marking, purposes, settings
+from app import log
+from app.state import draft, files, purposes, settings
+from app.work import marking
 from engine.ledger import Ledger, default_path
 from engine.release.examples import plans
 from engine.release.plan import Plan, Purpose

@@ -11,7 +11,7 @@ from typing import ClassVar
 import pytest
 
 from app import words
-from app.flow import (
+from app.state.flow import (
     BESIDE,
     ROWS_PER_PERSON,
     STEPS,

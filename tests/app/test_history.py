@@ -11,11 +11,12 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from app import draft, words
-from app.history import MOST
-from app.releasing import Outcome
-from app.study import Study
-from app.window import Window
+from app import words
+from app.frame.window import Window
+from app.state import draft
+from app.state.history import MOST
+from app.state.study import Study
+from app.work.releasing import Outcome
 from engine.ledger import Ledger
 from engine.methods.protocol import Budget
 from engine.release.plan import FileReference, Plan

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QTimer
 
-from app.jobs import LONG, SHORT, JobRunner
+from app.work.jobs import LONG, SHORT, JobRunner
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from tests.ratios import slack

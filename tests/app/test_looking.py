@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 
 from app import words
-from app.looking import points
+from app.screens.release.looking import points
 from engine.views import TableView, weak
 
 FACTS = {

@@ -13,11 +13,11 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QFrame, QPushButton, QWidget
 
 from app import words
-from app.choosing import QUESTIONS, Offer, matches, offer, ordered, ruled_out_by
-from app.flow import path
-from app.method_words import none_fits, which_rule_out
-from app.widgets.ways import Way, WayRow
-from app.window import Window
+from app.frame.window import Window
+from app.screens.method.said import none_fits, which_rule_out
+from app.screens.method.ways import Way, WayRow
+from app.state.flow import path
+from app.work.choosing import QUESTIONS, Offer, matches, offer, ordered, ruled_out_by
 from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
 from engine.methods.protocol import Budget, Family

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 
-from app.flow import path
-from app.releasing import Outcome
-from app.window import Window
+from app.frame.window import Window
+from app.state.flow import path
+from app.work.releasing import Outcome
 from tests.app.walking import example_plan, settle
 
 

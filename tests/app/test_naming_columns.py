@@ -9,8 +9,8 @@ from typing import Any
 from PySide6.QtWidgets import QApplication
 
 from app import words
-from app.previewing import look_ahead
-from app.window import Window
+from app.frame.window import Window
+from app.screens.preview.asks import look_ahead
 from engine.methods.protocol import MAIN
 from engine.release.decisions import decision_about
 from engine.table.schema import Role

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from app import flow
-from app.releasing import Watch, release
-from app.widgets.prose import Prose
-from app.window import Window
+from app.frame.window import Window
+from app.parts.prose import Prose
+from app.state import flow
+from app.work.releasing import Watch, release
 from engine.methods.protocol import Budget
 from engine.release.plan import Plan
 from tests.app.fitting import faults

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from app import words
-from app.flow import ROWS_PER_PERSON, Missing
-from app.window import Window
+from app.frame.window import Window
+from app.state.flow import ROWS_PER_PERSON, Missing
 from engine.release.plan import Purpose
 from tests.app.walking import open_table, settle, walk_to, write, write_people
 

@@ -12,12 +12,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
 
-from app import marking, words
-from app.flow import ROWS_PER_PERSON, why_not
-from app.money import level
-from app.widgets.prose import name_label
-from app.widgets.register_card import sure_after
-from app.window import Window
+from app import words
+from app.frame.window import Window
+from app.parts.prose import name_label
+from app.parts.register_card import sure_after
+from app.state.flow import ROWS_PER_PERSON, why_not
+from app.words.money import level
+from app.work import marking
 from engine.ledger import Ledger
 from engine.methods.protocol import Budget
 from engine.privacy.promise import Neighbours
@@ -118,7 +119,7 @@ def test_cells_that_did_not_fit_are_marked_and_counted(window: Window, qtbot: An
     path.write_text("id,weight\n" + "\n".join(rows) + "\n")
     open_table(qtbot, window, path)
     page = window.page("load")
-    from app.widgets.table_view import MARKED
+    from app.parts.table import MARKED
 
     model = page.rows.model()
     marked = [

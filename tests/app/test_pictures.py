@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from app import flow
+from app.state import flow
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "resources" / "sample"
@@ -30,7 +30,7 @@ SIZE = (1366, 768)
 def there() -> list[str]:
     """Return the screens whose file exists."""
     steps = (*flow.path(flow.State()), *flow.BESIDE)
-    return [step for step in steps if find_spec(f"app.pages.{step}") is not None]
+    return [step for step in steps if find_spec(f"app.screens.{step}.page") is not None]
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def sample_plan(window: Any) -> None:
     """Take over what the sample plan decided, so that every later screen has something to show."""
     from dataclasses import replace
 
-    from app.files import open_plan
+    from app.state.files import open_plan
 
     plan = open_plan(SAMPLE / "plan.json")
     now = window.study.plan
@@ -285,8 +285,8 @@ def without_noise(window: Any, method: str, picture: Callable[..., None]) -> Non
 def take(folder: Path, scale: float, look: str, home: Path) -> list[str]:
     """Walk through all screens and write their pictures; to change the look costs as much as some screens."""
     from app.application import make_application
-    from app.settings import Settings
-    from app.window import Window
+    from app.frame.window import Window
+    from app.state.settings import Settings
 
     folder.mkdir(parents=True, exist_ok=True)
     make_application(["custos"], Settings(home), look=look)

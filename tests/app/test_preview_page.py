@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
-from app import flow
-from app.widgets.prose import Prose
-from app.widgets.views.table import TableBody
-from app.window import Window
+from app.frame.window import Window
+from app.parts.prose import Prose
+from app.parts.views.table import TableBody
+from app.state import flow
 from engine.methods.protocol import Budget
 from engine.release.plan import Plan
 from tests.app.walking import SAMPLE, example_plan, settle

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QWidget
 
-from app.window import Window
+from app.frame.window import Window
 from engine import texts
 from engine.ledger import Ledger
 from engine.methods.catalogue import methods

@@ -11,10 +11,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
-from app import purposes, words
-from app.purposes import GROUPS, REMEMBERED, REQUEST
-from app.releasing import Outcome
-from app.window import Window
+from app import words
+from app.frame.window import Window
+from app.state import purposes
+from app.state.purposes import GROUPS, REMEMBERED, REQUEST
+from app.work.releasing import Outcome
 from engine.release.plan import Purpose
 from engine.risk.thresholds import CONTROLS, MOTIVES, SIZES
 from tests.app.walking import settle, walk_to, write, write_people

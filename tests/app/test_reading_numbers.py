@@ -9,9 +9,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app.widgets.exact_field import ExactField
-from app.widgets.reading import Hint
-from app.window import Window
+from app.frame.window import Window
+from app.parts.exact_field import ExactField
+from app.parts.reading_numbers import Hint
 from tests.app.walking import decide_columns, open_table, settle, write, write_people
 
 

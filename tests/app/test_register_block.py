@@ -9,10 +9,10 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from app.registers import Standing, standing
-from app.releasing import Watch, release
-from app.widgets.register_block import RegisterBlock
-from app.window import Window
+from app.frame.register_block import RegisterBlock
+from app.frame.window import Window
+from app.work.registers import Standing, standing
+from app.work.releasing import Watch, release
 from engine.ledger import Ledger
 from tests.app.walking import fill_purpose, sample_plan, settle, walk_to, write_people
 

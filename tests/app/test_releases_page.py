@@ -14,12 +14,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QPushButton
 
-from app import draft, words
-from app.releasing import Outcome, Watch
-from app.releasing import release as make_release
-from app.settings import Settings
+from app import words
+from app.frame.window import Window
+from app.state import draft
+from app.state.settings import Settings
 from app.theme import text_font
-from app.window import Window
+from app.work.releasing import Outcome, Watch
+from app.work.releasing import release as make_release
 from engine.ledger import Ledger
 from tests.app.hands import Hands
 from tests.app.walking import missing_texts, settle, write
@@ -83,7 +84,7 @@ def test_a_release_whose_folder_is_known_is_verified_without_asking_for_it(
 
 
 def test_folders_are_remembered_only_where_files_are(tmp_path: Path) -> None:
-    from app.settings import Settings
+    from app.state.settings import Settings
 
     (tmp_path / "out" / "release").mkdir(parents=True)
     settings = Settings(tmp_path)

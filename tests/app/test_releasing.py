@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.releasing import listing
+from app.work.releasing import listing
 from engine.ledger import Ledger, entries
 from engine.release.run import check
 from engine.release.working import name_for

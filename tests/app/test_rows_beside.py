@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from app.releasing import Watch, release
-from app.widgets.table_view import MARKED
-from app.window import Window
+from app.frame.window import Window
+from app.parts.table import MARKED
+from app.work.releasing import Watch, release
 from tests.app.walking import example_plan, settle
 
 

@@ -13,10 +13,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 
-from app.releasing import Watch, release
+from app.frame.window import Window
+from app.screens.release.spread_beside import SpreadBeside
 from app.theme import theme
-from app.widgets.spread_beside import SpreadBeside
-from app.window import Window
+from app.work.releasing import Watch, release
 from tests.app.fitting import faults
 from tests.app.walking import example_plan, settle
 

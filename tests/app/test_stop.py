@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
 from app import words
-from app.window import Window
+from app.frame.window import Window
 from engine.ledger import Ledger
 from engine.release.plan import FileReference, Plan
 from tests.app.test_walk import SAMPLE, click, part, write

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.study import RESULTS, Study, fingerprint
+from app.state.study import RESULTS, Study, fingerprint
 from engine.methods.protocol import Budget
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours

@@ -9,9 +9,9 @@ import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QAbstractButton, QComboBox
 
-from app import flow
-from app.widgets.source_card import SourceCard
-from app.window import Window
+from app.frame.window import Window
+from app.parts.source_card import SourceCard
+from app.state import flow
 from engine.methods.protocol import Shape, Source
 from engine.table.schema import Role
 from tests.app.test_flow import Second
@@ -32,7 +32,7 @@ class Several(Second):
 @pytest.fixture
 def page(window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     walk_to(qtbot, window, write_people(tmp_path / "people.csv"), "method")
-    monkeypatch.setattr("app.study._method", lambda name: Several())
+    monkeypatch.setattr("app.state.study._method", lambda name: Several())
     monkeypatch.setattr(type(window.study), "problems", lambda study: ())
     window.study.decide(method="a.test")
     window.go("tables")

@@ -19,7 +19,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QPlainTextEdit
 
-from app.window import Window
+from app.frame.window import Window
 from engine.ledger import Ledger
 from engine.release.verify import verify
 from engine.table.schema import Role

@@ -11,10 +11,10 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit, QPushButton
 
-from app import draft, flow
-from app.releasing import Watch, release
-from app.solution import best_first, neighbours
-from app.window import Window
+from app.frame.window import Window
+from app.parts.trial.solution import best_first, neighbours
+from app.state import draft, flow
+from app.work.releasing import Watch, release
 from engine.release import trial as trials
 from engine.table.schema import Domain, Origin
 from tests.app.walking import example_plan, settle, write

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from app import flow, words
-from app.releasing import beside_its_table
-from app.window import Window
+from app import words
+from app.frame.window import Window
+from app.state import flow
+from app.work.releasing import beside_its_table
 from engine import texts
 from engine.ledger import Ledger
 from engine.methods import catalogue

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from typing import Any
 
-from app.previewing import look_ahead
-from app.window import Window
+from app.frame.window import Window
+from app.screens.preview.asks import look_ahead
 from engine.ledger import Ledger
 from engine.release.earlier import EARLIER_MISSING
 from engine.release.nearby import PUT_BACK

@@ -11,15 +11,15 @@ from PySide6.QtWidgets import QTableView
 
 from app import theme as themes
 from app import words
-from app.jobs import JobRunner
+from app.parts.cards import NumberCard
+from app.parts.exact_field import ExactField
+from app.parts.figures import Figures
+from app.parts.table import LinesDelegate
+from app.parts.views import ViewCard, explain, make_view
+from app.parts.views.figure import FigureView
+from app.screens.releases.bar_list import Bar, BarList
 from app.theme import text_font, theme
-from app.widgets.bar_list import Bar, BarList
-from app.widgets.cards import NumberCard
-from app.widgets.exact_field import ExactField
-from app.widgets.figures import Figures
-from app.widgets.table_view import LinesDelegate
-from app.widgets.views import ViewCard, explain, make_view
-from app.widgets.views.figure import FigureView
+from app.work.jobs import JobRunner
 from engine.views import (
     HIDDEN,
     KINDS,

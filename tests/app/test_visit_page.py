@@ -9,14 +9,15 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit
 
-from app import flow, words
-from app.money import money as written
-from app.releasing import Watch, release
-from app.widgets.clause_row import ValuesButton
-from app.widgets.prose import Prose
-from app.widgets.source_card import SourceCard
-from app.widgets.views.table import TableBody
-from app.window import Window
+from app import words
+from app.frame.window import Window
+from app.parts.form.clause_row import ValuesButton
+from app.parts.prose import Prose
+from app.parts.source_card import SourceCard
+from app.parts.views.table import TableBody
+from app.state import flow
+from app.words.money import money as written
+from app.work.releasing import Watch, release
 from engine.ledger import Ledger
 from engine.methods.protocol import Budget
 from engine.pricing.statement import cost_of
@@ -236,7 +237,7 @@ def test_an_old_state_and_a_table_that_moved_are_noticed(
 
 
 def test_where_a_desk_lies_is_remembered_only_where_files_are(tmp_path: Path) -> None:
-    from app.settings import Settings
+    from app.state.settings import Settings
 
     settings = Settings(tmp_path)
     settings.remember_desk("entry", "/somewhere")

@@ -16,8 +16,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QPlainTextEdit, QWidget
 
 from app import words
-from app.files import save_plan
-from app.window import Window
+from app.frame.window import Window
+from app.state.files import save_plan
 from engine.__main__ import main
 from engine.ledger import Ledger
 from engine.release.plan import Plan

@@ -14,13 +14,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
-from app import draft, files, flow, log, words
+from app import log, words
 from app.application import _excepthook
-from app.settings import Settings
+from app.frame.footer import Footer
+from app.frame.window import PANEL_BELOW, SIDE_BELOW, Window
+from app.parts.panel import Explanation, Part, three
+from app.state import draft, files, flow
+from app.state.settings import Settings
 from app.theme import DARK, LIGHT, style_sheet, theme
-from app.widgets.footer import Footer
-from app.widgets.panel import Explanation, Part, three
-from app.window import PANEL_BELOW, SIDE_BELOW, Window
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN
 from engine.release.plan import Purpose
@@ -422,10 +423,10 @@ def test_nothing_heavy_is_imported_before_the_window_is_there(tmp_path: Path) ->
         "import sys\n"
         "from pathlib import Path\n"
         "from app.application import make_application\n"
-        "from app.settings import Settings\n"
+        "from app.state.settings import Settings\n"
         "settings = Settings(Path(sys.argv[1]))\n"
         "application = make_application(['custos'], settings, look='light')\n"
-        "from app.window import Window\n"
+        "from app.frame.window import Window\n"
         "window = Window(settings=settings, data=Path(sys.argv[1]))\n"
         "window.show(); application.processEvents()\n"
         "heavy = {'pandas', 'numpy', 'scipy', 'sklearn', 'matplotlib', 'pyarrow', 'dp_accounting'}\n"

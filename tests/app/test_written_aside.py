@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from app import draft
-from app import settings as settings_module
-from app.settings import Settings
+from app.state import draft
+from app.state import settings as settings_module
+from app.state.settings import Settings
 from engine.methods.catalogue import method
 from engine.release.examples import plans
 from engine.release.plan import Plan, Purpose

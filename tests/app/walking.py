@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QPlainTextEdit, QWidget
 
 from app import words
-from app.widgets.prose import Prose
-from app.window import Window
+from app.frame.window import Window
+from app.parts.prose import Prose
 from engine.methods.catalogue import method
 from engine.release.examples import plans
 from engine.release.plan import FileReference, Plan

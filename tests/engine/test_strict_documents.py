@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from app.draft import load, path_of
-from app.purposes import remembered
-from app.settings import Settings
+from app.state.draft import load, path_of
+from app.state.purposes import remembered
+from app.state.settings import Settings
 from engine import texts
 from engine.errors import InputRefused
 from engine.methods.exchanges.responses import Kit, Question

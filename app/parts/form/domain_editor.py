@@ -1,0 +1,211 @@
+"""Allowed values of one column: a list, a code list, or bounds with a step. Declared, never learnt.
+
+Values that stand in the table can be taken as a start, but only become declared when the custodian says that
+they are known without the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.parts.prose import Prose
+from app.parts.reading_numbers import Reading
+from app.theme import text_font
+from engine.numbers import surely, unmistakable
+from engine.table.schema import Column, Domain, Kind
+
+
+class DomainEditor(QWidget):
+    """Emits ``declared`` with the domain, and whether it was started from values of the table.
+
+    Parameters
+    ----------
+    column
+        As it is marked.
+    found
+        The domain that was seen in the rows, or None. It is shown and taken only on request.
+    lists
+        Code lists by id, with titles.
+    """
+
+    declared = Signal(object, bool)
+
+    def __init__(
+        self, column: Column, found: Domain | None, lists: Mapping[str, Any], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._column, self._found, self._from_rows = column, found, False
+        self._box = QVBoxLayout(self)
+        self._box.setContentsMargins(0, 4, 0, 0)
+        self._box.setSpacing(8)
+        self.lists = QComboBox()
+        self.values = QPlainTextEdit()
+        self.bounds: dict[str, QLineEdit] = {}
+        if column.kind in (Kind.INTEGER, Kind.NUMBER, Kind.DATE):
+            self._build_bounds()
+        else:
+            self._build_list(lists)
+        self.take = QPushButton(words.say("app.columns.domain.take"))
+        self.take.setObjectName("domain_take")
+        self.take.setProperty("look", "link")
+        self.take.clicked.connect(lambda checked=False: self._take())
+        self.known = QCheckBox(words.say("app.columns.domain.known"))
+        self.known.setObjectName("domain_known")
+        self.known.hide()
+        self.known_why = Prose(words.say("app.columns.domain.known_why"), tone="care", pixels=12)
+        self.known_why.hide()
+        self.wrong = Prose(tone="wrong", pixels=12)
+        self.wrong.hide()
+        self.button = QPushButton(words.say("app.columns.domain.declare"))
+        self.button.setObjectName("domain_declare")
+        self.button.clicked.connect(lambda checked=False: self._declare())
+        for part in (self.take, self.known_why, self.known, self.wrong, self.button):
+            self._box.addWidget(part)
+        self.take.setVisible(found is not None and found.code_list is None)
+
+    def first_field(self) -> QWidget:
+        """Return where the declaring begins."""
+        return next(iter(self.bounds.values()), None) or (
+            self.lists if self.lists.currentData() else self.values
+        )
+
+    def _build_bounds(self) -> None:
+        names = ("minimum", "maximum") if self._column.kind is Kind.DATE else ("minimum", "maximum", "step")
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        for name in names:
+            column = QVBoxLayout()
+            column.setSpacing(2)
+            label = QLabel(words.say(f"app.columns.domain.{name}"))
+            label.setFont(text_font(12))
+            label.setProperty("tone", "quiet")
+            field = QLineEdit()
+            field.setObjectName(f"domain_{name}")
+            field.setAccessibleName(label.text())
+            if self._column.kind is Kind.DATE:
+                field.setPlaceholderText("2020-01-31")
+            else:
+                Reading(field)
+            field.setMinimumWidth(40)
+            label.setBuddy(field)
+            column.addWidget(label)
+            column.addWidget(field)
+            line.addLayout(column)
+            self.bounds[name] = field
+        self._box.addLayout(line)
+        if self._column.domain is not None:
+            self._fill_bounds(self._column.domain)
+
+    def _build_list(self, lists: Mapping[str, Any]) -> None:
+        self.lists.setObjectName("domain_list")
+        self.lists.setAccessibleName(words.say("app.columns.domain.lists"))
+        self.lists.addItem(words.say("app.columns.domain.own"), "")
+        for name, entry in lists.items():
+            self.lists.addItem(entry.title, name)
+        self.lists.setMinimumContentsLength(12)
+        self.lists.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.lists.activated.connect(lambda place: self._list_chosen())
+        self.values.setObjectName("domain_values")
+        self.values.setAccessibleName(words.say("app.columns.domain.values"))
+        self.values.setPlaceholderText(words.say("app.columns.domain.one_a_line"))
+        self.values.setFixedHeight(132)
+        self.values.setTabChangesFocus(True)
+        self._box.addWidget(self.lists)
+        self._box.addWidget(self.values)
+        domain = self._column.domain
+        if domain is not None and domain.code_list:
+            self.lists.setCurrentIndex(max(self.lists.findData(domain.code_list), 0))
+        elif domain is not None and domain.values:
+            self.values.setPlainText("\n".join(domain.values))
+        self._list_chosen()
+
+    def _list_chosen(self) -> None:
+        self.values.setVisible(not self.lists.currentData())
+
+    def _fill_bounds(self, domain: Domain) -> None:
+        for name, field in self.bounds.items():
+            value = getattr(domain, name)
+            field.setText(unmistakable(value) if isinstance(value, Fraction) else value or "")
+
+    def _take(self) -> None:
+        """Start from what stands in the table: to be looked through and vouched for."""
+        if self._found is None:
+            return
+        if self.bounds:
+            self._fill_bounds(self._found)
+        else:
+            self.lists.setCurrentIndex(0)
+            self._list_chosen()
+            self.values.setPlainText("\n".join(self._found.values or ()))
+        self._from_rows = True
+        self.known.show()
+        self.known_why.show()
+        self.take.hide()
+
+    def _declare(self) -> None:
+        if self._from_rows and not self.known.isChecked():
+            self._say("app.columns.domain.not_vouched")
+            return
+        domain = self._read_bounds() if self.bounds else self._read_list()
+        if domain is not None:
+            self.wrong.hide()
+            self.declared.emit(domain, self._from_rows)
+
+    def _read_list(self) -> Domain | None:
+        if self.lists.currentData():
+            return Domain(code_list=self.lists.currentData())
+        values = [line.strip() for line in self.values.toPlainText().splitlines() if line.strip()]
+        if not values:
+            return self._say("app.columns.domain.no_values")
+        if len(set(values)) < len(values):
+            return self._say("app.columns.domain.twice")
+        return Domain(values=tuple(values))
+
+    def _read_bounds(self) -> Domain | None:
+        texts = {name: field.text().strip() for name, field in self.bounds.items()}
+        if not texts["minimum"] or not texts["maximum"]:
+            return self._say("app.columns.domain.no_bounds")
+        try:
+            if self._column.kind is Kind.DATE:
+                low, high = date.fromisoformat(texts["minimum"]), date.fromisoformat(texts["maximum"])
+                if low >= high:
+                    return self._say("app.columns.domain.order")
+                return Domain(low.isoformat(), high.isoformat())
+            low, high = _bound(texts["minimum"]), _bound(texts["maximum"])
+            step = _bound(texts["step"]) if texts["step"] else None
+        except (ValueError, ZeroDivisionError):
+            return self._say("app.columns.domain.not_a_bound")
+        if low >= high:
+            return self._say("app.columns.domain.order")
+        if step is not None and step <= 0:
+            return self._say("app.columns.domain.not_a_bound")
+        return Domain(low, high, step)
+
+    def _say(self, text_id: str) -> None:
+        self.wrong.say(words.say(text_id))
+        self.wrong.show()
+
+
+def _bound(text: str) -> Fraction:
+    """Return a bound that means one number."""
+    found = surely(text)
+    if found is None:
+        raise ValueError("no number, or one that may be two")
+    return found

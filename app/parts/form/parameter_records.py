@@ -1,0 +1,296 @@
+"""The field for a small table, and the door to all fields: `make_field`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.parts.cards import row
+from app.parts.form.each_field import EachField, HierarchyField
+from app.parts.form.parameter_columns import ColumnField, ColumnsField
+from app.parts.form.parameter_fields import BooleanField, ChoiceField, Field, LineField
+from app.parts.form.sentence_field import ConditionField, SentenceField
+from app.parts.prose import Prose
+from app.parts.table import DataTable
+from app.parts.wrapping import Wrapping
+from engine.errors import EngineError
+from engine.methods.parameters import Parameter, ParameterKind, applies, value_of
+from engine.methods.records import read_records
+from engine.table.schema import Schema
+
+MOST_IN_LINE = 3
+FIRST_LINE = 36  # pixels: the height of a field
+MOST_EDITED = 8
+"""Lines that have fields of their own; more of them come from a file and are shown as a table."""
+
+
+class RecordsField(Field):
+    """A small table: one line a record, with a field for each part."""
+
+    def build(self) -> None:
+        self.records: list[dict[str, Any]] = []
+        self.schema = Schema()
+        self.notes: list[Prose] = []
+        self.table: DataTable | None = None
+        self.rows = QVBoxLayout()
+        self.rows.setSpacing(6)
+        self.line.addLayout(self.rows)
+        self.add = QPushButton(words.say("app.method.add_record"))
+        self.add.setObjectName(f"add-{self.parameter.name}")
+        self.add.setAccessibleName(words.say("app.method.add_record_name", field=self.spoken))
+        self.add.setProperty("look", "link")
+        self.add.clicked.connect(lambda checked=False: self._change([*self.records, {}]))
+        self.load = QPushButton(words.say("app.method.load_records"))
+        self.load.setObjectName(f"load-{self.parameter.name}")
+        self.load.setAccessibleName(words.say("app.method.load_records_name", field=self.spoken))
+        self.load.setProperty("look", "link")
+        self.load.clicked.connect(lambda checked=False: self._ask())
+        self.clear = QPushButton(words.say("app.method.clear_records"))
+        self.clear.setObjectName(f"clear-{self.parameter.name}")
+        self.clear.setProperty("look", "link")
+        self.clear.clicked.connect(lambda checked=False: self._change([]))
+        self.wrong = Prose(tone="wrong")
+        for part in (self.clear, self.wrong):
+            part.hide()
+        self.line.addWidget(self.wrong)
+        self.line.addLayout(row(self.add, self.load, self.clear, spacing=14))
+
+    def set_schema(self, schema: Schema) -> None:
+        if schema != self.schema:
+            self.schema = schema
+            self._show()
+
+    def show_value(self, value: Any) -> None:
+        wanted = [dict(item) for item in value] if isinstance(value, list | tuple) else []
+        if wanted != self.records:
+            self._take(wanted)
+
+    def value(self) -> Any:
+        return [dict(record) for record in self.records] or None
+
+    def _ask(self) -> None:
+        dialog = QFileDialog(self, self.load.text(), "", words.say("app.method.load_filter"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.read_file)
+        dialog.open()
+
+    def read_file(self, path: str) -> None:
+        """Add the lines of a file to those that are filled in."""
+        try:
+            found = read_records(Path(path), self.parameter)
+        except EngineError as error:
+            self.wrong.say(" ".join(words.explain(error)))
+            self.wrong.show()
+            return
+        self._change([*(one for one in self.records if one), *found])
+
+    def _change(self, records: list[dict[str, Any]]) -> None:
+        self._take(records)
+        self.say()
+
+    def _take(self, records: list[dict[str, Any]]) -> None:
+        """Show other records; the lines before the first one that differs stay as they are."""
+        pairs = zip(self.records, records, strict=False)
+        same = next((place for place, (old, new) in enumerate(pairs) if old != new), None)
+        kept = min(len(self.records), len(records)) if same is None else same
+        as_table = len(self.records) > MOST_EDITED or len(records) > MOST_EDITED
+        self.records = records
+        self._show(0 if as_table else kept)
+
+    def _show(self, kept: int = 0) -> None:
+        while self.rows.count() > kept:
+            item = self.rows.takeAt(self.rows.count() - 1)
+            if item is not None and item.widget() is not None:
+                item.widget().hide()
+                item.widget().deleteLater()
+        self.notes = self.notes[:kept]
+        self.wrong.hide()
+        is_long = len(self.records) > MOST_EDITED
+        self.clear.setVisible(is_long)
+        self.add.setVisible(not is_long)
+        self.table = None
+        if is_long:
+            self._show_table()
+            return
+        for place in range(kept, len(self.records)):
+            self.rows.addWidget(self._row(place))
+
+    def _show_table(self) -> None:
+        """Show many lines as a table: fields for each of them would take too long to make."""
+        self.table = DataTable(self.spoken)
+        self.table.setObjectName(f"table-{self.parameter.name}")
+        self.table.setFixedHeight(36 + 34 * MOST_EDITED)
+        self.rows.addWidget(self.table)
+        self.show_notes(())
+
+    def show_notes(self, notes: Sequence[str]) -> None:
+        """Say something below each record: what it costs, for instance."""
+        if self.table is not None:
+            names = [column.name for column in self.parameter.fields]
+            said = [*notes, *[""] * len(self.records)]
+            rows = [
+                [str(place), *(_cell(record.get(name)) for name in names), note]
+                for place, (record, note) in enumerate(zip(self.records, said, strict=False), 1)
+            ]
+            self.table.show_rows(["", *map(self._label, names), ""], rows)
+            return
+        for place, prose in enumerate(self.notes):
+            said = notes[place] if place < len(notes) else ""
+            prose.setVisible(bool(said))
+            prose.say(said)
+
+    def _row(self, place: int) -> QWidget:
+        part = QWidget()
+        # Few fields stand in one line; of several, a text gets a line of its own, so that it can be read.
+        several = len(self.parameter.fields) > MOST_IN_LINE
+        line = QVBoxLayout(part) if several else QHBoxLayout(part)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(4 if several else 8)
+        if several and place:
+            rule = QFrame()  # whose "Remove" it is must be seen
+            rule.setProperty("rule", "true")
+            line.addWidget(rule)
+        short = Wrapping(spacing=16)
+        for column in self._asked(place):
+            base, label = f"{self.base}.fields.{column.name}", self._label(column.name)
+            field = make_field(
+                column, base, words.say("app.method.record_part", part=label, number=place + 1)
+            )
+            if isinstance(field, BooleanField):
+                field.box.setText(label)
+                field.box.setAccessibleName(field.spoken)
+            if isinstance(field, SentenceField):
+                field.begins = len(self.parameter.fields) < 2
+            field.set_schema(self.schema)
+            field.show_value(value_of(self.parameter.fields, self.records[place], column.name))
+            field.changed.connect(lambda value, name=column.name, place=place: self._set(place, name, value))
+            field.declare_wanted.connect(
+                lambda missed, value, name=column.name, place=place: self.declare_wanted.emit(
+                    missed, self._with(place, name, value)
+                )
+            )
+            if several and column.kind in _SHORT:
+                short.addWidget(_labelled(label, field))
+                continue
+            if len(self.parameter.fields) > 1 and not isinstance(field, BooleanField):
+                line.addWidget(_beside(label, several=several), 0, Qt.AlignmentFlag.AlignTop)
+            line.addWidget(field, 1)
+        if short.count():
+            line.addLayout(short)
+        note = Prose(pixels=12)
+        note.setObjectName(f"note-{place}")
+        note.hide()
+        self.notes.append(note)
+        line.addWidget(note)
+        remove = QPushButton(words.say("app.method.remove"))
+        remove.setProperty("look", "link")
+        remove.setAccessibleName(words.say("app.method.remove_record_name", number=place + 1))
+        remove.clicked.connect(
+            lambda checked=False: self._change([*self.records[:place], *self.records[place + 1 :]])
+        )
+        line.addWidget(remove, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        return part
+
+    def _label(self, name: str) -> str:
+        text_id = f"{self.base}.fields.{name}.label"
+        return words.say(text_id) if words.has(text_id) else name
+
+    def _asked(self, place: int) -> list[Parameter]:
+        """Return the fields of one record that are asked for, given its others."""
+        every = self.parameter.fields
+        return [one for one in every if applies(one, every, self.records[place])]
+
+    def _set(self, place: int, name: str, value: Any) -> None:
+        record, before = self.records[place], self._asked(place)
+        if value is None:
+            record.pop(name, None)
+        else:
+            record[name] = value
+        asked = self._asked(place)
+        if asked != before:  # other fields have their turn: what was said in those that went is forgotten
+            record = {one.name: record[one.name] for one in asked if one.name in record}
+            self.records[place] = record
+            self._show(place)
+            self._back_to(place, name)
+        self.say()
+
+    def _with(self, place: int, name: str, value: Any) -> list[dict[str, Any]]:
+        """Return the records with another value in one of them."""
+        changed = {**self.records[place], name: value}
+        return [*self.records[:place], changed, *self.records[place + 1 :]]
+
+    def _back_to(self, place: int, name: str) -> None:
+        """Let the keyboard go on in a field that was made anew."""
+        made = self.rows.itemAt(place).widget()
+        again = next((one for one in made.findChildren(Field) if one.parameter.name == name), None)
+        inner = again.findChild(QComboBox) if again is not None else None
+        if inner is not None:
+            inner.setFocus()
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return "; ".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+def _labelled(label: str, field: Field) -> QWidget:
+    """Return a field below its label, no wider than it needs; a box to tick has its words beside it."""
+    part = QWidget()
+    column = QVBoxLayout(part)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(2)
+    column.addWidget(QLabel("" if isinstance(field, BooleanField) else label))
+    column.addWidget(field)
+    return part
+
+
+def _beside(label: str, *, several: bool) -> QLabel:
+    """Return the label that stands before a field, level with the first line of what it names."""
+    said = QLabel(label)
+    if not several:
+        said.setMinimumHeight(FIRST_LINE)
+    return said
+
+
+_SHORT = (
+    ParameterKind.NUMBER,
+    ParameterKind.INTEGER,
+    ParameterKind.COLUMN,
+    ParameterKind.CHOICE,
+    ParameterKind.BOOLEAN,
+)
+_FIELDS: Mapping[ParameterKind, type[Field]] = {
+    ParameterKind.CHOICE: ChoiceField,
+    ParameterKind.BOOLEAN: BooleanField,
+    ParameterKind.COLUMN: ColumnField,
+    ParameterKind.COLUMNS: ColumnsField,
+    ParameterKind.RECORDS: RecordsField,
+    ParameterKind.WHERE: SentenceField,
+    ParameterKind.CONDITION: ConditionField,
+    ParameterKind.HIERARCHY: HierarchyField,
+}
+
+
+def make_field(parameter: Parameter, base: str, name: str) -> Field:
+    """Return the field for a parameter; ``base`` is where its texts stand, ``name`` what is spoken."""
+    kind = EachField if parameter.each else _FIELDS.get(parameter.kind, LineField)
+    return kind(parameter, base, name)
+
+
+EachField.make = staticmethod(make_field)

@@ -1,0 +1,207 @@
+"""A register of people: budget, spent, left, releases, what was changed, and the change of its budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from app import words
+from app.parts.cards import Card
+from app.parts.prose import Prose
+from app.parts.reading_numbers import Reading
+from app.theme import text_font
+from app.words.money import level, money, percent, written_day
+
+CERTAIN = 1000  # beyond this level nobody is less sure than certain
+AMOUNTS = ("epsilon", "delta", "money")
+
+
+class BudgetChange(QWidget):
+    """Folded until somebody opens it. ``wanted`` tells the new amounts by their names, and the reason."""
+
+    wanted = Signal(object, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        self.line = QPushButton(words.say("app.releases.change"))
+        self.line.setObjectName("change-budget")
+        self.line.setProperty("look", "link")
+        self.line.setCheckable(True)
+        column.addWidget(self.line)
+        self.form = QWidget()
+        self.form.hide()
+        grid = QGridLayout(self.form)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(4)
+        self.readings: dict[str, Reading] = {}
+        self.fields = {name: self._field(grid, name, 0, place) for place, name in enumerate(AMOUNTS)}
+        self.reason = self._field(grid, "reason", 2, 0, span=len(AMOUNTS))
+        self.wrong = Prose(tone="wrong")
+        self.wrong.hide()
+        grid.addWidget(self.wrong, 4, 0, 1, len(AMOUNTS))
+        self.button = QPushButton(words.say("app.releases.change_button"))
+        self.button.setObjectName("change-budget-now")
+        self.button.clicked.connect(lambda checked=False: self._ask())
+        grid.addWidget(self.button, 5, 0)
+        column.addWidget(self.form)
+        self.line.toggled.connect(self.form.setVisible)
+        for field in (*self.fields.values(), self.reason):
+            field.textChanged.connect(lambda text: self._enable())
+        self._enable()
+
+    def _field(self, grid: QGridLayout, name: str, line: int, side: int, span: int = 1) -> QLineEdit:
+        label = QLabel(words.say(f"app.releases.new_budget.{name}"))
+        label.setFont(text_font(12))
+        label.setProperty("tone", "quiet")
+        field = QLineEdit()
+        field.setObjectName(f"new-{name}")
+        field.setAccessibleName(label.text())
+        field.setMaxLength(300)
+        label.setBuddy(field)
+        if name in AMOUNTS:
+            self.readings[name] = Reading(field, grouped=name == "money")
+        grid.addWidget(label, line, side, 1, span)
+        grid.addWidget(field, line + 1, side, 1, span)
+        return field
+
+    def forget(self) -> None:
+        """Empty and fold it."""
+        for field in (*self.fields.values(), self.reason):
+            field.clear()
+        self.wrong.hide()
+        self.line.setChecked(False)
+
+    def _enable(self) -> None:
+        amounts = any(field.text().strip() for field in self.fields.values())
+        self.button.setEnabled(amounts and bool(self.reason.text().strip()))
+
+    def _ask(self) -> None:
+        amounts: dict[str, Fraction] = {}
+        for name, field in self.fields.items():
+            text = field.text().strip()
+            value = self.readings[name].value() if text else None
+            if text and (value is None or value < 0 or (value == 0 and name != "delta")):
+                self.wrong.say(words.say("app.releases.no_amount", name=field.accessibleName()))
+                self.wrong.show()
+                field.setFocus()
+                return
+            if value is not None:
+                amounts[name] = value
+        self.wrong.hide()
+        self.wanted.emit(amounts, self.reason.text().strip())
+
+
+class RegisterCard(Card):
+    """One register of the ledger. ``change.wanted`` asks for another budget of `holding`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(words.say("app.releases.register"), parent=parent)
+        self.setObjectName("register")
+        self._known: Sequence[dict[str, Any]] = ()
+        self.choice = QComboBox()
+        self.choice.setObjectName("register-choice")
+        self.choice.setAccessibleName(words.say("app.releases.register"))
+        self.choice.currentIndexChanged.connect(lambda place: self._show())
+        self.figures = Prose()
+        self.figures.setObjectName("register-figures")
+        self.changes = Prose(tone="quiet", pixels=12)
+        self.changes.setObjectName("register-changes")
+        self.change = BudgetChange()
+        for widget in (self.choice, self.figures, self.changes, self.change):
+            self.body.addWidget(widget)
+
+    @property
+    def holding(self) -> dict[str, Any] | None:
+        """The register in view, as the ledger lists it."""
+        place = self.choice.currentIndex()
+        return self._known[place] if 0 <= place < len(self._known) else None
+
+    def show_registers(self, holdings: Sequence[dict[str, Any]]) -> None:
+        """Show registers; the one that was in view stays in view."""
+        before = self.holding["id"] if self.holding is not None else ""
+        with QSignalBlocker(self.choice):
+            self._known = holdings
+            self.choice.clear()
+            for one in holdings:
+                self.choice.addItem(one["name"], one["id"])
+            self.choice.setCurrentIndex(max(self.choice.findData(before), 0))
+        self.setVisible(bool(holdings))
+        self.choice.setVisible(len(holdings) > 1)
+        self._show()
+
+    def show_register(self, identity: str) -> None:
+        """Show a register by its id."""
+        self.choice.setCurrentIndex(max(self.choice.findData(identity), 0))
+
+    def _show(self) -> None:
+        holding = self.holding
+        self.change.forget()
+        if holding is None:
+            return
+        self.heading.setText(holding["name"])
+        self.figures.say(figures_words(holding))
+        changes = holding["budget_changes"]
+        self.changes.setVisible(bool(changes))
+        self.changes.say("\n\n".join(map(change_words, changes)))
+
+
+def figures_words(holding: dict[str, Any]) -> str:
+    """Return the budget of a register, what is spent and left, how many releases, and what that allows."""
+    count = sum(1 for entry in holding["releases"] if entry["counts"])
+    if holding["budget"]["epsilon"] is None:
+        return words.say("app.releases.register_without", count=count)
+    whole = Fraction(holding["budget"]["epsilon"])
+    parts = [
+        words.say(
+            "app.releases.register_figures",
+            whole=level(whole),
+            spent=level(Fraction(holding["spent"]["epsilon"]), up=True),
+            left=level(Fraction(holding["left"]["epsilon"]), down=True),
+            count=count,
+        )
+    ]
+    if holding["money"] is not None:
+        amount = money(Fraction(holding["money"]), holding["currency"])
+        parts.append(words.say("app.releases.register_money", amount=amount))
+    parts.append(words.say("app.releases.register_sure", sure=sure_after(whole, holding["neighbours"])))
+    return " ".join(parts)
+
+
+def sure_after(epsilon: Fraction, neighbours: str) -> str:
+    """Return how sure somebody half sure becomes at most after all releases of a budget."""
+    from engine.pricing.posterior import posterior
+    from engine.privacy.promise import Neighbours
+
+    relation = Neighbours(neighbours)
+    known = relation is not Neighbours.ADD_REMOVE
+    return percent(posterior(0.5, float(min(epsilon, CERTAIN)), known_in_table=known, neighbours=relation))
+
+
+def change_words(change: dict[str, Any]) -> str:
+    """Return one change of a budget: when, from what to what, why."""
+    parts = [
+        words.say(
+            f"app.releases.changed.{name}",
+            before=_amount(change["before"].get(name)),
+            after=_amount(change["after"].get(name)),
+        )
+        for name in AMOUNTS
+        if name in change["after"]
+    ]
+    day = written_day(change["time"])
+    return words.say("app.releases.change_words", day=day, what=", ".join(parts), reason=change["reason"])
+
+
+def _amount(value: Any) -> str:
+    if value is None:
+        return words.say("app.releases.no_amount_before")
+    number = Fraction(value)
+    return f"{int(number):,}" if number.denominator == 1 else f"{float(number):.6g}"

@@ -1,0 +1,104 @@
+"""A further table of a method: which files, how many rows, what its columns are, and who is who."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QFileDialog, QPushButton, QVBoxLayout, QWidget
+
+from app import words
+from app.parts.cards import Card, row
+from app.parts.form.parameter_fields import PLACEHOLDER, empty
+from app.parts.prose import Heading, Prose
+from engine.methods.protocol import Source
+from engine.table.schema import Schema
+
+MOST_NAMED = 12
+
+
+class SourceCard(Card):
+    """``chosen`` tells the path of a file, ``removed`` a file to forget, ``key_chosen`` who is a person."""
+
+    chosen = Signal(str)
+    removed = Signal(str)
+    key_chosen = Signal(str)
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source.name)
+        self.source = source
+        self.setObjectName(f"source-{source.name}")
+        self.body.addWidget(Prose(words.say(f"app.tables.shape.{source.shape}"), tone="quiet"))
+        self.told = Prose(words.say("app.tables.none" if source.required else "app.tables.optional"))
+        self.body.addWidget(self.told)
+        self._files = QVBoxLayout()
+        self._files.setSpacing(2)
+        self.body.addLayout(self._files)
+        self.columns = Prose(tone="quiet", pixels=12)
+        self.columns.hide()
+        self.body.addWidget(self.columns)
+        self.key_heading = Heading(words.say("app.tables.key"), size="card")
+        self.key = QComboBox()
+        self.key.setObjectName(f"key-{source.name}")
+        self.key.setAccessibleName(words.say("app.tables.key"))
+        self.key.setMaximumWidth(320)
+        self.key.setPlaceholderText(words.say("app.tables.no_key"))
+        self.key.activated.connect(lambda place: self.key_chosen.emit(self.key.currentText()))
+        self.body.addWidget(self.key_heading)
+        self.body.addWidget(self.key)
+        for part in (self.key_heading, self.key):
+            part.hide()
+        self.button = QPushButton(words.say("app.tables.choose"))
+        self.button.setObjectName(f"choose-{source.name}")
+        self.button.setAccessibleName(words.say("app.tables.choose_name", source=source.name))
+        self.button.clicked.connect(lambda checked=False: self._ask())
+        self.body.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def show_table(self, file: str, rows: int | None, columns: int) -> None:
+        """Say what was read."""
+        self.told.say(_read(file, rows, columns))
+
+    def show_files(self, files: Sequence[tuple[str, str, int | None]], schema: Schema | None) -> None:
+        """Show the files of the table, each with its name in the plan, and what is declared about it."""
+        empty(self._files)
+        self.told.setVisible(not files)
+        count = 0 if schema is None else len(schema.columns)
+        for name, file, rows in files:
+            remove = QPushButton(words.say("app.method.remove"))
+            remove.setObjectName(f"remove-{name}")
+            remove.setAccessibleName(words.say("app.tables.remove_name", file=file))
+            remove.setProperty("look", "link")
+            remove.clicked.connect(lambda checked=False, name=name: self.removed.emit(name))
+            part = QWidget()
+            line = row(Prose(_read(file, rows, count)), remove, stretch=False)
+            line.setContentsMargins(0, 0, 0, 0)
+            line.setStretch(0, 1)
+            part.setLayout(line)
+            self._files.addWidget(part)
+        more = self.source.many and files
+        self.button.setText(words.say(f"app.tables.{'more' if more else 'other' if files else 'choose'}"))
+        self._show_columns(schema if files else None)
+
+    def _show_columns(self, schema: Schema | None) -> None:
+        columns = () if schema is None else schema.columns
+        kinds = [words.say(f"app.kinds.{one.kind}") for one in columns[:MOST_NAMED]]
+        named = ", ".join(f"{one.name} ({kind})" for one, kind in zip(columns, kinds, strict=False))
+        self.columns.setVisible(bool(columns))
+        self.columns.say(named + (" …" if len(columns) > MOST_NAMED else ""))
+        for part in (self.key_heading, self.key):
+            part.setVisible(bool(columns) and self.source.shape.is_private)
+        self.key.clear()
+        self.key.addItems([one.name for one in columns])
+        key = None if schema is None else schema.person_key
+        self.key.setCurrentIndex(PLACEHOLDER if key is None else self.key.findText(key.name))
+
+    def _ask(self) -> None:
+        dialog = QFileDialog(self, words.say("app.tables.choose"), "", words.say("app.load.filter"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.chosen)
+        dialog.open()
+
+
+def _read(file: str, rows: int | None, columns: int) -> str:
+    return words.say("app.tables.read", file=file, rows="–" if rows is None else f"{rows:,}", columns=columns)

@@ -1,0 +1,73 @@
+"""Several views under each other, made one after the other so that the window never stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.parts.cards import NumberCard
+from app.parts.figures import Figures
+from app.parts.form.parameter_fields import empty
+from app.parts.views import ViewCard
+from app.work.jobs import JobRunner
+from engine.views import BarsView, IntervalsView, TableView, View
+
+
+class ViewStack(QWidget):
+    """Cards of views. ``named(widget, place)`` is called for each widget, for its topic on the right."""
+
+    def __init__(self, runner: JobRunner, named: Callable[[QWidget, int], None]) -> None:
+        super().__init__()
+        self.runner, self._named = runner, named
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(14)
+        self._waiting: list[tuple[int, View]] = []
+        self.views: tuple[View, ...] = ()
+        self._timer = QTimer(self)
+        self._timer.setInterval(0)
+        self._draws = True  # in every second turn, what was made is drawn and the window answers
+        self._timer.timeout.connect(self._make_one)
+
+    def show_views(self, views: Sequence[View]) -> None:
+        """Show other views."""
+        self.views = tuple(views)
+        empty(self._column)
+        self._waiting, self._draws = list(enumerate(self.views)), True
+        self._timer.start()
+
+    def _beside(self, number: NumberCard) -> None:
+        """Put numbers that follow one another on one surface."""
+        last = self._column.itemAt(self._column.count() - 1) if self._column.count() else None
+        figures = last.widget() if last is not None else None
+        if not isinstance(figures, Figures):
+            figures = Figures()
+            self._column.addWidget(figures)
+        number.setParent(figures)
+        figures.add(number)
+        number.show()
+        figures.arrange()
+
+    def _make_one(self) -> None:
+        if not self._waiting:
+            self._timer.stop()
+            return
+        self._draws = not self._draws
+        if not self._draws:
+            return
+        place, view = self._waiting.pop(0)
+        from engine.report.content.results import MOST_BARS, compact
+
+        if isinstance(view, BarsView | IntervalsView) and len(view.labels) > MOST_BARS:
+            return  # the numbers stand in the table, as in the reports
+        card = ViewCard(compact(view) if isinstance(view, TableView) else view, self.runner)
+        if isinstance(card.content, NumberCard):
+            self._beside(card.content)
+            self._named(card.content, place)
+            card.deleteLater()
+            return
+        self._column.addWidget(card)
+        for widget in (card, card.content, *card.content.findChildren(QWidget)):
+            self._named(widget, place)

@@ -1,0 +1,297 @@
+"""What every screen is. A screen is ``app/screens/ID/page.py`` with a class `Page` and ``PAGE = ThatClass``::
+
+    class BudgetPage(Page):
+        id = "budget"                        # title and subtitle: texts app.budget.title, .subtitle
+
+        def build(self) -> None:             # once: fill self.body (a QVBoxLayout); may yield between parts
+        def enter(self) -> None:             # every time it is shown or the study changed: read the study
+        def explain(self, topic): ...        # → Explanation for the right; topic "" is the page itself
+        def next_words(self) -> str: ...     # the Next button says what happens; "" is plain Next
+        def go_next(self) -> None: ...       # what Next does; by default the following step opens
+
+    PAGE = BudgetPage
+
+Given to it: ``self.study`` (see `app.state.study`), ``self.runner`` (see `app.work.jobs`), ``self.frame``
+(the window). Pages write through ``self.study.decide…`` and keep no copy; they never import each other
+and compute nothing.
+
+- ``self.work(function, …, done=…, doing="…")`` runs an engine call with the busy line and Stop; a refusal
+  goes to the notice bar.
+- ``self.topic(widget, "epsilon")`` makes the right-hand side show ``explain("epsilon")`` while the widget has
+  focus or pointer; ``self.show_explanation(…)`` shows one at once; ``self.refresh_explanation()`` asks again.
+- ``self.notify(what, do, tone="care")``, ``self.refuse(error)``, ``self.clear_notice()``.
+- Texts: ``words.say("app.budget.name")`` from ``resources/texts/en/app/budget.toml``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from app import words
+from app.parts.busy import Busy
+from app.parts.panel import Explanation, Part
+from app.parts.prose import Heading, Prose
+from app.state.settings import Settings
+from app.state.study import Study
+from app.work.jobs import LONG, JobRunner
+from engine.errors import EngineError
+
+Pieces = Iterator[None]  # what `build` returns where it yields between its parts
+_MADE = object()
+_ASKS = (QEvent.Type.Enter, QEvent.Type.FocusIn)
+
+
+class Frame(Protocol):
+    """What a page may ask of the window."""
+
+    settings: Settings
+    data: Path | None  # where the draft lies; None: the user's data folder
+
+    def open_file(self, path: str) -> None: ...
+    def save_plan(self, path: str) -> None: ...
+    def notify(self, what: str, do: str = "", *, tone: str = "wrong") -> None: ...
+    def unexpected(self, error: BaseException) -> None: ...
+    def clear_notice(self) -> None: ...
+    def show_explanation(self, explanation: Explanation) -> None: ...
+    def topic_soon(self, page: Page, topic: str, *, at_once: bool) -> None: ...
+    def go(self, step: str) -> None: ...
+    def go_next(self) -> None: ...
+    def update_frame(self) -> None: ...
+
+
+class _Body(QWidget):
+    """What is scrolled: as high as its layout needs at the width that there is, not at the smallest one."""
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), 0)
+
+
+class Page(QScrollArea):
+    """A screen: title, subtitle, busy line, and whatever `build` puts into ``self.body``."""
+
+    id: ClassVar[str] = ""
+
+    def __init__(self, study: Study, runner: JobRunner, frame: Frame, parent: QWidget | None = None) -> None:
+        # In its stack from the start: to move all its parts there takes a third of the time to make them.
+        super().__init__(parent)
+        self.study, self.runner, self.frame = study, runner, frame
+        self._topics: dict[QObject, str] = {}
+        self.setObjectName(f"page-{self.id}")
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        inner = _Body()
+        inner.setObjectName("pageBody")
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(32, 28, 32, 24)
+        column.setSpacing(0)
+        self.title = Heading("", size="title")
+        self.title.setObjectName("title")
+        self.subtitle = Prose("", tone="quiet")
+        self.subtitle.setObjectName("subtitle")
+        self.busy = Busy()
+        self.body = QVBoxLayout()
+        self.body.setSpacing(16)
+        column.addWidget(self.title)
+        column.addSpacing(6)
+        column.addWidget(self.subtitle)
+        column.addSpacing(16)
+        column.addWidget(self.busy)
+        column.addLayout(self.body, 1)
+        self.setWidget(inner)
+        self._column = column
+        self._margin = 32
+        self.verticalScrollBar().rangeChanged.connect(lambda low, high: self.set_margin(self._margin))
+        self.show_words()
+        self._pieces = self.build() or iter(())
+
+    def make_piece(self) -> bool:
+        """Make the next piece of the screen; say whether there was one."""
+        return next(self._pieces, _MADE) is not _MADE
+
+    def show_words(self) -> None:
+        """Show title and subtitle in the words for who is protected."""
+        self.title.setText(words.say(f"app.{self.id}.title"))
+        self.subtitle.say(words.say(f"app.{self.id}.subtitle"))
+        self.setAccessibleName(self.title.text())
+
+    def build(self) -> Pieces | None:
+        """Make the widgets, once; what takes longer than a glance yields between its parts."""
+        return None
+
+    def say(self, name: str, **values: Any) -> str:
+        """Return a text of this page, ``app.ID.NAME``, in the words that fit what is promised."""
+        return words.say(self._text(name), **values)
+
+    def _text(self, name: str) -> str:
+        """Return the id of a text: of releases of which nothing bounds the loss where there is one."""
+        other = f"app.{self.id}.unbounded.{name}"
+        is_other = not self.study.is_bounded and words.has(other)
+        return other if is_other else f"app.{self.id}.{name}"
+
+    def enter(self) -> None:
+        """Show the study as it is; called whenever the page is shown and whenever the study changed."""
+
+    def opened(self) -> None:
+        """Called once each time the page is opened, after `enter`: start what has to be computed."""
+
+    def prepare(self) -> None:
+        """Called once after the window opened: have ready what takes long, while nobody waits for it."""
+
+    def leave(self) -> None:
+        """Called when another page is opened."""
+
+    def explain(self, topic: str) -> Explanation:
+        """Return what the right-hand side says about a topic; "" is the page itself."""
+        name = f"help.{topic}" if topic else "help"
+        # All parts come from one place, so that the two ways of saying it never mix.
+        first = next((end for end in ("what", "part1.body") if words.has(self._text(f"{name}.{end}"))), "")
+        base = self._text(f"{name}.{first}").removesuffix(f".{first}")
+        if first == "what":
+            from app.parts.panel import three
+
+            return three(base)
+        parts = []
+        number = 1
+        while words.has(f"{base}.part{number}.body"):
+            heading = f"{base}.part{number}.heading"
+            parts.append(
+                Part(words.say(heading) if words.has(heading) else "", words.say(f"{base}.part{number}.body"))
+            )
+            number += 1
+        title = words.say(f"{base}.title") if words.has(f"{base}.title") else ""
+        return Explanation(title or words.say("app.window.what_this_means"), tuple(parts))
+
+    def next_words(self) -> str:
+        """Return what the button for the next step says, or nothing for plain Next."""
+        return ""
+
+    def shows_next(self) -> bool:
+        """Say whether there is anything to go on to."""
+        return True
+
+    def commits(self) -> str:
+        """Return what the button for the next step would do for good, with its amount; or nothing.
+
+        No key that turns pages does it: only the button, and a key of its own that asks with the amount.
+        """
+        return ""
+
+    def go_next(self) -> None:
+        """Do what the button for the next step says."""
+        self.frame.go_next()
+
+    def first_focus(self) -> QWidget | None:
+        """Return what gets the focus when the page opens."""
+        return None
+
+    def point_to(self, place: str) -> None:
+        """Bring what is missing into view and give it the focus; ``place`` as in `app.state.flow.Missing`."""
+        found = self.field_at(place)
+        if found is None or not found.isVisibleTo(self):
+            return
+        self.ensureWidgetVisible(found, 0, 48)
+        takes = [found, *found.findChildren(QWidget)] if found.isEnabled() else []
+        target = next((one for one in takes if one.focusPolicy() & Qt.FocusPolicy.TabFocus), None)
+        if target is not None and not target.isHidden():
+            target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def field_at(self, place: str) -> QWidget | None:
+        """Return the field of a name, unfolded if it was folded."""
+        return self.findChild(QWidget, place)
+
+    def take_file(self) -> Callable[[str], None] | None:
+        """Return what is done with a file that is dropped on the window, or None where none is wanted."""
+        return None
+
+    def work(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        done: Callable[[Any], None],
+        doing: str,
+        failed: Callable[[Exception], None] | None = None,
+        cancelled: Callable[[], None] | None = None,
+        slot: str | None = None,
+        lane: str = LONG,
+        stoppable: bool = True,
+        **kwargs: Any,
+    ) -> int:
+        """Run an engine call off the interface thread, with the busy line; see `app.work.jobs`."""
+        place = slot if slot is not None else self.id
+
+        def finish(value: Any) -> None:
+            self.busy.end()
+            done(value)
+
+        def fail(error: Exception) -> None:
+            self.busy.end()
+            (failed or self.refuse)(error)
+
+        def stopped() -> None:
+            self.busy.end()
+            if cancelled is not None:
+                cancelled()
+
+        number = self.runner.start(
+            function,
+            *args,
+            done=finish,
+            failed=fail,
+            cancelled=stopped,
+            progressed=self.busy.step,
+            slot=place,
+            lane=lane,
+            after_drawing=True,
+            **kwargs,
+        )
+        self.busy.begin(doing, (lambda: self.runner.stop(place)) if stoppable else None)
+        return number
+
+    def refuse(self, error: Exception) -> None:
+        """Show an error: sentences for what a person can act on, a calm line for anything else."""
+        if isinstance(error, EngineError):
+            self.frame.notify(*words.explain(error))
+        else:
+            self.frame.unexpected(error)
+
+    def notify(self, what: str, do: str = "", *, tone: str = "care") -> None:
+        """Show a notice above the page."""
+        self.frame.notify(what, do, tone=tone)
+
+    def clear_notice(self) -> None:
+        """Hide the notice."""
+        self.frame.clear_notice()
+
+    def topic(self, widget: QWidget, topic: str) -> None:
+        """Have the right-hand side explain a topic while a widget has the focus or the pointer."""
+        self._topics[widget] = topic
+        widget.installEventFilter(self)
+
+    def show_explanation(self, explanation: Explanation) -> None:
+        """Show an explanation on the right at once."""
+        self.frame.show_explanation(explanation)
+
+    def refresh_explanation(self, topic: str = "") -> None:
+        """Ask `explain` again and show the answer."""
+        self.frame.show_explanation(self.explain(topic))
+
+    def set_margin(self, pixels: int) -> None:
+        """Set the air around the page: 32, less where there is little room."""
+        self._margin = pixels
+        # The bar takes its room from the margin, so that nothing moves when it appears.
+        bar = self.verticalScrollBar()
+        right = pixels - (bar.sizeHint().width() if bar.maximum() > 0 else 0)
+        self._column.setContentsMargins(pixels, min(28, pixels), right, min(24, pixels))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        topic, kind = self._topics.get(watched), event.type()
+        if topic is not None and kind in _ASKS:
+            self.frame.topic_soon(self, topic, at_once=kind == QEvent.Type.FocusIn)
+        return False

@@ -1,0 +1,1 @@
+"""Budget: the page and its four views of one privacy level."""

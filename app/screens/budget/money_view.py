@@ -1,0 +1,134 @@
+"""The cost curve with its legend and the sentence about the window; the numbers behind it as a table."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app import words
+from app.parts.cards import Card
+from app.parts.form.parameter_fields import empty
+from app.parts.prose import Prose
+from app.parts.table import DataTable
+from app.screens.budget.live_curve import LiveCurve, pen
+from app.theme import theme
+from engine import texts
+from engine.views import CurveView, Series, as_table
+
+SIDE_BY_SIDE = 620
+
+
+class Sample(QWidget):
+    """A short piece of a line."""
+
+    def __init__(self, style: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.line = style
+        self.setFixedSize(QSize(26, 18))
+        theme.changed.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(pen(self.line, theme.tokens()))
+        painter.drawLine(0, 9, 26, 9)
+
+
+class MoneyView(Card):
+    """Curve, legend, window."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("money-view")
+        self.curve = LiveCurve()
+        self.curve.setObjectName("cost-curve")
+        self.table = DataTable(words.say("app.budget.table_name"))
+        self.table.setMinimumHeight(190)
+        self.table.hide()
+        side = QVBoxLayout()
+        side.setSpacing(6)
+        self.legend = QVBoxLayout()
+        self.legend.setSpacing(4)
+        side.addLayout(self.legend)
+        side.addSpacing(4)
+        self.window_sentence = Prose()
+        self.window_sentence.setObjectName("window-sentence")
+        side.addWidget(self.window_sentence)
+        self.as_table = QPushButton(words.say("app.budget.as_table"))
+        self.as_table.setObjectName("cost-as-table")
+        self.as_table.setProperty("look", "link")
+        self.as_table.setCheckable(True)
+        self.as_table.toggled.connect(self._show_table)
+        side.addWidget(self.as_table, 0, Qt.AlignmentFlag.AlignLeft)
+        side.addStretch(1)
+        self._row = QHBoxLayout()
+        self._row.setSpacing(20)
+        self._row.addWidget(self.curve, 5)
+        self._row.addWidget(self.table, 5)
+        self._row.addLayout(side, 3)
+        self.body.addLayout(self._row)
+        self._named: list[tuple[str, str]] = []
+        self._view: CurveView | None = None
+
+    def show_view(self, view: CurveView | None, sentence: str, tone: str = "") -> None:
+        """Show a curve and what the window says."""
+        self._view = view
+        self.curve.show_view(view)
+        series = list(view.series) if view is not None else []
+        named = [(words.label(one.label), one.style) for one in series]
+        if view is not None and view.band is not None:
+            named.append((words.say("app.budget.band"), "band"))
+        if named != self._named:
+            self._named = named
+            self._name(series, band=view is not None and view.band is not None)
+        if self.window_sentence.property("tone") != tone:
+            self.window_sentence.setProperty("tone", tone)
+            self.window_sentence.style().unpolish(self.window_sentence)
+            self.window_sentence.style().polish(self.window_sentence)
+        if self.window_sentence.plain() != sentence.replace("**", ""):
+            self.window_sentence.say(sentence)
+        if self.table.isVisible():
+            self._fill()
+
+    def _name(self, series: list[Series], *, band: bool) -> None:
+        empty(self.legend)
+        for one in series:
+            self.legend.addWidget(_line(one.style, words.label(one.label)))
+        if band:
+            self.legend.addWidget(Prose(words.say("app.budget.band"), tone="quiet", pixels=12))
+
+    def _show_table(self, wanted: bool) -> None:
+        self.table.setVisible(wanted)
+        self.curve.setVisible(not wanted)
+        self.as_table.setText(words.say("app.budget.as_curve" if wanted else "app.budget.as_table"))
+        if wanted:
+            self._fill()
+
+    def _fill(self) -> None:
+        if self._view is None:
+            return
+        table = as_table(self._view)
+        marks = [(words.label(mark.label), mark.x, mark.y) for mark in self._view.marks]
+        rows = [
+            tuple(cell if isinstance(cell, str) else texts.number(cell, digits=4) for cell in row)
+            for row in (*marks, *((words.label(row[0]), *row[1:]) for row in table.rows))
+        ]
+        self.table.show_rows([words.label(one) for one in table.headings], rows, numeric={1, 2})
+
+    def resizeEvent(self, event: object) -> None:
+        wide = self.width() >= SIDE_BY_SIDE
+        way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        if self._row.direction() != way:
+            self._row.setDirection(way)
+        super().resizeEvent(event)  # type: ignore[arg-type]
+
+
+def _line(style: str, name: str) -> QWidget:
+    part = QWidget()
+    row = QHBoxLayout(part)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(10)
+    row.addWidget(Sample(style))
+    row.addWidget(Prose(name), 1)
+    return part

@@ -1,0 +1,155 @@
+"""What one person would be owed: people, compensation with its precedent, currency. One line until opened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from app import words
+from app.parts.cards import Card
+from app.parts.exact_field import ExactField
+from app.parts.prose import Prose
+from app.theme import text_font
+from app.words.money import CURRENCIES, money
+from engine.pricing.price import Price
+
+OWN = ""
+
+
+class Owed(Card):
+    """Emits ``decided(changes)`` with fields of `Price`."""
+
+    decided = Signal(dict)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("owed")
+        self.body.setContentsMargins(16, 6, 8, 6)
+        self.body.setSpacing(2)
+        self.anchors: tuple[Any, ...] = ()
+        line = QHBoxLayout()
+        self.sentence = Prose()
+        self.change = QPushButton(words.say("app.budget.change"))
+        self.change.setObjectName("change-owed")
+        self.change.setAccessibleName(words.say("app.budget.change_name"))
+        self.change.setProperty("look", "link")
+        self.change.setCheckable(True)
+        self.change.toggled.connect(self._fold)
+        line.addWidget(self.sentence, 1)
+        line.addWidget(self.change, 0, Qt.AlignmentFlag.AlignTop)
+        self.body.addLayout(line)
+        self._build_form()
+
+    def _build_form(self) -> None:
+        self.form = QWidget()
+        grid = QGridLayout(self.form)
+        grid.setContentsMargins(0, 4, 8, 8)
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(4)
+        self.people = ExactField(words.say("app.budget.people"), smallest=1, whole=True, width=120)
+        self.people.setObjectName("people")
+        self.compensation = ExactField(
+            words.say("app.budget.compensation"), smallest=Fraction(1, 100), money=True, width=120
+        )
+        self.compensation.setObjectName("compensation")
+        self.currency = QComboBox()
+        self.currency.setObjectName("currency")
+        self.currency.setAccessibleName(words.say("app.budget.currency"))
+        for name in CURRENCIES:
+            self.currency.addItem(name, name)
+        self.anchor = QComboBox()
+        self.anchor.setObjectName("anchor")
+        self.anchor.setAccessibleName(words.say("app.budget.anchor"))
+        self.anchor.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.anchor.setMinimumContentsLength(24)
+        for place, (name, field) in enumerate(
+            (
+                ("people", self.people),
+                ("anchor", self.anchor),
+                ("compensation", self.compensation),
+                ("currency", self.currency),
+            )
+        ):
+            label = QLabel(words.say(f"app.budget.{name}"))
+            label.setFont(text_font(12))
+            label.setProperty("tone", "quiet")
+            label.setBuddy(field)
+            grid.addWidget(label, 0, place)
+            grid.addWidget(field, 1, place)
+        grid.setColumnStretch(1, 1)
+        self.case = Prose(tone="care", pixels=12)
+        grid.addWidget(self.case, 2, 0, 1, 4)
+        self.body.addWidget(self.form)
+        self.people.decided.connect(
+            lambda value: self.decided.emit({"people": None if value is None else int(value)})
+        )
+        self.compensation.decided.connect(
+            lambda value: self.decided.emit({"compensation": value, "anchor": OWN})
+        )
+        self.currency.activated.connect(
+            lambda place: self.decided.emit({"currency": self.currency.itemData(place)})
+        )
+        self.anchor.activated.connect(self._take)
+
+    def offer(self, anchors: Sequence[Any]) -> None:
+        """Offer precedents: those with an amount per person."""
+        self.anchors = tuple(one for one in anchors if one.quantity == "compensation")
+        with QSignalBlocker(self.anchor):
+            self.anchor.clear()
+            self.anchor.addItem(words.say("app.budget.own_amount"), OWN)
+            for one in self.anchors:
+                self.anchor.addItem(
+                    words.say(
+                        "app.budget.anchor_item",
+                        jurisdiction=one.jurisdiction,
+                        year=str(one.year or words.say("app.budget.undated")),
+                        amount=money(one.amount, one.currency),
+                        case=one.case,
+                    ),
+                    one.name,
+                )
+
+    def show_price(self, price: Price) -> None:
+        """Show what was said."""
+        known = price.people is not None and price.compensation is not None
+        self.people.show_number(price.people)
+        self.compensation.show_number(price.compensation)
+        self.currency.setCurrentIndex(self.currency.findData(price.currency))
+        with QSignalBlocker(self.anchor):
+            self.anchor.setCurrentIndex(max(self.anchor.findData(price.anchor), 0))
+        anchor = next((one for one in self.anchors if one.name == price.anchor), None)
+        self.case.setVisible(anchor is not None)
+        if anchor is not None:
+            self.case.say(
+                words.say("app.budget.case", case=anchor.case, source=anchor.source, check=anchor.check)
+            )
+        if known:
+            self.sentence.say(
+                words.say(
+                    "app.budget.owed_as" if anchor is not None else "app.budget.owed",
+                    people=price.people,
+                    amount=money(price.compensation or 0, price.currency),
+                    jurisdiction=anchor.jurisdiction if anchor is not None else "",
+                    year=str(anchor.year or words.say("app.budget.undated")) if anchor is not None else "",
+                )
+            )
+        else:
+            self.sentence.say(words.say("app.budget.owed_question"))
+        self.change.setVisible(known)
+        self.form.setVisible(not known or self.change.isChecked())
+
+    def _fold(self, wanted: bool) -> None:
+        self.change.setText(words.say("app.budget.done" if wanted else "app.budget.change"))
+        self.form.setVisible(wanted)
+
+    def _take(self, place: int) -> None:
+        name = self.anchor.itemData(place)
+        found = next((one for one in self.anchors if one.name == name), None)
+        if found is None:
+            self.decided.emit({"anchor": OWN})
+        else:
+            self.decided.emit({"anchor": name, "compensation": found.amount, "currency": found.currency})

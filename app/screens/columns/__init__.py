@@ -1,0 +1,1 @@
+"""Columns: who is protected, and what each column says about a person."""

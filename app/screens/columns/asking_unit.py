@@ -1,0 +1,166 @@
+"""The question who is protected: what the card shows, and what its answers decide. Orders engine calls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from app import words
+from app.screens.columns import figures as column_figures
+from app.screens.columns.unit_card import EACH, KEY, NOBODY, UnitCard
+from app.state.flow import ROWS_PER_PERSON, UNIT
+from app.state.study import Study
+from app.work import marking
+from app.work.jobs import JobRunner
+from app.work.marking import question
+from engine.protected import several
+from engine.table.schema import Role, Schema
+
+KEY_LIKE = (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER, Role.NOT_RECOGNISED, Role.OTHER)
+
+
+class UnitQuestion:
+    """Keeps the card and the study at one."""
+
+    def __init__(self, card: UnitCard, study: Study, runner: JobRunner) -> None:
+        self.card, self.study, self.runner = card, study, runner
+        self._asked_for: Any = None
+        card.way_chosen.connect(self.choose_way)
+        card.key_chosen.connect(self.choose_key)
+        card.word_chosen.connect(self.choose_word)
+        card.many_chosen.connect(self.choose_many)
+        card.cap_chosen.connect(self.choose_cap)
+
+    # --- showing -----------------------------------------------------------------------------------
+
+    @property
+    def answered(self) -> bool:
+        """Whether nothing of the question is open any more."""
+        open_, key = self.study.open_questions, self.study.plan.schema.person_key
+        if key is None:
+            return UNIT not in open_
+        return ROWS_PER_PERSON not in open_ and question(key.name) not in open_
+
+    def opened(self) -> None:
+        """Fold the card when it was answered before."""
+        self.card.unfold(not self.answered)
+
+    def show(self) -> None:
+        """Show what is said now; have the figures by cap made where they are missing."""
+        schema, table = self.study.plan.schema, self.study.table
+        if table is None:
+            return
+        way, key = self._way(schema), schema.person_key
+        listed = [name for name in table.names if schema.column(name).role in KEY_LIKE]
+        self.card.show_answer(way, schema.words, key.name if key else "", listed, self._sentence(way))
+        lines = self.study.result("caps") if key is not None else ()
+        chosen = None if ROWS_PER_PERSON in self.study.open_questions else schema.rows_per_person
+        self.card.show_caps(lines or (), rows=table.n_rows, cap=chosen)
+        self.card.show_means(self._means(way, lines))
+        if key is not None and lines is None:
+            self._compute()
+
+    def _way(self, schema: Schema) -> str:
+        if schema.person_key is not None:
+            return KEY
+        if schema.one_row_each:
+            return EACH
+        return "" if UNIT in self.study.open_questions else NOBODY
+
+    def _values(self) -> dict[str, Any]:
+        schema = self.study.plan.schema
+        key = schema.person_key
+        return {
+            "column": key.name if key is not None else "",
+            "count": schema.rows_per_person,
+        }
+
+    def _sentence(self, way: str) -> str:
+        """The answer in one sentence, for the folded card."""
+        if way == KEY and ROWS_PER_PERSON in self.study.open_questions:
+            return words.say("app.columns.unit.folded.no_cap", **self._values())
+        name = way or "open"
+        if way == KEY and self.study.plan.schema.rows_per_person == 1:
+            name = "key_one"
+        return words.say(f"app.columns.unit.folded.{name}", **self._values())
+
+    def _means(self, way: str, lines: Any) -> str:
+        """What the answer means, in the counts of this table."""
+        if way != KEY or not lines:
+            name = (
+                "key_waits" if way == KEY and lines is None else "key_once" if way == KEY else way or "open"
+            )
+            return words.say(f"app.columns.unit.means.{name}", **self._values())
+        several = next((line.losing for line in lines if line.cap == 1), 0)
+        return words.say("app.columns.unit.means.key", several=several, most=lines[-1].cap, **self._values())
+
+    def _compute(self) -> None:
+        plan = self.study.plan
+        state = (plan.files, plan.preparation, plan.schema.person_key)
+        if self._asked_for == state:
+            return
+        self._asked_for = state
+        self.runner.start(
+            column_figures.cap_lines,
+            self.study.table,
+            plan.schema,
+            done=lambda found: self.study.store("caps", found, plan),
+            failed=lambda error: None,  # the screen of risks reads the same rows, and says what is wrong
+            slot="columns.caps",
+            after_drawing=True,
+        )
+
+    # --- deciding ----------------------------------------------------------------------------------
+
+    def _decide(self, schema: Schema) -> None:
+        self.study.decide(schemas=self.study.plan.with_schema(schema).schemas)
+
+    def choose_way(self, way: str) -> None:
+        """Say that no column tells whose a row is: each row is another person, or nobody knows."""
+        with self.study.together():
+            former = self.study.plan.schema.person_key
+            self._decide(marking.without_key(self.study.plan.schema, one_row_each=way == EACH))
+            named = () if former is None else (question(former.name),)
+            self.study.answer(UNIT, ROWS_PER_PERSON, *named)
+
+    def choose_key(self, name: str) -> None:
+        """Say which column tells whose a row is."""
+        schema = self.study.plan.schema
+        if schema.person_key is not None and schema.person_key.name == name:
+            self.study.answer(question(name))
+            return
+        with self.study.together():
+            self.study.ask(ROWS_PER_PERSON)
+            self._decide(marking.with_roles(schema, [name], Role.PERSON_KEY))
+            self.study.answer(UNIT, question(name))
+
+    def choose_word(self, word: str) -> None:
+        """Say what the people are called."""
+        schema = self.study.plan.schema
+        if word and word != schema.words.one:
+            self._decide(replace(schema, protected=word, protected_many=""))
+
+    def choose_many(self, word: str) -> None:
+        """Say what several of them are called; the proposal is not written down."""
+        schema = self.study.plan.schema
+        one = schema.words.one
+        said = "" if word == several(one) else word
+        if word and word != schema.words.several:
+            self._decide(replace(schema, protected=one, protected_many=said))
+
+    def choose_cap(self, cap: int) -> None:
+        """Say how many rows of each person count; that counts of the table were seen is written down."""
+        schema, plan = self.study.plan.schema, self.study.plan
+        key = schema.person_key
+        if key is None:
+            return
+        entry = {
+            "decision": "cap_by_counts",
+            "column": key.name,
+            "reason": words.say("app.columns.unit.seen"),
+        }
+        others = tuple(one for one in plan.decisions if one.get("decision") != entry["decision"])
+        with self.study.together():
+            self.study.decide(decisions=(*others, entry))
+            self._decide(replace(schema, rows_per_person=cap))
+            self.study.answer(ROWS_PER_PERSON, question(key.name))

@@ -1,0 +1,312 @@
+"""The right-hand side of the columns screen: what a column is, does to the risk, and may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QIntValidator
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from app import words
+from app.parts.form.coarsening import summary
+from app.parts.form.domain_editor import DomainEditor
+from app.parts.prose import Heading, Prose
+from app.screens.columns.mini_bars import MiniBars
+from app.theme import text_font
+from engine.numbers import written
+from engine.table.schema import MOST_LETTERS, Column, Domain, Kind, Role
+from engine.views import BarsView
+
+MOST_ROWS_PER_PERSON = 10_000
+MOST_PROPOSALS, MOST_MEANINGS = 2, 8
+
+
+class ColumnEditor(QWidget):
+    """Shows the columns that are selected; emits what the custodian decides about them."""
+
+    role_chosen = Signal(object)
+    accepted = Signal()
+    list_taken = Signal(str)
+    kind_chosen = Signal(object)
+    domain_wanted = Signal()
+    domain_declared = Signal(object, bool)
+    missing_given = Signal(tuple)
+    steps_wanted = Signal()
+    cap_given = Signal(object)
+    described = Signal(str, str)  # meaning and unit
+    book_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.names: tuple[str, ...] = ()
+        self.one = True
+        self._bars: BarsView | None = None
+        self._domain: DomainEditor | None = None
+        self._box = QVBoxLayout(self)
+        self._box.setContentsMargins(0, 0, 0, 0)
+        self._box.setSpacing(4)
+        self._bars_place = QVBoxLayout()
+        self._box.addLayout(self._bars_place)
+        self.role = self._combo("role", [(words.say(f"app.roles.{role.value}.name"), role) for role in Role])
+        self.role.activated.connect(lambda place: self.role_chosen.emit(Role(self.role.currentData())))
+        self.accept = QPushButton(words.say("app.columns.accept_one"))
+        self.accept.setObjectName("column_accept")
+        self.accept.clicked.connect(lambda checked=False: self.accepted.emit())
+        self._box.addSpacing(4)
+        self._box.addWidget(self.accept, 0, Qt.AlignmentFlag.AlignLeft)
+        self._box.addSpacing(4)
+        self.means = Prose()
+        self.why = Prose(tone="quiet")
+        self._box.addWidget(self.means)
+        self._box.addWidget(self.why)
+        self._box.addSpacing(8)
+        self.what_if_heading = Heading(size="card")
+        self.what_if = Prose()
+        self._box.addWidget(self.what_if_heading)
+        self._box.addWidget(self.what_if)
+        self._box.addSpacing(8)
+        self._build_cap()
+        self.kind = self._combo("kind", [(words.say(f"app.kinds.{kind.value}"), kind) for kind in Kind])
+        self.kind.activated.connect(lambda place: self.kind_chosen.emit(Kind(self.kind.currentData())))
+        self._box.addSpacing(8)
+        self._build_domain()
+        self._build_missing()
+        self._build_steps()
+        self._build_words()
+
+    def _combo(self, name: str, choices: Sequence[tuple[str, Any]]) -> QComboBox:
+        label = QLabel(words.say(f"app.columns.head.{name}"))
+        label.setFont(text_font(13, 600))
+        field = QComboBox()
+        field.setObjectName(f"column_{name}")
+        field.setAccessibleName(label.text())
+        for text, value in choices:
+            field.addItem(text, value)
+        label.setBuddy(field)
+        self._box.addWidget(label)
+        self._box.addWidget(field)
+        return field
+
+    def _build_cap(self) -> None:
+        self.cap_heading = Heading(words.say("app.columns.cap.heading"), size="card")
+        self.cap_why = Prose(words.say("app.columns.cap.why"))
+        self.cap = QLineEdit()
+        self.cap.setObjectName("rows_per_person")
+        self.cap.setAccessibleName(words.say("app.columns.cap.heading"))
+        self.cap.setPlaceholderText(words.say("app.columns.cap.placeholder"))
+        self.cap.setValidator(QIntValidator(1, MOST_ROWS_PER_PERSON, self.cap))
+        self.cap.editingFinished.connect(self._cap_edited)
+        for part in (self.cap_heading, self.cap_why, self.cap):
+            self._box.addWidget(part)
+        self._box.addSpacing(8)
+
+    def _build_domain(self) -> None:
+        self.domain_heading = Heading(words.say("app.columns.domain.heading"), size="card")
+        self.domain_words = Prose()
+        self.change = QPushButton(words.say("app.columns.domain.change"))
+        self.change.setObjectName("domain_change")
+        self.change.setProperty("look", "link")
+        self.change.clicked.connect(lambda checked=False: self.domain_wanted.emit())
+        self._box.addWidget(self.domain_heading)
+        self._box.addWidget(self.domain_words)
+        self._box.addWidget(self.change, 0, Qt.AlignmentFlag.AlignLeft)
+        self._proposals_place = QVBoxLayout()
+        self._proposals_place.setSpacing(4)
+        self._box.addLayout(self._proposals_place)
+        self._proposals: tuple[Any, ...] = ()
+        self._domain_place = QVBoxLayout()
+        self._box.addLayout(self._domain_place)
+
+    def _build_steps(self) -> None:
+        self.steps_heading = Heading(words.say("app.coarsening.heading"), size="card")
+        self.steps_words = Prose()
+        self.steps = QPushButton(words.say("app.coarsening.change"))
+        self.steps.setObjectName("steps_change")
+        self.steps.setProperty("look", "link")
+        self.steps.clicked.connect(lambda checked=False: self.steps_wanted.emit())
+        self._box.addSpacing(8)
+        self._box.addWidget(self.steps_heading)
+        self._box.addWidget(self.steps_words)
+        self._box.addWidget(self.steps, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _build_missing(self) -> None:
+        self.missing_heading = Heading(words.say("app.columns.missing.heading"), size="card")
+        self.missing = QLineEdit()
+        self.missing.setObjectName("column_missing")
+        self.missing.setAccessibleName(words.say("app.columns.missing.heading"))
+        self.missing.setPlaceholderText(words.say("app.columns.missing.placeholder"))
+        self.missing.editingFinished.connect(self._missing_edited)
+        self._box.addSpacing(8)
+        self._box.addWidget(self.missing_heading)
+        self._box.addWidget(self.missing)
+
+    def _build_words(self) -> None:
+        """What the recipient reads about the column: public words, never a cell."""
+        self.words_heading = Heading(words.say("app.columns.words.heading"), size="card")
+        self.words_why = Prose(words.say("app.columns.words.why"), tone="quiet", pixels=12)
+        self.meaning, self.unit = QLineEdit(), QLineEdit()
+        for name, field, most in (("meaning", self.meaning, MOST_LETTERS), ("unit", self.unit, 40)):
+            field.setObjectName(f"column_{name}")
+            field.setMaxLength(most)
+            field.setAccessibleName(words.say(f"app.columns.words.{name}"))
+            field.setPlaceholderText(words.say(f"app.columns.words.{name}_placeholder"))
+            field.editingFinished.connect(self._words_edited)
+        self._box.addSpacing(8)
+        for part in (self.words_heading, self.words_why, self.meaning, self.unit):
+            self._box.addWidget(part)
+        self.book = QPushButton(words.say("app.columns.book"))
+        self.book.setObjectName("code_book")
+        self.book.setProperty("look", "link")
+        self.book.clicked.connect(lambda checked=False: self.book_wanted.emit())
+        self._box.addWidget(self.book, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def show_columns(self, columns: Sequence[Column]) -> None:
+        """Show how the columns are marked now; fields in use are left alone while the columns stay."""
+        names = tuple(column.name for column in columns)
+        if names != self.names:
+            self.names, self.one = names, len(columns) == 1
+            self.close_domain()
+            for field in (self.cap, self.missing, self.meaning, self.unit):
+                field.setModified(False)
+        roles = {column.role for column in columns}
+        kinds = {column.kind for column in columns}
+        for field, found in ((self.role, roles), (self.kind, kinds)):
+            with QSignalBlocker(field):
+                field.setCurrentIndex(field.findData(next(iter(found))) if len(found) == 1 else -1)
+        role = next(iter(roles)) if len(roles) == 1 else None
+        self.means.setVisible(role is not None)
+        self.means.say(words.say(f"app.roles.{role.value}.means") if role is not None else "")
+        first = columns[0]
+        for part in (self.domain_heading, self.domain_words, self.change, self.missing, self.missing_heading):
+            part.setVisible(self.one and role not in (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER, Role.DROPPED))
+        for part in (self.steps_heading, self.steps_words, self.steps):
+            part.setVisible(not self.domain_words.isHidden())
+        self.steps_words.say(summary(first.hierarchy))
+        for part in (self.missing, self.missing_heading, self.words_heading, self.words_why, self.meaning):
+            part.setVisible(self.one)
+        self.unit.setVisible(self.one and first.kind in (Kind.INTEGER, Kind.NUMBER))
+        for field, text in ((self.meaning, first.meaning), (self.unit, first.unit)):
+            if not (field.hasFocus() and field.isModified()):
+                field.setText(text)
+        for part in (self.cap_heading, self.cap_why, self.cap):
+            part.setVisible(self.one and role is Role.PERSON_KEY)
+        if not (self.missing.hasFocus() and self.missing.isModified()):
+            self.missing.setText("  ".join(first.missing))
+        self.change.setVisible(
+            not self.domain_words.isHidden() and first.kind is not Kind.TEXT and not self._domain
+        )
+        self.domain_words.say(domain_words(first))
+
+    def show_accept(self, waiting: bool) -> None:
+        """Offer to accept the suggestion while it waits for that."""
+        self.accept.setVisible(waiting)
+
+    def show_why(self, reason: str, *, is_warning: bool = False) -> None:
+        """Say why the role was suggested, or warn of the one that was chosen."""
+        self.why.setVisible(bool(reason))
+        self.why.set_tone("wrong" if is_warning else "quiet")
+        self.why.say(reason)
+
+    def show_proposals(self, proposals: Sequence[Any]) -> None:
+        """Propose code lists, each with what it would say and of how many rows."""
+        if tuple(proposals) == self._proposals:
+            return
+        self._proposals = tuple(proposals)
+        while (item := self._proposals_place.takeAt(0)) is not None:
+            if item.widget() is not None:
+                item.widget().deleteLater()
+        for proposal in self._proposals[:MOST_PROPOSALS]:
+            meanings = "\n\n".join(
+                words.say("app.columns.proposal.meaning", code=code, meaning=meaning, rows=rows)
+                for code, meaning, rows in proposal.meanings[:MOST_MEANINGS]
+            )
+            said = Prose()
+            said.say(words.say("app.columns.proposal.what", title=proposal.title) + "\n\n" + meanings)
+            take = QPushButton(words.say("app.columns.proposal.take"))
+            take.setObjectName(f"take_{proposal.code_list}")
+            take.clicked.connect(lambda checked=False, name=proposal.code_list: self.list_taken.emit(name))
+            self._proposals_place.addWidget(said)
+            self._proposals_place.addWidget(take, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def show_bars(self, view: BarsView | None) -> None:
+        """Show the column as bars."""
+        if view is self._bars:
+            return
+        self._bars = view
+        while (item := self._bars_place.takeAt(0)) is not None:
+            if item.widget() is not None:
+                item.widget().hide()  # at once: out of the layout it would lie over the fields
+                item.widget().deleteLater()
+        if view is not None and view.values:
+            self._bars_place.addWidget(MiniBars(view))
+            self._bars_place.addSpacing(6)
+
+    def show_what_if(self, heading: str, sentence: str) -> None:
+        """Say what marking the column does to the number of people who stand alone."""
+        self.what_if_heading.setText(heading)
+        self.what_if_heading.setVisible(bool(sentence))
+        self.what_if.setVisible(bool(sentence))
+        self.what_if.say(sentence)
+
+    def show_cap(self, rows: int | None) -> None:
+        """Show how many rows of a person a release may use; None while nobody said."""
+        if not (self.cap.hasFocus() and self.cap.isModified()):
+            self.cap.setText("" if rows is None else str(rows))
+
+    def open_domain(self, column: Column, found: Domain | None, lists: Any) -> None:
+        """Show the editor of allowed values below their summary."""
+        self.close_domain()
+        self._domain = DomainEditor(column, found, lists)
+        self._domain.declared.connect(self.domain_declared)
+        self._domain_place.addWidget(self._domain)
+        self._domain.first_field().setFocus(Qt.FocusReason.OtherFocusReason)
+        self.change.hide()
+
+    def close_domain(self) -> None:
+        """Hide the editor of allowed values."""
+        if self._domain is not None:
+            self._domain.hide()
+            self._domain.deleteLater()
+            self._domain = None
+
+    def _cap_edited(self) -> None:
+        text = self.cap.text().strip()
+        self.cap_given.emit(int(text) if text else None)
+
+    def _words_edited(self) -> None:
+        self.described.emit(*(" ".join(field.text().split()) for field in (self.meaning, self.unit)))
+
+    def _missing_edited(self) -> None:
+        self.missing_given.emit(tuple(self.missing.text().split()))
+
+
+def domain_words(column: Column) -> str:
+    """Return the allowed values of a column in words, and whether they may be used."""
+    said = _domain_words(column)
+    if column.domain is None or column.is_declared:
+        return said
+    return said + "\n\n" + words.say("app.columns.domain.copied")
+
+
+def _domain_words(column: Column) -> str:
+    domain = column.domain
+    if domain is None:
+        key = "text" if column.kind is Kind.TEXT else "none"
+        return words.say(f"app.columns.domain.{key}")
+    if domain.code_list:
+        from engine.table.code_lists import code_lists
+
+        entry = code_lists().get(domain.code_list)
+        title = entry.title if entry is not None else domain.code_list
+        return words.say("app.columns.domain.from_list", title=title)
+    if domain.values is not None:
+        shown = ", ".join(domain.values[:6])
+        key = "values_few" if len(domain.values) <= 6 else "values_many"
+        return words.say(f"app.columns.domain.{key}", values=shown, count=len(domain.values))
+    low, high = (
+        written(value) if not isinstance(value, str) and value is not None else value
+        for value in (domain.minimum, domain.maximum)
+    )
+    return words.say("app.columns.domain.bounds", low=low, high=high)

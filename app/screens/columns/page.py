@@ -1,0 +1,478 @@
+"""Columns: what each says about a person; suggestions to accept or change, one or several at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QItemSelectionModel, Qt, QTimer
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLabel, QLineEdit, QMenu, QPushButton, QWidget
+
+from app import words
+from app.parts.cards import row
+from app.parts.panel import Explanation, Part
+from app.screens.base import Page, Pieces
+from app.screens.columns import figures as column_figures
+from app.screens.columns.asking_unit import UnitQuestion
+from app.screens.columns.coarsening_card import CoarseningCard
+from app.screens.columns.column_editor import ColumnEditor
+from app.screens.columns.column_table import ANSWER_KEYS, ColumnsTable, Line
+from app.screens.columns.declaring import Values
+from app.screens.columns.unit_card import UnitCard
+from app.state.flow import ROWS_PER_PERSON, UNIT
+from app.words.columns import names_people, values_words, what_if_words, why
+from app.work import marking
+from app.work.marking import question
+from engine.table.schema import Column, Kind, Role, Schema
+
+ALL, OPEN, UNKNOWN = "all", "open", "unknown"
+NARROW = 780  # width of the page under which its buttons take two lines
+
+
+class ColumnsPage(Page):
+    """The third screen."""
+
+    id = "columns"
+
+    def build(self) -> Pieces:
+        self._shown = OPEN
+        self._sticky: frozenset[str] = frozenset()
+        self._apart: frozenset[str] = frozenset()  # columns that look alike, but are shown one by one
+        self._unknown_before: frozenset[str] = frozenset()
+        self._editor = self._make_editor()
+        self.values = Values(self, self._editor)
+        self.card = UnitCard()
+        self.unit = UnitQuestion(self.card, self.study, self.runner)
+        self.body.addWidget(self.card)
+        yield
+        self._selecting = False
+        self._tried: tuple[Any, ...] = ()
+        self.find = QLineEdit()
+        self.find.setObjectName("find")
+        self.find.setPlaceholderText(words.say("app.columns.find"))
+        self.find.setAccessibleName(words.say("app.columns.find"))
+        self.find.setClearButtonEnabled(True)
+        self.find.setMaximumWidth(220)
+        self.find.textChanged.connect(lambda text: self._fill())
+        self.unknown = self._chip("unknown")
+        self.open = self._chip("open")
+        self.every = self._chip("all")
+        group = QButtonGroup(self)
+        for name, chip in ((UNKNOWN, self.unknown), (OPEN, self.open), (ALL, self.every)):
+            chip.setCheckable(True)
+            chip.clicked.connect(lambda checked=False, name=name: self._show(name))
+            group.addButton(chip)
+        self.open.setChecked(True)
+        self.last = self._chip("last")
+        self.last.clicked.connect(lambda checked=False: self._reuse())
+        self.mark = QPushButton(words.say("app.columns.mark"))
+        self.mark.setObjectName("mark")
+        self.mark.clicked.connect(lambda checked=False: self._menu())
+        self.accept = QPushButton()
+        self.accept.setObjectName("accept")
+        self.accept.clicked.connect(lambda checked=False: self._accept())
+        self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._lines.setSpacing(10)
+        self._lines.addLayout(row(self.find, self.unknown, self.open, self.every, stretch=False))
+        second = row(self.last)
+        second.addWidget(self.mark)
+        second.addWidget(self.accept)
+        self._lines.addLayout(second, 1)
+        self.body.addLayout(self._lines)
+        self.table = ColumnsTable(words.say("app.columns.table"))
+        self.table.setObjectName("columns")
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
+        self.table.accepted.connect(self._accept_selected)
+        self.table.answered.connect(self._set_role)
+        self.table.menu_wanted.connect(self._menu)
+        self.table.unfolded.connect(self._unfold)
+        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
+        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        find.activated.connect(lambda: self.find.setFocus(Qt.FocusReason.ShortcutFocusReason))
+        self.body.addWidget(self.table, 1000)
+        yield
+        self.steps = CoarseningCard()
+        self.steps.decided.connect(self._set_steps)
+        self.steps.done.connect(lambda: self._show_steps(False))
+        self.body.addWidget(self.steps)
+        self._build_answers()
+        self.body.addStretch(1)
+
+    def _build_answers(self) -> None:
+        """Buttons that answer all selected lines, each with its letter."""
+        self.answers_for = QLabel()
+        self.answers: dict[Role, QPushButton] = {}
+        for key, role in ANSWER_KEYS.items():
+            name = words.say(f"app.roles.{role.value}.name")
+            button = QPushButton(
+                words.say("app.columns.answer", role=name, key=key.name.removeprefix("Key_"))
+            )
+            button.setObjectName(f"answer_{role.value}")
+            button.setAccessibleName(name)
+            button.clicked.connect(lambda checked=False, role=role: self._set_role(role))
+            self.answers[role] = button
+        self.body.addLayout(row(self.answers_for, *self.answers.values()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # Two lines of buttons where one has not enough room.
+        narrow = self.width() < NARROW
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._lines.setDirection(down if narrow else across)
+        margins = self._column.contentsMargins()
+        self.card.lay(self.viewport().width() - margins.left() - margins.right())
+
+    def _chip(self, name: str) -> QPushButton:
+        chip = QPushButton(words.say(f"app.columns.{name}", count=0))
+        chip.setObjectName(f"filter_{name}")
+        chip.setProperty("look", "chip")
+        return chip
+
+    # --- showing -----------------------------------------------------------------------------------
+
+    def opened(self) -> None:
+        self.unit.opened()
+        self._draw()
+        self._sticky = frozenset(column.name for column in self._columns() if self._undecided(column))
+        unknown = any(column.role is Role.NOT_RECOGNISED for column in self._columns())
+        self._show(UNKNOWN if unknown else OPEN if self._sticky else ALL)
+        if not self.table.selected() and self.table.columns.lines:
+            self.select(self.table.columns.lines[0].name)
+
+    def _draw(self) -> None:
+        """Have the small pictures of all columns made."""
+        if self.study.table is None or self.study.result("pictures") is not None:
+            return
+        plan = self.study.plan
+        self.runner.start(
+            column_figures.pictures,
+            self.study.table,
+            self._columns(),
+            done=lambda found: self.study.store("pictures", found, plan),
+            failed=lambda error: None,  # the lines say the same in words
+            slot="columns.pictures",
+            after_drawing=True,
+        )
+
+    def leave(self) -> None:
+        self._show_steps(False)
+        if not self.study.open_questions and self.study.plan.schema.columns:
+            marking.keep_last_schema(self.study.plan.schema, folder=self.frame.data)
+
+    def first_focus(self) -> QWidget | None:
+        return self.table
+
+    def enter(self) -> None:
+        self._fill()
+        columns = self._columns()
+        waiting = sum(self._undecided(column) for column in columns)
+        unknown = sum(column.role is Role.NOT_RECOGNISED for column in columns)
+        self.unknown.setText(words.say("app.columns.unknown", count=unknown))
+        self.unknown.setVisible(unknown > 0 or self._shown == UNKNOWN)
+        self.open.setText(words.say("app.columns.open", count=waiting))
+        self.every.setText(words.say("app.columns.all", count=len(columns)))
+        self.last.setVisible(marking.last_schema(folder=self.frame.data) is not None)
+        self.subtitle.say(
+            words.say(
+                f"app.columns.subtitle_{'done' if not waiting else 'one' if waiting == 1 else 'open'}",
+                columns=len(columns),
+                waiting=waiting,
+            )
+        )
+        self._name_accept()
+        self.unit.show()
+        self._show_editor()
+        self.steps.refresh(self.study.plan.schema)
+
+    def _columns(self) -> list[Column]:
+        """The columns of the table as they are marked; what the schema does not list is other."""
+        table = self.study.table
+        names = table.names if table is not None else ()
+        schema = self.study.plan.schema
+        return [schema.column(name) for name in names]
+
+    def _undecided(self, column: Column) -> bool:
+        questions = self.study.open_questions
+        cap = column.role is Role.PERSON_KEY and ROWS_PER_PERSON in questions
+        return cap or question(column.name) in questions or column.role is Role.NOT_RECOGNISED
+
+    def _proposed(self) -> list[str]:
+        """The columns whose suggestion waits to be accepted; what nobody recognised has none."""
+        return [
+            column.name
+            for column in self._columns()
+            if question(column.name) in self.study.open_questions and column.role is not Role.NOT_RECOGNISED
+        ]
+
+    def _suggestions(self) -> dict[str, Any]:
+        return {entry.column: entry for entry in self.study.result("suggestions") or ()}
+
+    def _fill(self) -> None:
+        wanted, suggestions = self.find.text().strip().lower(), self._suggestions()
+        pictures = self.study.result("pictures") or {}
+        lines = []
+        columns = [column for column in self._columns() if self._is_shown(column, wanted)]
+        groups = marking.alike(columns, suggestions) if self._shown == UNKNOWN and not wanted else {}
+        groups = {name: alike for name, alike in groups.items() if name not in self._apart}
+        behind = {name for names in groups.values() for name in names}
+        for column in columns:
+            if column.name in behind:
+                continue
+            suggestion = suggestions.get(column.name)
+            said = values_words(column, suggestion), why(column, suggestion)
+            alike, bars = groups.get(column.name, ()), pictures.get(column.name, ())
+            lines.append(Line(column, *said, self._undecided(column), alike, bars))
+        self.table.columns.show_lines(lines)
+
+    def _unfold(self, name: str, wanted: bool) -> None:
+        """Show the columns that look alike one by one, to answer single ones, or as one line again."""
+        groups = marking.alike(self._columns(), self._suggestions())
+        first = next((one for one, others in groups.items() if name in (one, *others)), None)
+        if first is not None and wanted != (first in self._apart):
+            changed = frozenset((first, *groups[first]))
+            self._apart = self._apart | changed if wanted else self._apart - changed
+            self._fill()
+            self.select(name if wanted else first)
+
+    def _is_shown(self, column: Column, wanted: str) -> bool:
+        if wanted:
+            return wanted in column.name.lower()
+        if self._shown == UNKNOWN:
+            # What was answered here stays where it is, so that nothing jumps under the cursor.
+            return column.role is Role.NOT_RECOGNISED or column.name in self._unknown_before
+        return self._shown == ALL or column.name in self._sticky or self._undecided(column)
+
+    def _show(self, which: str) -> None:
+        self._shown = which
+        self._unknown_before = frozenset(
+            column.name for column in self._columns() if column.role is Role.NOT_RECOGNISED
+        )
+        {UNKNOWN: self.unknown, OPEN: self.open, ALL: self.every}[which].setChecked(True)
+        self._fill()
+        if which == UNKNOWN and not self.table.selected() and self.table.columns.lines:
+            self.select(self.table.columns.lines[0].name)
+
+    def _name_accept(self) -> None:
+        every = self._proposed()
+        selected = [name for name in self.table.selected() if name in every]
+        if len(selected) > 1:
+            self.accept.setText(words.say("app.columns.accept", count=len(selected)))
+        else:
+            self.accept.setText(words.say("app.columns.accept_all", count=len(every)))
+        self.accept.setVisible(bool(every))
+        chosen = self.table.selected()
+        self.mark.setEnabled(bool(chosen))
+        key = "answer_for_one" if len(chosen) == 1 else "answer_for"
+        self.answers_for.setText(words.say(f"app.columns.{key}", count=len(chosen)))
+        for button in self.answers.values():
+            button.setEnabled(bool(chosen))
+
+    # --- the right-hand side -----------------------------------------------------------------------
+
+    def explain(self, topic: str) -> Explanation:
+        names = self.table.selected()
+        if not names:
+            return super().explain(topic)
+        schema = self.study.plan.schema
+        self._editor.show_columns([schema.column(name) for name in names])
+        self._show_editor()
+        title = names[0] if len(names) == 1 else words.say("app.columns.several", count=len(names))
+        return Explanation(title, (Part(widget=self._editor, kept=True),), mono=len(names) == 1)
+
+    def _make_editor(self) -> ColumnEditor:
+        """Return what stands on the right: one for all columns, filled anew for those that are selected."""
+        editor = ColumnEditor(self)
+        editor.hide()
+        editor.role_chosen.connect(self._set_role)
+        editor.accepted.connect(self._accept_selected)
+        editor.kind_chosen.connect(self._set_kind)
+        editor.steps_wanted.connect(lambda: self._show_steps(True))
+        editor.cap_given.connect(self._set_cap)
+        return editor
+
+    def _selected(self) -> None:
+        if self._selecting:
+            return
+        if self.unit.answered:
+            self.card.unfold(False)
+        self._name_accept()
+        self.refresh_explanation()
+
+    def _show_editor(self) -> None:
+        editor, schema = self._editor, self.study.plan.schema
+        if not editor.names or any(name not in schema for name in editor.names):
+            return  # nothing is selected, or what was selected belongs to the table before this one
+        columns = [schema.column(name) for name in editor.names]
+        editor.show_columns(columns)
+        proposed = self._proposed()
+        editor.show_accept(any(name in proposed for name in editor.names))
+        first = self._suggestions().get(columns[0].name) if len(columns) == 1 else None
+        reason = why(columns[0], first) if len(columns) == 1 else ""
+        editor.show_why(reason, is_warning=names_people(columns[0], first))
+        editor.show_proposals(() if first is None or columns[0].is_declared else first.proposals)
+        asked = ROWS_PER_PERSON in self.study.open_questions
+        editor.show_cap(None if asked else schema.rows_per_person)
+        if len(columns) != 1:
+            editor.show_what_if("", "")
+            return
+        name = columns[0].name
+        bars = self.study.result("bars", name)
+        editor.show_bars(bars)
+        what_if = self.study.result("what_if", name)
+        editor.show_what_if(*what_if_words(columns[0], self.study.result("group_sizes"), what_if))
+        if self.study.table is not None and (bars is None or what_if is None):
+            self._compute(columns[0])
+
+    def _compute(self, column: Column) -> None:
+        """Have bars and group sizes computed, once for each state of the plan."""
+        plan = self.study.plan
+        if self._tried == (column.name, plan):
+            return
+        self._tried = (column.name, plan)
+
+        def keep(found: Any) -> None:
+            with self.study.together():
+                self.study.store("group_sizes", found.now, plan)
+                self.study.store("what_if", found.then, plan, key=column.name)
+                self.study.store("bars", found.bars, plan, key=column.name)
+
+        self.runner.start(
+            column_figures.figures,
+            self.study.table,
+            plan.schema,
+            column,
+            now=self.study.result("group_sizes"),
+            done=keep,
+            failed=self.refuse,
+            slot="columns.side",
+            after_drawing=True,
+        )
+
+    def point_to(self, place: str) -> None:
+        name = place.removeprefix("column:")
+        if name == place or not self.table.columns.lines:
+            super().point_to(place)
+            return
+        if name not in {line.name for line in self.table.columns.lines}:
+            self._show(ALL)
+        self.select(name)
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # --- deciding ----------------------------------------------------------------------------------
+
+    def _decide(self, schema: Schema, *answered: str) -> None:
+        with self.study.together():
+            self.study.decide(schemas=self.study.plan.with_schema(schema).schemas)
+            self.study.answer(*(question(name) for name in answered))
+
+    def _accept_selected(self) -> None:
+        """Accept the suggestions of the selected columns."""
+        self._take([name for name in self.table.selected() if name in self._proposed()])
+
+    def _take(self, names: list[str]) -> None:
+        """Take suggestions as they stand, with the code lists whose codes are their own meaning."""
+        schema, suggestions = self.study.plan.schema, self._suggestions()
+        for name in names:
+            schema = schema.with_column(marking.with_plain_list(schema.column(name), suggestions.get(name)))
+        self._decide(schema, *names)
+
+    def _accept(self) -> None:
+        """Accept the suggestions of several selected columns, or all of them."""
+        every = self._proposed()
+        if sum(name in every for name in self.table.selected()) > 1:
+            self._accept_selected()
+            return
+        self._take(every)
+        key = self.study.plan.schema.person_key
+        if key is not None and ROWS_PER_PERSON in self.study.open_questions:
+            self.select(key.name)
+            self._editor.cap.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def select(self, *names: str) -> None:
+        """Select columns in the table."""
+        model, before = self.table.selectionModel(), self.table.selected()
+        flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+        self._selecting = True  # told once, when all of it is done
+        try:
+            model.clearSelection()
+            for place, line in enumerate(self.table.columns.lines):
+                if line.name in names:
+                    model.setCurrentIndex(self.table.columns.index(place, 0), flags)
+        finally:
+            self._selecting = False
+        if self.table.selected() != before:
+            self._selected()
+        # After the table knows how high its rows are.
+        QTimer.singleShot(0, lambda: self.table.scrollTo(self.table.currentIndex()))
+
+    def _menu(self) -> None:
+        names = self.table.selected()
+        if not names:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for role in marking.ANSWERS:
+            action = menu.addAction(words.say(f"app.roles.{role.value}.name"))
+            action.triggered.connect(lambda checked=False, role=role: self._set_role(role))
+            action.setEnabled(role is not Role.PERSON_KEY or len(names) == 1)
+        menu.popup(self.mark.mapToGlobal(self.mark.rect().bottomLeft()))
+
+    def _set_role(self, role: Role) -> None:
+        names = self.table.selected()
+        if not names or role is Role.NOT_RECOGNISED:
+            return
+        if role is Role.PERSON_KEY and len(names) != 1:
+            self.notify(words.say("app.columns.one_key"))
+            return
+        schema = self.study.plan.schema
+        had_key = schema.person_key
+        if role is Role.PERSON_KEY and (had_key is None or had_key.name != names[0]):
+            self.study.ask(ROWS_PER_PERSON)
+        with self.study.together():
+            self._decide(marking.with_roles(schema, names, role), *names)
+            made = self.study.plan.schema
+            if made.person_key is not None:
+                self.study.answer(UNIT)
+            elif had_key is not None:
+                self.study.answer(ROWS_PER_PERSON)
+                self.study.ask(*(() if made.one_row_each else (UNIT,)))
+
+    def _set_kind(self, kind: Kind) -> None:
+        schema = self.study.plan.schema
+        for name in self.table.selected():
+            schema = schema.with_column(marking.with_kind(schema.column(name), kind))
+        self._decide(schema)
+
+    def _set_cap(self, rows: int | None) -> None:
+        if rows is None:
+            self.study.ask(ROWS_PER_PERSON)
+            return
+        self.unit.choose_cap(rows)
+
+    def _show_steps(self, wanted: bool) -> None:
+        """Show the coarser steps of the selected column in the place of the table, or the table again."""
+        if wanted:
+            self.steps.edit(self.study.plan.schema.column(self._editor.names[0]), self.study.plan.schema)
+        self.steps.setVisible(wanted)
+        for part in (self.table, self.answers_for, *self.answers.values()):
+            part.setVisible(not wanted)
+
+    def _set_steps(self, found: Any) -> None:
+        column = self.study.plan.schema.column(self.steps.column.name)
+        self._decide(self.study.plan.schema.with_column(replace(column, hierarchy=found)))
+
+    def _reuse(self) -> None:
+        last = marking.last_schema(folder=self.frame.data)
+        if last is None:
+            return
+        schema, decided = marking.reuse(self.study.plan.schema, last)
+        self._decide(schema, *decided)
+        if schema.person_key is not None and schema.person_key.name in decided:
+            self.study.answer(UNIT, ROWS_PER_PERSON)
+        elif schema.one_row_each:
+            self.study.answer(UNIT)
+        self.notify(words.say("app.columns.reused", count=len(decided)), tone="accent")
+
+
+PAGE = ColumnsPage

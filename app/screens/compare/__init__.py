@@ -1,0 +1,1 @@
+"""Compare: settings side by side before one of them is released."""

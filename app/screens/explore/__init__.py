@@ -1,0 +1,1 @@
+"""Explore: questions that make no release."""

@@ -1,0 +1,339 @@
+"""Explore: questions about a mechanism, a price or a table that make no release; one screen for all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QFileDialog,
+    QGridLayout,
+    QPushButton,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.parts.cards import Card, row
+from app.parts.form.parameter_fields import empty
+from app.parts.form.parameter_form import ParameterForm
+from app.parts.panel import Explanation, Part
+from app.parts.prose import Heading, Prose
+from app.parts.second_file import SecondFile
+from app.parts.view_stack import ViewStack
+from app.parts.views import explain
+from app.screens.base import Page
+from app.work.exploring import NONE, OWN, SHIPPED, Choice, ask, catalogue, save
+from engine.methods.parameters import Problem
+from engine.methods.protocol import MAIN
+from engine.methods.values import resolve
+from engine.table.schema import Schema
+
+ACROSS = 2  # analyses side by side
+ABOVE = 120  # pixels of the question that stay in view above its answer
+
+
+class ExplorePage(Page):
+    """Beside the steps: nothing here is decided, spent or released."""
+
+    id = "explore"
+
+    def build(self) -> None:
+        self.choices: dict[str, Choice] = {}
+        self.chosen = ""
+        self.values: dict[str, dict[str, Any]] = {}
+        self.others: dict[str, dict[str, Path]] = {}  # further files, by analysis and source
+        self.answer: Any = None
+        self._asked: tuple[Choice, dict[str, Any]] | None = None
+        self.list = QWidget()
+        self._list = QGridLayout(self.list)
+        self._list.setContentsMargins(0, 0, 0, 0)
+        self._list.setSpacing(2)
+        self.group = QButtonGroup(self)
+        self.group.buttonClicked.connect(lambda button: self._choose(button.property("analysis")))
+        self.body.addWidget(self.list)
+        self.body.addWidget(self._build_form())
+        self.body.addWidget(self._build_answer())
+        self.body.addStretch(1)
+
+    def _build_form(self) -> Card:
+        self.card = Card()
+        self.card.body.setSpacing(14)
+        self.name = Heading(size="side")
+        self.summary = Prose(tone="quiet")
+        self.card.body.addWidget(self.name)
+        self.card.body.addWidget(self.summary)
+        self.about = QComboBox()
+        self.about.setObjectName("about")
+        self.about.setAccessibleName(words.say("app.explore.about"))
+        self.about.activated.connect(lambda place: self._show_form())
+        self.topic(self.about, "about")
+        self.about_name = Heading(words.say("app.explore.about"), size="card")
+        self.card.body.addWidget(self.about_name)
+        self.card.body.addWidget(self.about, 0, Qt.AlignmentFlag.AlignLeft)
+        self.seconds: dict[str, SecondFile] = {}
+        self._seconds = QVBoxLayout()
+        self._seconds.setSpacing(14)
+        self.card.body.addLayout(self._seconds)
+        self.form = ParameterForm()
+        self.form.changed.connect(self._filled)
+        self.card.body.addWidget(self.form)
+        self.fill = QPushButton(words.say("app.explore.fill"))
+        self.fill.setObjectName("fill-example")
+        self.fill.setProperty("look", "link")
+        self.fill.clicked.connect(lambda checked=False: self._fill())
+        self.topic(self.fill, "fill")
+        self.card.body.addLayout(row(self.fill))
+        return self.card
+
+    def _build_answer(self) -> QWidget:
+        self.answered = QWidget()
+        column = QVBoxLayout(self.answered)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(14)
+        self.stays = Card(tone="care")
+        self.stays.setProperty("card", "care")
+        self.stays.setObjectName("stays")
+        self.stays.body.addWidget(Prose(words.say("app.explore.stays")))
+        column.addWidget(self.stays)
+        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
+        column.addWidget(self.views)
+        self.save = QPushButton(words.say("app.explore.save"))
+        self.save.setObjectName("save-report")
+        self.save.clicked.connect(lambda checked=False: self._ask_where())
+        self.topic(self.save, "save")
+        column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
+        return self.answered
+
+    # --- showing -----------------------------------------------------------------------------------
+
+    def opened(self) -> None:
+        if not self.choices:
+            self.work(catalogue, done=self._found, doing=words.say("app.explore.finding"), stoppable=False)
+
+    def _found(self, found: tuple[Choice, ...]) -> None:
+        self.choices = {choice.analysis.id: choice for choice in found}
+        for name in self.choices:
+            button = QRadioButton(words.say(f"analyses.{name}.title"))
+            button.setObjectName(f"analysis-{name}")
+            button.setProperty("analysis", name)
+            self.group.addButton(button)
+            self.topic(button, f"analysis.{name}")
+            place = self._list.count()
+            self._list.addWidget(button, place // ACROSS, place % ACROSS)
+        first = self.group.buttons()[0]
+        first.setChecked(True)
+        self._choose(first.property("analysis"))
+
+    def first_focus(self) -> QWidget | None:
+        return self.group.checkedButton()
+
+    def enter(self) -> None:
+        for part in (self.list, self.card):
+            part.setVisible(bool(self.choices))
+        self.answered.setVisible(self.answer is not None)
+        if self.chosen:
+            self._offer_tables()
+            self._show_form()
+
+    def _choose(self, name: str) -> None:
+        self.chosen, self.answer, self._asked = name, None, None
+        self.name.setText(words.say(f"analyses.{name}.title"))
+        self.summary.say(words.say(f"analyses.{name}.summary"))
+        self.views.show_views(())
+        self._offer_files()
+        self.enter()
+        self.refresh_explanation(f"analysis.{name}")
+        self.frame.update_frame()
+
+    def _offer_tables(self) -> None:
+        """Offer the open table, the shipped one of the example, and none."""
+        choice = self.choices[self.chosen]
+        reads = bool(choice.analysis.sources)
+        for part in (self.about, self.about_name):
+            part.setVisible(reads)
+        offered = [NONE] if not reads or not choice.analysis.sources[0].required else []
+        if reads and self.study.table is not None:
+            offered.append(OWN)
+        if reads and choice.table is not None:
+            offered.append(SHIPPED)
+        if [self.about.itemData(place) for place in range(self.about.count())] == offered:
+            return
+        before = self.about.currentData()
+        self.about.clear()
+        for name in offered:
+            self.about.addItem(words.say(f"app.explore.table.{name}"), name)
+        self.about.setCurrentIndex(max(0, self.about.findData(before)))
+
+    def _offer_files(self) -> None:
+        """Show a line for each further file that the analysis can read."""
+        empty(self._seconds)
+        self.seconds = {}
+        for source in self.choices[self.chosen].analysis.sources[1:]:
+            base, name = f"analyses.{self.chosen}.sources.{source.name}", source.name
+            line = SecondFile(name, words.say(f"{base}.label"), words.say(f"{base}.help"))
+            line.chosen.connect(lambda path, name=name: self.take_second(name, path))
+            line.removed.connect(lambda name=name: self.take_second(name, ""))
+            line.show_file(self.others.get(self.chosen, {}).get(name))
+            self._seconds.addWidget(line)
+            self.seconds[name] = line
+
+    def take_second(self, source: str, path: str) -> None:
+        """Ask with a further file from now on, or with none."""
+        files = self.others.setdefault(self.chosen, {})
+        files.pop(source, None)
+        if path:
+            files[source] = Path(path)
+        self.seconds[source].show_file(files.get(source))
+        self._forget()
+        self.frame.update_frame()
+
+    def _schema(self) -> Schema | None:
+        if self.about.currentData() == OWN:
+            return self.study.plan.prepared(MAIN)
+        return self.choices[self.chosen].schema if self.about.currentData() == SHIPPED else None
+
+    def _show_form(self) -> None:
+        given, analysis = self.values.setdefault(self.chosen, {}), self.choices[self.chosen].analysis
+        schema = self._schema()
+        schemas = {} if schema is None else {MAIN: schema}
+        before = set(self.form.lines)
+        self.form.show_form(
+            f"analyses.{self.chosen}", analysis.parameters, given, schemas, self._problems(schemas)
+        )
+        if set(self.form.lines) != before or not any(
+            line.part in self._topics for line in self.form.lines.values()
+        ):
+            for name, line in self.form.lines.items():
+                for widget in (line.part, *line.field.findChildren(QWidget)):
+                    self.topic(widget, f"parameter.{name}")
+
+    def _problems(self, schemas: dict[str, Schema]) -> list[Problem]:
+        given = self.values.get(self.chosen, {})
+        return resolve(self.choices[self.chosen].analysis.parameters, given, schemas)[1]
+
+    # --- asking ------------------------------------------------------------------------------------
+
+    def _filled(self, name: str, value: Any) -> None:
+        given = self.values[self.chosen]
+        if value is None:
+            given.pop(name, None)
+        else:
+            given[name] = value
+        self._forget()
+        self._show_form()
+        self.frame.update_frame()
+
+    def _fill(self) -> None:
+        choice = self.choices[self.chosen]
+        self.values[self.chosen] = dict(choice.values)
+        place = self.about.findData(SHIPPED if choice.table is not None else NONE)
+        self.about.setCurrentIndex(max(0, place))
+        self._forget()
+        self._show_form()
+        self.frame.update_frame()
+
+    def _forget(self) -> None:
+        """An answer belongs to what it was asked with."""
+        self.answer = self._asked = None
+        self.answered.hide()
+
+    def next_words(self) -> str:
+        return words.say("app.explore.compute") if self.chosen else ""
+
+    def go_next(self) -> None:
+        if not self.chosen:
+            return
+        choice, given = self.choices[self.chosen], dict(self.values[self.chosen])
+        own = self.about.currentData() == OWN and bool(choice.analysis.sources)
+        self.clear_notice()
+        self.work(
+            ask,
+            choice,
+            given,
+            table=self.study.table if own else None,
+            schema=self._schema() if own else None,
+            shipped=self.about.currentData() == SHIPPED and bool(choice.analysis.sources),
+            others=self.others.get(self.chosen, {}),
+            steps=self.study.plan.preparation if own else (),
+            done=lambda answer: self._show_answer(choice, given, answer),
+            doing=words.say("app.explore.computing"),
+        )
+
+    def _show_answer(self, choice: Choice, given: dict[str, Any], answer: Any) -> None:
+        if choice.analysis.id != self.chosen:
+            return
+        self.answer, self._asked = answer, (choice, given)
+        self.answered.show()
+        self.stays.setVisible(answer.stays)
+        self.views.show_views(answer.views)
+        self.save.setFocus()
+        QTimer.singleShot(0, self._to_answer)
+
+    def _to_answer(self) -> None:
+        """Bring the beginning of the answer into view: it stands below what was asked."""
+        self.widget().layout().activate()
+        top = self.answered.mapTo(self.widget(), QPoint(0, 0)).y()
+        self.verticalScrollBar().setValue(top - ABOVE)
+
+    # --- saving ------------------------------------------------------------------------------------
+
+    def _ask_where(self) -> None:
+        dialog = QFileDialog(self, words.say("app.explore.save"), "", words.say("app.explore.report.filter"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("pdf")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.save_as)
+        dialog.open()
+
+    def save_as(self, path: str) -> None:
+        """Write the answer as a report."""
+        if self._asked is None:
+            return
+        choice, given = self._asked
+        self.work(
+            save,
+            choice,
+            given,
+            self.answer,
+            Path(path),
+            language=words.language(),
+            stays=self.answer.stays,
+            done=lambda written: self.notify(
+                words.say("app.explore.saved", file=written.name), tone="accent"
+            ),
+            doing=words.say("app.explore.saving"),
+            stoppable=False,
+        )
+
+    # --- the right-hand side -----------------------------------------------------------------------
+
+    def explain(self, topic: str) -> Explanation:
+        kind, _, name = topic.partition(".")
+        if kind == "parameter" and name in self.form.lines:
+            return Explanation(self.form.labels()[name], (Part(body=self.form.help(name)),))
+        if kind == "view" and int(name) < len(self.views.views):
+            found = explain(self.views.views[int(name)])
+            if found is not None:
+                return found
+        if kind in ("analysis", "view", "") and self.chosen:
+            shown = self.choices[name if kind == "analysis" else self.chosen].analysis
+            source = shown.published
+            where = ", ".join(part for part in (source.document, source.place, source.identifier) if part)
+            general = super().explain("")
+            return Explanation(
+                words.say(f"analyses.{shown.id}.title"),
+                (
+                    Part(body=words.say(f"analyses.{shown.id}.summary")),
+                    *general.parts,
+                    Part(words.say("app.method.source"), where),
+                ),
+            )
+        return super().explain(topic)
+
+
+PAGE = ExplorePage

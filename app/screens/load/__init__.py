@@ -1,0 +1,1 @@
+"""Load: how a file was read, and what was noticed in it."""

@@ -1,0 +1,58 @@
+"""Keeping settings to be compared: those that are filled in, or the usual ones of the method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+
+from app import words
+from app.work.comparing import variants
+
+
+class CandidateLinks(QWidget):
+    """Two links; ``said`` tells how many candidates there are now."""
+
+    said = Signal(str)
+
+    def __init__(self, study: Any) -> None:
+        super().__init__()
+        self.study = study
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(20)
+        self.keep = self._link("keep", "keep-candidate", self._keep)
+        self.usual = self._link("usual", "usual-candidates", self._keep_usual)
+        line.addWidget(self.keep)
+        line.addWidget(self.usual)
+
+    def _link(self, text: str, name: str, act: Callable[[], None]) -> QPushButton:
+        link = QPushButton(words.say(f"app.method.{text}"))
+        link.setObjectName(name)
+        link.setProperty("look", "link")
+        link.clicked.connect(lambda checked=False: act())
+        return link
+
+    def renew(self, method: Any) -> None:
+        """Offer what a method has."""
+        for link in (self.keep, self.usual):
+            link.setEnabled(not self.study.problems())
+        self.usual.setVisible(method is not None and bool(method.variants))
+
+    def _keep(self) -> None:
+        """Keep these settings beside those that are filled in from now on."""
+        plan = self.study.plan
+        self._add([{"method": plan.method, "parameters": dict(plan.parameters)}], "kept")
+
+    def _keep_usual(self) -> None:
+        """Put what the method proposes beside these settings."""
+        self._add(variants(self.study.plan), "usual_kept")
+
+    def _add(self, further: Any, said: str) -> None:
+        kept = self.study.plan.candidates
+        new = [one for one in further if one not in kept]
+        if new:
+            self.study.decide(candidates=(*kept, *new))
+        self.said.emit(words.say(f"app.method.{said}", count=len(self.study.plan.candidates)))

@@ -1,0 +1,59 @@
+"""Declaring a column's allowed values where a method misses them, without going back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+
+from app import words
+from app.parts.form.domain_editor import DomainEditor
+from app.parts.prose import Heading
+from engine.table.schema import Column, Domain
+
+
+class DeclareCard(QWidget):
+    """Hidden until it is needed. ``declared`` tells the column, the domain, and whether the rows helped."""
+
+    declared = Signal(str, object, bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("declare-here")
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(4)
+        self.heading = Heading(size="card")
+        self._column.addWidget(self.heading)
+        self.editor: DomainEditor | None = None
+        self.cancel = QPushButton(words.say("app.method.declare_cancel"))
+        self.cancel.setObjectName("declare-cancel")
+        self.cancel.setProperty("look", "link")
+        self.cancel.clicked.connect(lambda checked=False: self.close_editor())
+        self._column.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignLeft)
+        self.hide()
+
+    def open_editor(self, column: Column, found: Domain | None, lists: Mapping[str, Any]) -> None:
+        """Ask for the allowed values of a column."""
+        self.close_editor()
+        self.heading.setText(words.say("app.method.declare_here", column=column.name))
+        self.editor = DomainEditor(column, found, lists)
+        self.editor.setMaximumWidth(420)
+        self.editor.declared.connect(
+            lambda domain, from_rows: self.declared.emit(column.name, domain, from_rows)
+        )
+        self._column.insertWidget(1, self.editor)
+        self.show()
+        first = next((one for one in self.editor.findChildren(QWidget) if one.focusPolicy()), None)
+        if first is not None:
+            first.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def close_editor(self) -> None:
+        """Take the question away."""
+        if self.editor is not None:
+            self.editor.hide()
+            self.editor.deleteLater()
+            self.editor = None
+        self.hide()

@@ -1,0 +1,71 @@
+"""What a recipient gets, shown on a bundle that was made from a table that comes with the program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout
+
+from app import words
+from app.parts.cards import Card
+from app.parts.form.parameter_fields import empty
+from app.parts.prose import Heading, Prose
+from app.parts.views.table import TableBody
+from app.theme import mono_font
+from engine.views import TableView, Text
+
+
+class ExampleCard(Card):
+    """``closed`` tells that the person has seen enough; ``failed`` that nothing could open a file."""
+
+    closed = Signal()
+    failed = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("example")
+        self.folder = Path()
+        self.name = Heading(size="side")
+        self.body.addWidget(self.name)
+        self.body.addWidget(Prose(words.say("app.method.example.body"), tone="quiet"))
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        for name, act in (
+            ("report", lambda: self._open(self.folder / "release" / "report-external.pdf")),
+            ("folder", lambda: self._open(self.folder / "release")),
+            ("back", self.closed.emit),
+        ):
+            button = QPushButton(words.say(f"app.method.example.{name}"))
+            button.setObjectName(f"example-{name}")
+            button.clicked.connect(lambda checked=False, act=act: act())
+            row.addWidget(button)
+        row.addStretch(1)
+        self.body.addLayout(row)
+        self._files = QVBoxLayout()
+        self.body.addLayout(self._files)
+        self.cover = QPlainTextEdit()
+        self.cover.setObjectName("example-cover")
+        self.cover.setAccessibleName(words.say("app.method.example.cover"))
+        self.cover.setReadOnly(True)
+        self.cover.setFont(mono_font(12))
+        self.cover.setMinimumHeight(260)
+        self.body.addWidget(Heading(words.say("app.method.example.cover"), size="card"))
+        self.body.addWidget(self.cover)
+
+    def show_bundle(self, title: str, folder: Path, files: list[tuple[str, int, str]]) -> None:
+        """Show a bundle by its folder and the files of its part for outside."""
+        self.folder = folder
+        self.name.setText(words.say("app.method.example.title", way=title))
+        empty(self._files)
+        headings = (Text("app.report.column.file"), Text("app.report.column.bytes"))
+        rows = tuple((name, size) for name, size, _ in files)
+        table = TableBody(TableView(words.say("app.method.example.files"), headings, rows))
+        table.setObjectName("example-files")
+        self._files.addWidget(table)
+        self.cover.setPlainText((folder / "release" / "README.txt").read_text(encoding="utf-8"))
+
+    def _open(self, path: Path) -> None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            self.failed.emit(str(path))

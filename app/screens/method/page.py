@@ -1,0 +1,522 @@
+"""Method: what the recipient should be able to do, the ways that fit, and the form of the chosen one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QBoxLayout,
+    QButtonGroup,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.parts.cards import Card
+from app.parts.form.parameter_form import ParameterForm
+from app.parts.panel import Explanation, Part, three
+from app.parts.prose import Heading, Prose
+from app.parts.questions import Questions
+from app.parts.trial.trial_card import TrialCard
+from app.parts.trial.trying import MethodTrial
+from app.parts.verdict_card import VerdictCard
+from app.screens.base import Page, Pieces
+from app.screens.method.candidate_links import CandidateLinks
+from app.screens.method.declare_card import DeclareCard
+from app.screens.method.declaring import DeclareHere
+from app.screens.method.demand_card import DemandCard
+from app.screens.method.demanding import MeasuresOnDemand
+from app.screens.method.example_card import ExampleCard
+from app.screens.method.judging import MethodVerdict
+from app.screens.method.said import explanation, none_fits, way, which_rule_out
+from app.screens.method.ways import WayRow, Ways
+from app.state import flow
+from app.state.flow import BUDGET
+from app.words.columns import names_people
+from app.work import marking
+from app.work.choosing import (
+    QUESTIONS,
+    Offer,
+    is_never_offered,
+    matches,
+    offers,
+    ordered,
+    ruled_out_by,
+    title,
+)
+from app.work.deciding import kind_of_promise
+from app.work.releasing import example
+from engine.methods.protocol import Rows, Spends
+
+SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way stand beside each other
+QUESTIONS_BESIDE = 886  # and from which the questions stand beside the ways
+QUESTIONS_IN_THREE = 700  # … or, above the ways, three in a line
+QUESTIONS_WIDE = 240
+
+
+class MethodPage(Page):
+    """In two parts: choosing among all ways, and what the chosen one still needs."""
+
+    id = "method"
+
+    def build(self) -> Pieces:
+        self.offers: tuple[Offer, ...] = ()
+        self.choosing = True
+        self.selected = ""
+        self._shows_example = False
+        self._kept: dict[str, dict[str, Any]] = {}  # what was filled in for ways that were left again
+        self._examples: list[TemporaryDirectory[str]] = []
+        self._build_choice()
+        yield
+        self._build_chosen()
+        self._build_form()
+        self.example = ExampleCard()
+        self.example.closed.connect(self._close_example)
+        self.example.failed.connect(
+            lambda path: self.notify(
+                words.say("app.report.cannot_open"), words.say("app.report.cannot_open_do", path=path)
+            )
+        )
+        self.body.addWidget(self.example)
+        self.body.addStretch(1)
+        find = QShortcut(QKeySequence.StandardKey.Find, self)
+        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        find.activated.connect(self._find)
+
+    def _build_choice(self) -> None:
+        self.choice = QWidget()
+        self._choice_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.choice)
+        self._choice_row.setContentsMargins(0, 0, 0, 0)
+        self._choice_row.setSpacing(24)
+        self.questions = Questions("app.method.ask", QUESTIONS)
+        self.questions.answered.connect(self._answered)
+        for group in self.questions.groups.values():
+            for button in group.buttons():
+                self.topic(button, "questions")
+        self._choice_row.addWidget(self.questions)
+        column = QVBoxLayout()
+        column.setSpacing(12)
+        column.addLayout(self._build_search())
+        self.ways = Ways()
+        self.ways.chosen.connect(self._select)
+        self.ways.used.connect(self._use)
+        self.ways.example.connect(self._ask_example)
+        self.ways.made.connect(self._topics_of)
+        column.addWidget(self.ways)
+        self.none = Prose()
+        self.none.setObjectName("no-way")
+        column.addWidget(self.none)
+        self.others = QPushButton()
+        self.others.setObjectName("others")
+        self.others.setProperty("look", "link")
+        self.others.clicked.connect(lambda checked=False: self._show_all(True))
+        column.addWidget(self.others, 0, Qt.AlignmentFlag.AlignLeft)
+        self.why = Prose(tone="quiet", pixels=12)
+        self.why.setObjectName("why-others")
+        column.addWidget(self.why)
+        column.addStretch(1)
+        self._choice_row.addLayout(column, 1)
+        self.body.addWidget(self.choice)
+
+    def _build_search(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        self.search = QLineEdit()
+        self.search.setObjectName("search")
+        self.search.setAccessibleName(words.say("app.method.search"))
+        self.search.setPlaceholderText(words.say("app.method.search"))
+        self.search.setClearButtonEnabled(True)
+        self.search.setMaximumWidth(320)
+        self.search.textChanged.connect(lambda text: self._show_ways())
+        self.topic(self.search, "search")
+        row.addWidget(self.search, 3)
+        row.addStretch(1)
+        self.which = QButtonGroup(self)
+        self.chips: dict[str, QPushButton] = {}
+        for name in ("fit", "all"):
+            chip = QPushButton()
+            chip.setObjectName(f"show-{name}")
+            chip.setProperty("look", "chip")
+            chip.setCheckable(True)
+            self.which.addButton(chip)
+            self.chips[name] = chip
+            row.addWidget(chip)
+        self.chips["fit"].setChecked(True)
+        self.which.buttonClicked.connect(lambda button: self._show_ways())
+        return row
+
+    def _build_chosen(self) -> None:
+        """What the chosen way promises, and what the recipient can and cannot do."""
+        self.another = QPushButton(words.say("app.method.another"))
+        self.another.setObjectName("another-way")
+        self.another.setProperty("look", "link")
+        self.another.clicked.connect(lambda checked=False: self._choose_again())
+        self.candidates = CandidateLinks(self.study)
+        self.candidates.said.connect(lambda said: self.notify(said, tone="accent"))
+        for link in (self.candidates.keep, self.candidates.usual):
+            self.topic(link, "keep")
+        self.links = QWidget()
+        line = QHBoxLayout(self.links)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(20)
+        line.addWidget(self.another)
+        line.addWidget(self.candidates)
+        line.addStretch(1)
+        self.body.addWidget(self.links)
+        self.chosen = QWidget()
+        self._chosen_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.chosen)
+        self._chosen_row.setContentsMargins(0, 0, 0, 0)
+        self._chosen_row.setSpacing(14)
+        self.says: dict[str, Prose] = {}
+        for name in ("guarantee", "recipient_can", "recipient_cannot"):
+            card = Card(words.say(f"app.method.{name}"))
+            self.says[name] = Prose()
+            card.body.addWidget(self.says[name])
+            card.body.addStretch(1)
+            self._chosen_row.addWidget(card, 1)
+        self.body.addWidget(self.chosen)
+
+    def _build_form(self) -> None:
+        self.card = Card()
+        self.card.body.setSpacing(18)
+        self.form = ParameterForm()
+        self.form.changed.connect(lambda name, value: self.study.decide_parameters(**{name: value}))
+        self.card.body.addWidget(self.form)
+        self.declare = DeclareCard()
+        self.declaring = DeclareHere(self.form, self.declare, self.study, self._asks_to_declare)
+        self.topic(self.declare.cancel, "declare")
+        self.card.body.addWidget(self.declare)
+        self.general = Prose(tone="wrong")
+        self.general.setObjectName("problem-general")
+        self.card.body.addWidget(self.general)
+        self.naming = Prose(tone="wrong")
+        self.naming.setObjectName("names-people")
+        self.card.body.addWidget(self.naming)
+        self.sizes_part = QWidget()
+        column = QVBoxLayout(self.sizes_part)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addWidget(Heading(words.say("app.method.sizes"), size="card"))
+        self.sizes = QLineEdit()
+        self.sizes.setObjectName("declared_sizes")
+        self.sizes.setAccessibleName(words.say("app.method.sizes"))
+        self.sizes.setMaximumWidth(260)
+        self.sizes.textEdited.connect(self._decide_sizes)
+        self.topic(self.sizes, "sizes")
+        column.addWidget(self.sizes)
+        self.sizes_wrong = Prose(words.say("app.method.sizes_wrong"), tone="wrong", pixels=12)
+        self.sizes_wrong.hide()
+        column.addWidget(self.sizes_wrong)
+        self.card.body.addWidget(self.sizes_part)
+        self.body.addWidget(self.card)
+        card = VerdictCard()
+        self.topic(card, "verdict")
+        self.verdict = MethodVerdict(card, self.study, self.runner)
+        self.body.addWidget(card)
+        tried = TrialCard()
+        self.topic(tried, "trial")
+        self.trial = MethodTrial(tried, self.id, self.study, self.runner)
+        self.body.addWidget(tried)
+        further = DemandCard()
+        self.topic(further, "demand")
+        self.demand = MeasuresOnDemand(further, self.study, self.runner)
+        self.body.addWidget(further)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        wide = self.viewport().width() >= SIDE_BY_SIDE
+        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._chosen_row.setDirection(across if wide else down)
+        wide = self.viewport().width() >= QUESTIONS_BESIDE
+        self._choice_row.setDirection(across if wide else down)
+        across = 3 if self.viewport().width() >= QUESTIONS_IN_THREE else 2
+        self.questions.lay(1 if wide else across)
+        self.questions.setMaximumWidth(QUESTIONS_WIDE if wide else 16_777_215)
+        super().resizeEvent(event)  # last: it lays out what stands beside each other now
+
+    # --- showing -----------------------------------------------------------------------------------
+
+    def opened(self) -> None:
+        if not self.offers:
+            self.work(offers, done=self._found, doing=words.say("app.method.finding"), stoppable=False)
+        if self.choosing != (self.study.method is None):
+            self.choosing = self.study.method is None
+            self.enter()
+            self.frame.update_frame()
+
+    def prepare(self) -> None:
+        if not self.offers:
+            self.runner.start(offers, done=self._prepared, failed=lambda error: None, slot="method.ready")
+
+    def _prepared(self, found: tuple[Offer, ...]) -> None:
+        if self.offers:
+            return  # asked for meanwhile
+        self.offers = found
+        self.ways.make_ready([way(one, self.questions.answers()) for one in ordered(list(found), {})])
+
+    def _found(self, found: tuple[Offer, ...]) -> None:
+        self.offers = found
+        self.enter()
+        self.frame.update_frame()
+
+    def first_focus(self) -> QWidget | None:
+        return self.search if self.choosing else self.another
+
+    def enter(self) -> None:
+        method = self.study.method
+        if method is None:
+            self.choosing = True
+        picks, example = self.choosing and not self._shows_example, self._shows_example
+        named = method is not None and not self.choosing
+        self.title.setText(
+            words.say("app.method.title") if not named or method is None else words.firm(title(method))
+        )
+        form = "subtitle_tried" if self.trial.applies else "subtitle_form"
+        self.subtitle.say(words.say(f"app.method.{form if named else 'subtitle'}"))
+        self.setAccessibleName(self.title.text())
+        self.example.setVisible(example)
+        self.choice.setVisible(picks and bool(self.offers))
+        self.candidates.renew(method)
+        for part in (self.links, self.chosen, self.card):
+            part.setVisible(named and not example)
+        if picks:
+            self._show_ways()
+        if named and method is not None and not example:
+            self.verdict.show()
+            self.trial.show()
+            self.demand.show()
+        else:
+            self.verdict.card.hide()
+            self.trial.hide()
+            self.demand.hide()
+        if named and method is not None:
+            self._show_method(method)
+
+    # --- choosing ----------------------------------------------------------------------------------
+
+    def _show_ways(self) -> None:
+        answers, wanted = self.questions.answers(), self.search.text()
+        found = ordered([one for one in self.offers if matches(one, wanted)], answers)
+        fitting = [one for one in found if not ruled_out_by(one, answers)]
+        shown = found if self.chips["all"].isChecked() else fitting
+        self.chips["fit"].setText(words.say("app.method.fit", count=len(fitting)))
+        self.chips["all"].setText(words.say("app.method.all", count=len(found)))
+        if self.selected not in {one.method.id for one in shown}:
+            current = self.study.plan.method
+            self.selected = current if current in {one.method.id for one in shown} else ""
+        self.ways.show_ways([way(one, answers) for one in shown], self.selected)
+        self.ways.setVisible(bool(shown))
+        self._show_others(found, fitting, answers)
+        if self.isVisible():
+            self.frame.update_frame()
+
+    def _topics_of(self, row: WayRow) -> None:
+        for widget in (row, *row.findChildren(QAbstractButton)):  # what gets the pointer or the focus
+            self.topic(widget, f"method.{row.way.id}")
+
+    def _show_others(self, found: list[Offer], fitting: list[Offer], answers: dict[str, str]) -> None:
+        """Say how many do not fit, by which answer, and what to do where nothing fits."""
+        others = [one for one in found if one not in fitting]
+        hidden = bool(others) and not self.chips["all"].isChecked()
+        self.others.setVisible(hidden)
+        self.others.setText(words.say("app.method.others", count=len(others)))
+        self.why.setVisible(hidden)
+        self.why.say(which_rule_out(others, answers))
+        never = is_never_offered(self.search.text())
+        self.none.setVisible(never or not fitting)
+        if never:
+            self.none.say(words.say("app.method.not_offered.sentence"))
+        elif not found:
+            self.none.say(words.say("app.method.not_found", wanted=self.search.text()))
+        elif not fitting:
+            self.none.say(none_fits(found, answers))
+
+    def _answered(self) -> None:
+        self.chips["fit"].setChecked(True)
+        self._show_ways()
+
+    def _show_all(self, wanted: bool) -> None:
+        self.chips["all" if wanted else "fit"].setChecked(True)
+        self._show_ways()
+
+    def _select(self, method_id: str) -> None:
+        self.selected = method_id
+        self.refresh_explanation(f"method.{method_id}")
+        self.frame.update_frame()
+        QTimer.singleShot(0, self, self._form_ahead)
+
+    def _form_ahead(self) -> None:
+        """Make the form of the selected way while its words are read: half of what it takes to open it."""
+        method = next((one.method for one in self.offers if one.method.id == self.selected), None)
+        if method is not None and self.choosing:
+            self.form.make_ready(f"methods.{method.id}", flow.asked(method), self.study.plan.schemas)
+
+    def _find(self) -> None:
+        if self.choosing:
+            self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.search.selectAll()
+
+    def _choose_again(self) -> None:
+        self.choosing, self.selected = True, self.study.plan.method
+        self.enter()
+        self.frame.update_frame()
+        self.search.setFocus()
+
+    def _use(self) -> None:
+        """Take the selected way; what was filled in for it before comes back."""
+        method = next((one.method for one in self.offers if one.method.id == self.selected), None)
+        if method is None:
+            return
+        self.choosing = False
+        plan, former = self.study.plan, self.study.method
+        if former is None or former.id != method.id:
+            if former is not None:
+                self._kept[former.id] = dict(plan.parameters)
+            kept = {parameter.name: parameter.kind for parameter in method.parameters}
+            same = {
+                parameter.name
+                for parameter in (former.parameters if former is not None else ())
+                if kept.get(parameter.name) == parameter.kind
+            }
+            values = {name: value for name, value in plan.parameters.items() if name in same}
+            values = self._kept.get(method.id, values)
+            taken = {"method": method.id, "method_version": method.version, "parameters": values}
+            self.study.decide(**taken, measures=())  # those that were named are about the former one
+        else:
+            self.enter()  # else the study asked already
+        self.verticalScrollBar().setValue(0)
+        self.refresh_explanation(f"method.{method.id}")
+        self.frame.update_frame()
+        self.another.setFocus()
+
+    def next_words(self) -> str:
+        if self._shows_example:
+            return words.say("app.method.example.back")
+        if not self.choosing:
+            return ""
+        return words.say("app.method.use") if self.selected else ""
+
+    def go_next(self) -> None:
+        if self._shows_example:
+            self._close_example()
+        elif self.choosing and self.selected:
+            self._use()
+        else:
+            self.frame.go_next()
+
+    # --- an example --------------------------------------------------------------------------------
+
+    def _ask_example(self, method_id: str) -> None:
+        folder = TemporaryDirectory(prefix="custos-example-")
+        self._examples.append(folder)
+        self.work(
+            example,
+            method_id,
+            Path(folder.name) / "example",
+            language=words.language(),
+            done=lambda found: self._show_example(method_id, *found),
+            doing=words.say("app.method.example.making"),
+        )
+
+    def _show_example(self, method_id: str, folder: Path, files: list[tuple[str, int, str]]) -> None:
+        method = next(one.method for one in self.offers if one.method.id == method_id)
+        self.example.show_bundle(title(method), folder, files)
+        self._shows_example = True
+        self.enter()
+        self.verticalScrollBar().setValue(0)
+        self.frame.update_frame()
+        self.example.findChild(QPushButton, "example-report").setFocus()
+
+    def _close_example(self) -> None:
+        self._shows_example = False
+        self.enter()
+        self.frame.update_frame()
+
+    def leave(self) -> None:
+        self._shows_example = False
+        self.declare.close_editor()
+        if self.study.plan.schema.columns and not self.study.open_questions:
+            marking.keep_last_schema(self.study.plan.schema, folder=self.frame.data)  # declared here too
+
+    # --- the form ----------------------------------------------------------------------------------
+
+    def _show_method(self, method: Any) -> None:
+        base = f"methods.{method.id}"
+        kind = kind_of_promise(self.study.plan)
+        self.says["guarantee"].say(words.say(f"promises.{kind}.sentence"))
+        for name in ("recipient_can", "recipient_cannot"):
+            self.says[name].say(words.say(f"{base}.{name}"))
+        asked = flow.asked(method)
+        later = {one.name for one in method.parameters if one not in asked}
+        problems = [one for one in self.study.problems() if one.parameter not in {BUDGET, *later}]
+        plan = self.study.plan
+        before = set(self.form.lines)
+        self.form.show_form(base, asked, plan.parameters, plan.schemas, problems)
+        if set(self.form.lines) != before or not self._topics_of_form():
+            for name, line in self.form.lines.items():
+                for widget in (line.part, *line.field.findChildren(QWidget)):
+                    self.topic(widget, f"parameter.{name}")
+        general = [problem for problem in problems if problem.parameter not in self.form.lines]
+        self.general.setVisible(bool(general))
+        self.general.say("\n\n".join(" ".join(words.explain(problem)) for problem in general))
+        naming = self._naming(method)
+        self.naming.setVisible(bool(naming))
+        self.naming.say(words.say("app.method.names_people", columns=", ".join(naming), count=len(naming)))
+        self.sizes_part.setVisible(method.spends is Spends.CHOSEN)
+        self.card.setVisible(bool(asked or general) and not self._shows_example)
+        if not self.sizes.hasFocus():
+            self.sizes.setText(", ".join(f"{one}" for one in plan.declared_sizes))
+            self.sizes_wrong.hide()
+
+    def _naming(self, method: Any) -> list[str]:
+        """Return the chosen columns that name people, where rows leave with values as they stand."""
+        if method.rows not in (Rows.REAL, Rows.COARSER):
+            return []
+        chosen = self.study.plan.parameters.get("columns") or ()
+        known = {one.column: one for one in self.study.result("suggestions") or ()}
+        columns = {column.name: column for column in self.study.plan.schema.columns}
+        return [name for name in chosen if name in columns and names_people(columns[name], known.get(name))]
+
+    def _topics_of_form(self) -> bool:
+        return any(line.part in self._topics for line in self.form.lines.values())
+
+    def _decide_sizes(self, text: str) -> None:
+        parts = [part for part in text.replace(";", ",").split(",") if part.strip()]
+        right = bool(parts) and all(part.strip().isdigit() and int(part) > 0 for part in parts)
+        self.sizes_wrong.setVisible(not right)
+        if right:
+            self.study.decide(declared_sizes=tuple(int(part) for part in parts))
+
+    def _asks_to_declare(self) -> None:
+        self.ensureWidgetVisible(self.declare, 0, 24)
+        self.refresh_explanation("declare")
+
+    def field_at(self, place: str) -> QWidget | None:
+        kind, _, name = place.partition(":")
+        return self.form.part(name) if kind == "parameter" else super().field_at(place)
+
+    # --- the right-hand side -----------------------------------------------------------------------
+
+    def explain(self, topic: str) -> Explanation:
+        if topic == "verdict":
+            return three("app.preview.help.verdict", words.say("app.preview.verdict.heading"))
+        if topic == "trial":
+            return three("app.trying.help", words.say("app.trying.heading"))
+        kind, _, name = topic.partition(".")
+        if kind == "parameter" and name in self.form.lines:
+            return Explanation(self.form.labels()[name], (Part(body=self.form.help(name)),))
+        if kind == "method":
+            offer = next((one for one in self.offers if one.method.id == name), None)
+            if offer is not None:
+                return explanation(offer, lambda: self._ask_example(offer.method.id))
+        return super().explain(topic)
+
+
+PAGE = MethodPage

@@ -1,0 +1,1 @@
+"""Preview: what will leave, what it takes, what cannot be undone."""

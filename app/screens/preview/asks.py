@@ -1,0 +1,151 @@
+"""What the preview asks the engine for, all of it without a row; and a few lines of what leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from app.work.deciding import existing
+from engine.methods.protocol import Expected, Rows, TableArtefact
+from engine.release.plan import Plan
+from engine.views import TableView, Text, View, is_weak
+
+SHOWN, FURTHER = 7, 4  # lines of the first table that leaves, and of the others
+BEFORE = 3  # of them before the first without information
+
+
+FITTED = ("prediction", "coefficient", "score")  # errors of what was fitted on so many rows
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """What is known before a release: the ledger's answer, the sentence, the verdict, the shape."""
+
+    preview: Any
+    statement: dict[str, Any] = field(default_factory=dict)
+    verdict: Any = None
+    remedies: tuple[Any, ...] = ()
+    mock: Any = None
+    beyond: dict[str, dict[str, Any]] = field(default_factory=dict)
+    unknown: dict[str, dict[str, Any]] = field(default_factory=dict)
+    named: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def look_ahead(
+    plan: Plan, ledger_path: Path | None, places: tuple[Path, ...] = (), table: Any = None
+) -> Ahead:
+    """Return all that a plan says of its release; nothing is reserved or spent.
+
+    ``places`` are folders where earlier releases may lie. What the ledger does not know of them is
+    ``unknown``, by the decision that it takes to release all the same. Columns of the ``table`` that name
+    people and would leave in rows are ``named``, likewise; of other releases no row is read.
+    """
+    from engine.pricing.beyond import beyond
+    from engine.pricing.statement import privacy_statement
+    from engine.release.foreseen import priced
+    from engine.release.mock import mock
+    from engine.release.preview import preview
+    from engine.release.verdict import remedies, verdict
+
+    ledger = existing(ledger_path)
+    found = preview(plan, ledger)
+    if found.promise is None:
+        return Ahead(found)
+    statement = privacy_statement(found.promise, read_at=plan.price.bound)
+    judged = verdict(plan, found.forecast)
+    better = remedies(plan) if judged is not None and judged.is_useless else ()
+    priced_at = priced(plan, found.promise) if found.promise.loss is not None else {}
+    unknown, named = _unknown(plan, ledger, places), _named(found.checked, table)
+    return Ahead(found, statement, judged, better, mock(plan), beyond(priced_at), unknown, named)
+
+
+def _named(checked: Any, table: Any) -> dict[str, dict[str, Any]]:
+    """Return the columns that name people and would leave, by the decision to let them."""
+    from engine.release.naming import decision_about, is_asked, naming
+
+    if table is None or not is_asked(checked.method, checked.promise):
+        return {}
+    found = naming(table, checked.request, checked.method)
+    return {decision_about(one.column): {"column": one.column, "why": one.why.value} for one in found}
+
+
+def _unknown(plan: Plan, ledger: Any, places: tuple[Path, ...]) -> dict[str, dict[str, Any]]:
+    """Return what a release would be stopped by, unless a reason is given: see the two modules."""
+    from engine.release.earlier import EARLIER_MISSING, missing
+    from engine.release.nearby import PUT_BACK, told, unexplained
+
+    if ledger is None:
+        return {}
+    forgotten = unexplained(ledger, places)
+    found = {EARLIER_MISSING: missing(plan, ledger, places=places)}
+    found |= {PUT_BACK: told(forgotten)} if forgotten else {}
+    return {name: values for name, values in found.items() if values}
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Some lines of a table that leaves: the view, the first line (from 1), how many lines it has in all."""
+
+    view: TableView
+    first: int
+    of: int
+    file: str
+
+
+def shapes(mock: Any, *, rows: Rows) -> tuple[list[Lines], list[View]]:
+    """Return the tables that leave, a few lines of each, and the views that are drawings or numbers.
+
+    A table is shown as the release shows it where it does, with its labels and brackets; otherwise as it is
+    written into its file.
+    """
+    views = [view for view in mock.views if isinstance(view, TableView)]
+    drawn = [view for view in mock.views if not isinstance(view, TableView)]
+    from engine.report.content.results import beside
+
+    found: list[Lines] = []
+    for artefact in mock.artefacts:
+        if not isinstance(artefact, TableArtefact):
+            continue
+        lines = len(artefact.frame)
+        named = [view for view in views if len(view.rows) == min(lines, 500) and rows is Rows.NONE]
+        view = named[0] if named else _as_written(artefact)
+        views = [other for other in views if other is not view]
+        found.append(_some(beside(view), lines, artefact.files[0], FURTHER if found else SHOWN))
+    models = [] if any(isinstance(one, TableArtefact) for one in mock.artefacts) else [*views, *drawn]
+    return found, models
+
+
+def _as_written(artefact: TableArtefact) -> TableView:
+    frame = artefact.frame.head(SHOWN).astype(object)
+    rows = tuple(
+        tuple(None if one != one else one for one in row) for row in frame.itertuples(index=False, name=None)
+    )
+    return TableView(artefact.name, tuple(str(name) for name in frame.columns), rows)
+
+
+def _some(view: TableView, lines: int, file: str, most: int) -> Lines:
+    weak = next((place for place, row in enumerate(view.rows) if any(map(is_weak, row))), 0)
+    first = max(0, min(weak - BEFORE, len(view.rows) - most))
+    return Lines(replace(view, rows=view.rows[first : first + most]), first + 1, lines, file)
+
+
+def error_lines(errors: tuple[Expected, ...]) -> list[tuple[Text, str, Expected, Expected]]:
+    """Return the expected errors with those together that differ in the size of the group alone.
+
+    Each is the quantity, ``"same"``, ``"sizes"`` or ``"one"``, and the errors of the smallest and the largest
+    group: the same for all sizes, different, or without any.
+    """
+    together: dict[str, list[Expected]] = {}
+    for error in errors:
+        together.setdefault(f"{error.quantity}{error.of}{error.unit}", []).append(error)
+    found = []
+    for group in together.values():
+        sized = [one for one in group if one.size is not None]
+        if len(sized) < 2:
+            found += [(one.quantity, "one" if one.size is None else "size", one, one) for one in group]
+        else:
+            same = len({one.limit for one in sized}) == 1
+            kind = "same" if same else "fitted" if group[0].of in FITTED else "sizes"
+            found.append((group[0].quantity, kind, sized[0], sized[-1]))
+    return found

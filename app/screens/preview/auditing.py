@@ -1,0 +1,54 @@
+"""The audit of a model's noise before anything is spent: asked for on the preview, of the plan in view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtWidgets import QPushButton
+
+from app import words
+from app.parts.cards import Card, row
+from app.parts.prose import Prose
+from app.state.study import Study
+from engine.methods.protocol import Family
+from engine.progress import SILENT, Progress
+from engine.release.plan import Plan
+
+
+def audit(plan: Plan, *, progress: Progress = SILENT) -> Any:
+    """Return what the noise of a plan spends on rows made up from its declarations."""
+    from engine.analyses.noise_audit import NoiseAudit  # on first use: it brings the methods along
+    from engine.methods.catalogue import method
+
+    return NoiseAudit().of_plan(method(plan.method), plan.request, progress=progress)
+
+
+class AuditCard(Card):
+    """A button, and afterwards the answer for the plan that it was asked about."""
+
+    def __init__(self) -> None:
+        super().__init__(words.say("app.preview.audit.heading"))
+        self.setObjectName("audit")
+        self.told = Prose()
+        self.told.setObjectName("audit-told")
+        self.body.addWidget(self.told)
+        self.ask = QPushButton(words.say("app.preview.audit.ask"))
+        self.ask.setObjectName("audit-ask")
+        self.ask.setProperty("look", "link")
+        self.body.addLayout(row(self.ask))
+        self._of: Plan | None = None
+
+    def show_study(self, study: Study) -> None:
+        """Offer the audit where a model is made; an answer about another plan is taken away."""
+        self.setVisible(study.method is not None and study.method.family is Family.MODEL)
+        if study.plan != self._of:
+            self._of = study.plan
+            self.setProperty("card", "")
+            self.told.say(words.say("app.preview.audit.what"))
+
+    def show_answer(self, plan: Plan, answer: Any) -> None:
+        """Show the sentences of an answer, unless the plan is another by now."""
+        if plan == self._of:
+            (sentences,) = answer.views
+            self.setProperty("card", "care" if answer.figures["too_little_noise"] else "")
+            self.told.say("\n\n".join(map(words.label, sentences.paragraphs)))

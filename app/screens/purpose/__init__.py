@@ -1,0 +1,1 @@
+"""Purpose: who asks, for whom, until when, and which register pays."""

@@ -1,0 +1,184 @@
+"""The questions about a request: what is needed at once, the rest in groups that unfold."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from PySide6.QtCore import QDate, QSignalBlocker, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDateEdit,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.parts.cards import Card
+from app.parts.fold import Fold
+from app.parts.prose import tell_whole
+from app.screens.purpose.threshold_questions import ThresholdQuestions
+from app.state.flow import REQUIRED
+from app.state.purposes import DATES, GROUPS, REQUEST
+from app.theme import text_font
+from engine.release.plan import Purpose
+
+YES = "yes"
+
+
+class DateField(QWidget):
+    """A date or none. Tells with ``decided`` the day as ISO text, or nothing."""
+
+    decided = Signal(str)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(12)
+        self.wanted = QCheckBox(words.say(f"app.purpose.field.{name}.ends"))
+        self.wanted.setObjectName("purpose_ends" if name == "expires" else f"purpose_{name}_wanted")
+        self.day = QDateEdit()
+        self.day.setObjectName(f"purpose_{name}")
+        self.day.setAccessibleName(words.say(f"app.purpose.field.{name}.label"))
+        self.day.setCalendarPopup(True)
+        self.day.setDisplayFormat("d MMMM yyyy")
+        self.day.setDate(QDate.currentDate().addYears(1))
+        self.wanted.toggled.connect(lambda on: self._decide())
+        self.day.dateChanged.connect(lambda day: self._decide())
+        line.addWidget(self.wanted)
+        line.addWidget(self.day, 1)
+
+    def show_day(self, written: str) -> None:
+        """Show a day, or that there is none."""
+        try:
+            day = date.fromisoformat(written)
+        except ValueError:
+            day = None
+        with QSignalBlocker(self.wanted), QSignalBlocker(self.day):
+            self.wanted.setChecked(day is not None)
+            self.day.setEnabled(day is not None)
+            if day is not None:
+                self.day.setDate(QDate(day.year, day.month, day.day))
+
+    def _decide(self) -> None:
+        day = self.day.date().toPython() if self.wanted.isChecked() else None
+        self.decided.emit(day.isoformat() if isinstance(day, date) else "")
+
+
+class PurposeForm(QWidget):
+    """Tells with ``decided`` the field and what was answered; ``filled`` when earlier answers are wanted."""
+
+    decided = Signal(str, str)
+    filled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.fields: dict[str, QLineEdit] = {}
+        self.days: dict[str, DateField] = {}
+        self.folds: dict[str, Fold] = {}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(16)
+        self.request = Card(words.say("app.purpose.request"))
+        self.fill = QPushButton()
+        self.fill.setObjectName("fill-in")
+        self.fill.setProperty("look", "link")
+        self.fill.clicked.connect(lambda checked=False: self.filled.emit())
+        self.request.body.addWidget(self.fill)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(4)
+        for side in (0, 1):
+            grid.setColumnStretch(side, 1)
+        for place, name in enumerate(REQUEST):
+            self._add(grid, name, place)
+        self.request.body.addLayout(grid)
+        column.addWidget(self.request)
+        self.further = Card(words.say("app.purpose.further"))
+        self.further.body.setSpacing(2)
+
+    def build_groups(self) -> None:
+        """Make what is asked further: as much again, for which a page may want a breath."""
+        for group, names in GROUPS.items():
+            fold = Fold(group, words.say(f"app.purpose.group.{group}"))
+            self.folds[group] = fold
+            if group == "limits":
+                self.limits = ThresholdQuestions()
+                self.limits.decided.connect(self.decided)
+                fold.grid.addWidget(self.limits, 0, 0, 1, 2)
+            else:
+                for place, name in enumerate(names):
+                    self._add(fold.grid, name, place)
+            self.further.body.addWidget(fold)
+
+    def _add(self, grid: QGridLayout, name: str, place: int) -> None:
+        line, side = 3 * (place // 2), place % 2
+        grid.setRowMinimumHeight(line + 2, 6)
+        if name == "states_total":
+            self.total = QCheckBox(words.say("app.purpose.field.states_total.label"))
+            self.total.setObjectName("purpose_states_total")
+            self.total.toggled.connect(lambda on: self.decided.emit("states_total", YES if on else ""))
+            grid.addWidget(self.total, line + 1, side)
+            return
+        label = QLabel(words.say(f"app.purpose.field.{name}.label"))
+        if name in REQUIRED:
+            label.setText(words.say("app.window.required", label=label.text()))
+        label.setFont(text_font(12))
+        label.setProperty("tone", "quiet")
+        grid.addWidget(label, line, side)
+        if name in DATES:
+            self.days[name] = DateField(name)
+            self.days[name].decided.connect(lambda day: self.decided.emit(name, day))
+            label.setBuddy(self.days[name].day)
+            grid.addWidget(self.days[name], line + 1, side)
+            return
+        field = QLineEdit()
+        field.setObjectName(f"purpose_{name}")
+        tell_whole(field)
+        field.setAccessibleName(label.text())
+        field.setPlaceholderText(words.say(f"app.purpose.field.{name}.example"))
+        field.setMaxLength(300)
+        field.editingFinished.connect(lambda: self.decided.emit(name, field.text().strip()))
+        label.setBuddy(field)
+        self.fields[name] = field
+        grid.addWidget(field, line + 1, side)
+
+    def topics(self) -> list[tuple[QWidget, str]]:
+        """Return every field with the name under which it is explained."""
+        found: list[tuple[QWidget, str]] = [(field, name) for name, field in self.fields.items()]
+        for name, day in self.days.items():
+            found += [(day.wanted, name), (day.day, name)]
+        found += [(box, name) for name, box in self.limits.fields.items()]
+        found += [(fold.line, f"group.{name}") for name, fold in self.folds.items()]
+        return [*found, (self.total, "states_total"), (self.limits.own, "threshold"), (self.fill, "fill")]
+
+    def show_purpose(self, purpose: Purpose, offered: dict[str, str]) -> None:
+        """Show what is answered; ``offered`` are answers of an earlier release that could be taken."""
+        for name, field in self.fields.items():
+            if not (field.hasFocus() and field.isModified()):
+                field.setText(getattr(purpose, name))
+                field.setCursorPosition(0)  # a long answer is read from its beginning
+        for name, day in self.days.items():
+            day.show_day(getattr(purpose, name))
+        with QSignalBlocker(self.total):
+            self.total.setChecked(purpose.states_total == YES)
+        self.limits.show_purpose(purpose)
+        for group, names in GROUPS.items():
+            answered = sum(bool(getattr(purpose, name).strip()) for name in names)
+            self.folds[group].show_answered(answered, len(names))
+        self.fill.setVisible(bool(offered))
+        if offered:
+            organisation = offered.get("organisation") or purpose.organisation
+            count = len(offered)
+            self.fill.setText(words.say("app.purpose.fill", organisation=organisation, count=count))
+
+    def unfold_to(self, name: str) -> None:
+        """Open the group that asks for a field."""
+        for group, names in GROUPS.items():
+            if name in names:
+                self.folds[group].unfold()

@@ -1,0 +1,1 @@
+"""Release: made while one looks on, and what came of it."""

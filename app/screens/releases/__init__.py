@@ -1,0 +1,1 @@
+"""Releases: what was given, and what is left."""

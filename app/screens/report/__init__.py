@@ -1,0 +1,1 @@
+"""Report: what to hand over and what stays."""

@@ -1,0 +1,201 @@
+"""Report: finished. What to hand over, what stays, what next; open, verify, every file with its sum."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from app import words
+from app.parts.behind_link import BehindLink
+from app.parts.cards import Card
+from app.parts.form.parameter_fields import empty
+from app.parts.panel import Explanation, Part
+from app.parts.prose import Prose
+from app.parts.verify_card import VerifyCard
+from app.parts.views.table import TableBody
+from app.parts.wrapping import Wrapping
+from app.screens.base import Page
+from app.theme import mono_font
+from app.work.releasing import check_bundle
+from engine import texts
+from engine.views import TableView, Text
+
+NEXT = {"withdraw": "releases", "another": "method"}
+PARTS = {"release": "report-external", "internal": "report-internal"}
+
+
+class ReportPage(Page):
+    """The tenth screen."""
+
+    id = "report"
+
+    def build(self) -> None:
+        self._shown: Any = None
+        self.tables: dict[str, QVBoxLayout] = {}
+        self.bodies: dict[str, Prose] = {}
+        self.folds: dict[str, BehindLink] = {}
+        self.where = Prose(tone="quiet")
+        self.where.setObjectName("where")
+        for part in PARTS:
+            self.body.addWidget(self._build_part(part))
+        self.verify = VerifyCard()
+        self.verify.button.clicked.connect(lambda checked=False: self._verify())
+        self.topic(self.verify.button, "verify")
+        self.body.addWidget(self._build_next())
+        self.body.addWidget(self.verify)
+        self.keep = QCheckBox(words.say("app.report.keep"))
+        self.keep.setObjectName("keep")
+        self.keep.toggled.connect(self._keep_list)
+        self.topic(self.keep, "keep")
+        self.body.addWidget(self.keep)
+        self.cover = BehindLink(words.say("app.report.cover"))
+        self.page = QPlainTextEdit()
+        self.page.setObjectName("cover")
+        self.page.setAccessibleName(words.say("app.report.cover"))
+        self.page.setReadOnly(True)
+        self.page.setFont(mono_font(12))
+        self.page.setFixedHeight(220)
+        self.topic(self.page, "cover")
+        self.cover.body.addWidget(self.page)
+        self.body.addWidget(self.cover)
+        self.body.addStretch(1)
+
+    def _build_part(self, part: str) -> Card:
+        card = Card(words.say(f"app.report.{part}.heading"), tone="" if part == "release" else "care")
+        card.setObjectName(f"part-{part}")
+        self.bodies[part] = Prose(tone="quiet")
+        card.body.addWidget(self.bodies[part])
+        if part == "release":
+            card.body.addWidget(self.where)
+        row = Wrapping()
+        for name, path in (("open_folder", self._folder), ("open_report", self._report)):
+            button = QPushButton(words.say(f"app.report.{name}"))
+            button.setObjectName(f"{name}-{part}")
+            button.setAccessibleName(
+                words.say(f"app.report.{name}_name", part=words.say(f"app.report.{part}.heading"))
+            )
+            button.clicked.connect(lambda checked=False, path=path: self._open(path(part)))
+            self.topic(button, part)
+            row.addWidget(button)
+        card.body.addLayout(row)
+        fold = self.folds[part] = BehindLink(words.say("app.report.sums"), bare=True)
+        fold.link.setObjectName(f"sums-{part}")
+        self.topic(fold.link, "sums")
+        self.tables[part] = fold.body
+        card.body.addWidget(fold)
+        return card
+
+    def _build_next(self) -> Card:
+        """What to do now that it is finished, each in one line with the place where it is done."""
+        card = Card(words.say("app.report.next.heading"), tone="")
+        card.setObjectName("what-next")
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(20)
+        grid.setVerticalSpacing(10)
+        grid.setColumnStretch(0, 1)
+        self.fingerprint = Prose()
+        self.fingerprint.setObjectName("fingerprint")
+        self.fingerprint.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        grid.addWidget(self.fingerprint, 0, 0, 1, 2)
+        for place, (name, step) in enumerate(NEXT.items(), start=1):
+            button = QPushButton(words.say(f"app.report.next.{name}.button"))
+            button.setObjectName(f"next-{name}")
+            button.clicked.connect(lambda checked=False, step=step: self.frame.go(step))
+            grid.addWidget(Prose(words.say(f"app.report.next.{name}.body")), place, 0)
+            grid.addWidget(button, place, 1, Qt.AlignmentFlag.AlignTop)
+        card.body.addLayout(grid)
+        return card
+
+    @property
+    def folder(self) -> Path | None:
+        """The bundle, or None."""
+        outcome = self.study.result("bundle")
+        return None if outcome is None else outcome.bundle.folder
+
+    def _folder(self, part: str) -> Path:
+        assert self.folder is not None
+        return self.folder / part
+
+    def _report(self, part: str) -> Path:
+        return self._folder(part) / f"{PARTS[part]}.pdf"
+
+    def _keep_list(self, wanted: bool) -> None:
+        """Have the start page name this release and later ones, or none."""
+        outcome = self.study.result("bundle")
+        self.frame.settings.keep_list(wanted)
+        if wanted and outcome is not None:
+            self.frame.settings.remember_bundle(outcome.bundle.entry, str(outcome.bundle.folder))
+
+    def enter(self) -> None:
+        with QSignalBlocker(self.keep):
+            self.keep.setChecked(self.frame.settings.get("remember_files", False))
+        outcome = self.study.result("bundle")
+        if outcome is None or outcome is self._shown:
+            return
+        self._shown = outcome
+        for part, body in self.bodies.items():
+            body.say(self.say(f"{part}.body"))
+        self.verify.forget()
+        self.where.say(words.say("app.report.where", folder=str(outcome.bundle.folder / "release")))
+        # On first use: they bring pandas along, which takes longer than making all screens.
+        from engine.release.bundle import SUMS
+        from engine.release.readme import fingerprint
+
+        sums = fingerprint((outcome.bundle.folder / "release" / SUMS).read_bytes())
+        self.fingerprint.say(words.say("app.report.next.hand_over", fingerprint=sums))
+        for part, layout in self.tables.items():
+            empty(layout)
+            found = outcome.facts["files"].get(part, [])
+            headings = tuple(Text(f"app.report.column.{name}") for name in ("file", "bytes", "sum"))
+            rows = tuple((name, size, digest) for name, size, digest in found)
+            table = TableBody(TableView(words.say(f"app.report.{part}.heading"), headings, rows))
+            table.setObjectName(f"files-{part}")
+            table.setMaximumWidth(16_777_215)
+            table.setColumnWidth(2, 556)
+            self.topic(table, "sums")
+            layout.addWidget(table)
+        for fold in (*self.folds.values(), self.cover):
+            fold.close_up()
+        self.page.setPlainText((outcome.bundle.folder / "release" / "README.txt").read_text(encoding="utf-8"))
+
+    def first_focus(self) -> QWidget | None:
+        return self.findChild(QPushButton, "open_folder-release")
+
+    def explain(self, topic: str) -> Explanation:
+        outcome = self.study.result("bundle")
+        explanation = super().explain(topic)
+        if topic or outcome is None:
+            return explanation
+        entry = Part(
+            words.say("app.report.entry"),
+            self.say(
+                "entry_words",
+                entry=outcome.bundle.entry,
+                count=texts.number(sum(len(found) for found in outcome.facts["files"].values())),
+            ),
+        )
+        return Explanation(explanation.title, (*explanation.parts, entry))
+
+    def _open(self, path: Path) -> None:
+        """Have the desktop open a file or folder of this computer."""
+        if not path.exists() or not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            self.notify(
+                words.say("app.report.cannot_open"), words.say("app.report.cannot_open_do", path=str(path))
+            )
+
+    def _verify(self) -> None:
+        assert self.folder is not None
+        self.work(
+            check_bundle,
+            self.folder,
+            ledger_path=self.study.ledger_path,
+            done=self.verify.show_verification,
+            doing=words.say("app.verify.verifying"),
+        )
+
+
+PAGE = ReportPage

@@ -1,0 +1,1 @@
+"""Risk today: who stands out in the table as it is."""

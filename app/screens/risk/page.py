@@ -1,0 +1,410 @@
+"""Risk today: who stands out in the table as it is, against which limit, and because of which column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app import words
+from app.parts.cards import Card
+from app.parts.panel import Explanation, Part, three
+from app.parts.prose import Prose
+from app.screens.base import Page
+from app.screens.risk.asks import bands, beside, count_again, count_matching, group_sizes, measure
+from app.screens.risk.beside_card import BesideCard
+from app.screens.risk.exposed_card import ExposedCard
+from app.screens.risk.group_histogram import GroupHistogram
+from app.screens.risk.keeping import kept
+from app.screens.risk.meter_card import MeterCard
+from app.screens.risk.try_table import TryTable
+from engine import texts
+from engine.methods.protocol import MAIN
+from engine.risk.thresholds import group_size
+
+PUBLISHED = 11
+"""The limit that is shown until the purpose decides one; its source is said beside it."""
+
+NARROW = 700
+
+
+class RiskPage(Page):
+    """The fourth screen."""
+
+    id = "risk"
+
+    def build(self) -> None:
+        self.found = QWidget()
+        column = QVBoxLayout(self.found)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(16)
+        line = QHBoxLayout()
+        line.setSpacing(14)
+        self.alone, self.average, self.under = (
+            self._meter(line, name) for name in ("alone", "average", "under")
+        )
+        column.addLayout(line)
+        self._cards = QGridLayout()
+        self._cards.setSpacing(14)
+        column.addLayout(self._cards)
+        self.histogram_card, self.histogram = self._histogram()
+        self.because_card = Card(words.say("app.risk.because.heading"))
+        self.because = TryTable()
+        self.because.setObjectName("because")
+        self.because.tried.connect(self._try)
+        self.topic(self.because_card, "because")
+        self.because_card.body.addWidget(Prose(words.say("app.risk.try.note"), tone="quiet", pixels=12))
+        self.because_card.body.addWidget(self.because)
+        self.because_card.body.addStretch(1)
+        self._side_by_side = None
+        self._arrange(True)
+        self.exposed = ExposedCard()
+        column.addWidget(self.exposed)
+        self.beside = BesideCard()
+        self.beside.chosen.connect(self._ask_beside)
+        self.topic(self.beside, "beside")
+        for widget in self.beside.findChildren(QWidget):
+            self.topic(widget, "beside")
+        column.addWidget(self.beside)
+        self.nobody = Prose(words.say("app.risk.no_columns"), tone="care")
+        column.addWidget(self.nobody)
+        column.addWidget(Prose(words.say("app.risk.internal"), tone="quiet"))
+        column.addStretch(1)
+        self.body.addWidget(self.found, 1)
+        self._tried: Any = None
+        self._matching: Any = None
+        self._asked: dict[str, tuple[Any, Any]] = {}  # by file: what was asked with, and about which plan
+
+    def _meter(self, line: QHBoxLayout, name: str) -> MeterCard:
+        card = MeterCard(words.say(f"app.risk.{name}.heading", k=PUBLISHED))
+        card.setObjectName(name)
+        self.topic(card, name)
+        line.addWidget(card, 1)
+        return card
+
+    def _histogram(self) -> tuple[Card, GroupHistogram]:
+        card = Card(words.say("app.risk.sizes.heading"))
+        histogram = GroupHistogram(words.say("app.risk.sizes.heading"))
+        histogram.setObjectName("sizes")
+        self.topic(histogram, "sizes")
+        card.body.addWidget(histogram)
+        card.body.addWidget(Prose(words.say("app.risk.sizes.axis"), tone="quiet", pixels=11))
+        self.as_table = QPushButton(words.say("app.risk.sizes.as_table"))
+        self.as_table.setProperty("look", "link")
+        self.as_table.setCheckable(True)
+        self.as_table.setObjectName("sizes_as_table")
+        self.listed = Prose(pixels=12)
+        self.listed.hide()
+        self.as_table.toggled.connect(self.listed.setVisible)
+        card.body.addWidget(self.as_table)
+        card.body.addWidget(self.listed)
+        card.body.addStretch(1)
+        return card, histogram
+
+    def _arrange(self, side_by_side: bool) -> None:
+        if side_by_side == self._side_by_side:
+            return
+        self._side_by_side = side_by_side
+        self._cards.removeWidget(self.histogram_card)
+        self._cards.removeWidget(self.because_card)
+        self._cards.addWidget(self.histogram_card, 0, 0)
+        self._cards.addWidget(self.because_card, *((0, 1) if side_by_side else (1, 0)))
+        self._cards.setColumnStretch(1, 1 if side_by_side else 0)
+        self._cards.setColumnStretch(0, 1)
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        self._arrange(self.viewport().width() >= NARROW)
+
+    @property
+    def limit(self) -> int:
+        """The group size below which people count as too few."""
+        return group_size(self.study.plan.purpose.threshold) or PUBLISHED
+
+    @property
+    def source(self) -> str:
+        """Who says so."""
+        chosen = group_size(self.study.plan.purpose.threshold) is not None
+        return words.say("app.risk.source.purpose" if chosen else "app.risk.source.published")
+
+    def enter(self) -> None:
+        sizes = self.study.result("group_sizes")
+        self.found.setVisible(sizes is not None)
+        if sizes is None:
+            self.subtitle.say(words.say("app.risk.subtitle"))
+            return
+        self.subtitle.say(
+            words.say("app.risk.subtitle_columns", people=sizes.people, columns=", ".join(sizes.columns))
+            if sizes.columns
+            else words.say("app.risk.subtitle")
+        )
+        self._show_meters(sizes)
+        rows = bands(sizes.sizes, self.limit)
+        below = sum(last < self.limit for _, last, _ in rows)
+        said = words.say("app.risk.sizes.under", k=self.limit, count=_under(sizes, self.limit))
+        bars = [(f"{low}" if low == high else f"{low}–{high}", count) for low, high, count in rows]
+        self.histogram.show_bars(bars, below=below, words=said)
+        self.listed.say("\n\n".join(words.say("app.risk.sizes.row", size=size, count=n) for size, n in bars))
+        self.nobody.setVisible(not sizes.columns)
+        today = self.study.result("risk_today")
+        self.because_card.setVisible(bool(sizes.columns))
+        self.exposed.setVisible(today is not None)
+        self.beside.setVisible(today is not None)
+        for name in self._stale():
+            self.beside.show_answer(name, ())
+        for name in self.beside.files.keys() - self._asked.keys():
+            self.beside.show_asked(name, None)
+        if today is not None:
+            self.because.show_causes(today.causes)
+            self.exposed.show_people(
+                today.exposed, singled_out=today.singled_out, everybody=sizes.people, few=today.few
+            )
+
+    def _show_meters(self, sizes: Any) -> None:
+        people, limit = sizes.people, self.limit
+        smallest = min(sizes.sizes, default=0)
+        self.alone.show_number(
+            words.say("app.risk.alone.number" if smallest == 1 else "app.risk.alone.numbers", count=smallest),
+            words.say("app.risk.alone.sentence", count=sizes.alone, people=people),
+            tone="care" if 0 < smallest < limit else "",
+        )
+        self.alone.show_meter(
+            smallest / (2 * limit),
+            0.5,
+            beyond=smallest < limit,
+            allowed=words.say("app.risk.alone.allowed", k=limit),
+            source=self.source,
+        )
+        average = sizes.groups / people if people else 0.0
+        self.average.show_number(
+            words.say("app.risk.average.number", people=texts.inverse(average)) if average else "0",
+            words.say("app.risk.average.sentence", people=max(smallest, 1)),
+            tone="care" if average > 1 / limit else "",
+        )
+        self.average.show_meter(
+            average,
+            1 / limit,
+            beyond=average > 1 / limit,
+            allowed=words.say("app.risk.average.allowed", k=limit),
+            source=self.source,
+        )
+        under = _under(sizes, limit)
+        self.under.heading.setText(words.say("app.risk.under.heading", k=limit))
+        self.under.show_number(
+            texts.number(under),
+            words.say("app.risk.under.sentence", people=people, share=_percent(under, people), k=limit),
+            tone="care" if under else "",
+        )
+        self.under.show_meter(under / people if people else 0.0, beyond=under > 0)
+
+    def first_focus(self) -> QWidget | None:
+        return self.alone
+
+    def opened(self) -> None:
+        if self.study.table is None:
+            return
+        for name, given in self._stale().items():
+            self._ask_beside(name, given)
+        if self.study.result("group_sizes") is None:
+            self._compute()
+        elif self.study.result("risk_today") is None:
+            self._measure()
+
+    def _compute(self) -> None:
+        plan = self.study.plan
+        self.work(
+            group_sizes,
+            self.study.table,
+            plan.schema,
+            doing=words.say("app.risk.counting"),
+            done=lambda sizes: self._done(sizes, plan),
+        )
+
+    def _done(self, sizes: Any, plan: Any) -> None:
+        if self.study.store("group_sizes", sizes, plan):
+            self.refresh_explanation()
+            self._measure()
+        else:
+            self._compute()
+
+    def _measure(self) -> None:
+        """Find out what each column causes, and whom few values single out."""
+        plan, sizes = self.study.plan, self.study.result("group_sizes")
+        if sizes is None or not sizes.columns or not sizes.people:
+            return
+        self.work(
+            measure,
+            self.study.table,
+            plan.schema,
+            limit=self.limit,
+            doing=words.say("app.risk.measuring"),
+            done=lambda today: self.study.store("risk_today", today, plan),
+        )
+
+    def _ask_beside(self, name: str, given: Any) -> None:
+        """Compare with another file, or with the size of a population."""
+        self.beside.show_asked(name, given)
+        self.clear_notice()
+        if given is None or self.study.table is None:
+            self._asked.pop(name, None)
+            return
+        plan = self.study.plan
+        self._asked[name] = (given, plan)
+        self.work(
+            beside,
+            name,
+            given,
+            table=self.study.table,
+            schema=plan.prepared(MAIN),
+            steps=plan.preparation,
+            doing=words.say("app.risk.beside.counting"),
+            done=lambda found: self._show_beside(name, (given, plan), found),
+            slot=f"risk_{name}",
+        )
+
+    def _stale(self) -> dict[str, Any]:
+        """Return what was asked before something was declared anew; about another file it is forgotten."""
+        now = self.study.plan
+        self._asked = {
+            name: asked
+            for name, asked in self._asked.items()
+            if asked[1].files.get(MAIN) == now.files.get(MAIN)
+        }
+        return {
+            name: given
+            for name, (given, plan) in self._asked.items()
+            if (plan.schemas, plan.preparation) != (now.schemas, now.preparation)
+        }
+
+    def _show_beside(self, name: str, asked: Any, found: Any) -> None:
+        if self._asked.get(name) == asked:
+            self.beside.show_answer(name, [words.label(one) for one in found])
+
+    def _try(self, changes: Mapping[str, int]) -> None:
+        today = self.study.result("risk_today")
+        if today is None:
+            return
+        if not changes:
+            self.runner.stop("risk_try")
+            self._show_tried(None)
+            return
+        self.runner.start(
+            count_again,
+            today,
+            changes,
+            done=lambda tried: self._show_tried((dict(changes), tried)),
+            failed=self.refuse,
+            slot="risk_try",
+        )
+
+    def _show_tried(self, tried: Any) -> None:
+        self._tried = tried
+        self.refresh_explanation("because")
+
+    def explain(self, topic: str) -> Explanation:
+        sizes = self.study.result("group_sizes")
+        if sizes is None:
+            return super().explain("")
+        names = ", ".join(sizes.columns) or "—"
+        values = {"people": sizes.people, "columns": names, "groups": sizes.groups, "k": self.limit}
+        if topic == "alone":
+            title = words.say("app.risk.alone.heading")
+            found = three("app.risk.alone", title, count=sizes.alone, **values)
+            return Explanation(title, (*found.parts, *self._missing()))
+        if topic == "beside":
+            return three("app.risk.beside", words.say("app.risk.beside.heading"), **values)
+        if topic in ("average", "under", "sizes"):
+            title = words.say(f"app.risk.{topic}.heading", k=self.limit)
+            return three(f"app.risk.{topic}", title, count=_under(sizes, self.limit), **values)
+        if topic == "because":
+            worst = max(sizes.because_of.items(), key=lambda entry: entry[1], default=("", 0))
+            title = words.say("app.risk.because.heading")
+            found = three("app.risk.because", title, column=worst[0], count=worst[1], **values)
+            return Explanation(title, (*self._trying(), *found.parts))
+        return super().explain("")
+
+    def _missing(self) -> tuple[Part, ...]:
+        """Offer the other way to take missing values, where there are any, and say what it gives."""
+        today = self.study.result("risk_today")
+        if today is None or all(today.table.columns[name].missing is None for name in today.groups.columns):
+            return ()
+        heading = words.say("app.risk.missing.heading")
+        if self._matching is None or self._matching[0] is not today:
+            said, link = words.say("app.risk.missing.own"), words.say("app.risk.missing.link")
+            return (Part(heading, said, link=link, follow=self._let_match),)
+        tried = self._matching[1]
+        values = {
+            "before": today.now.alone,
+            "after": tried.alone,
+            "under": today.now.under,
+            "then": tried.under,
+        }
+        return (Part(heading, words.say("app.risk.missing.matches", k=today.limit, **values)),)
+
+    def _let_match(self) -> None:
+        today = self.study.result("risk_today")
+        if today is not None:
+            self.work(
+                count_matching,
+                today,
+                doing=words.say("app.risk.counting"),
+                done=lambda tried: self._matched(today, tried),
+            )
+
+    def _matched(self, today: Any, tried: Any) -> None:
+        self._matching = (today, tried)
+        self.refresh_explanation("alone")
+
+    def _trying(self) -> tuple[Part, ...]:
+        """Say what is being tried and what it would change."""
+        today = self.study.result("risk_today")
+        if self._tried is None or today is None:
+            return ()
+        changes, tried = self._tried
+        parts = [
+            words.say("app.risk.try.out" if step < 0 else "app.risk.try.step", column=name, step=step)
+            for name, step in changes.items()
+        ]
+        said = words.say(
+            "app.risk.try.result",
+            before=today.now.alone,
+            after=tried.alone,
+            changes="; ".join(parts),
+            k=today.limit,
+            under=today.now.under,
+            then=tried.under,
+        )
+        heading = words.say("app.risk.try.heading")
+        keep = words.say("app.risk.try.keep_what", k=today.limit)
+        return (
+            Part(heading, said, "accent", words.say("app.risk.try.undo"), self.because.undo),
+            Part(body=keep, link=words.say("app.risk.try.keep"), follow=self._keep),
+        )
+
+    def _keep(self) -> None:
+        """Carry what is being tried into the plan of a coarser table."""
+        changes = self.because.changes
+        self.study.decide(**kept(self.study.plan, changes, limit=self.limit))
+        said = [
+            words.say("app.risk.try.out" if step < 0 else "app.risk.try.step", column=name, step=step)
+            for name, step in changes.items()
+        ]
+        self.notify(words.say("app.risk.try.kept", changes="; ".join(said), k=self.limit), tone="accent")
+        self.because.undo()
+        self.opened()
+
+
+def _under(sizes: Any, limit: int) -> int:
+    """Return people in groups of fewer than the limit."""
+    return sum(count for size, count in sizes.sizes.items() if size < limit)
+
+
+def _percent(part: int, whole: int) -> str:
+    share = 100 * part / whole if whole else 0
+    if 0 < share < 1:
+        return "<1"
+    return str(min(round(share), 99 if part < whole else 100))
+
+
+PAGE = RiskPage

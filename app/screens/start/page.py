@@ -1,0 +1,242 @@
+"""Start: what will be asked, what stays here, and where to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app import words
+from app.parts.cards import Card, row
+from app.parts.panel import Explanation, Part
+from app.parts.prose import Heading, Prose
+from app.screens.base import Page
+from app.state import draft, flow
+from app.words.money import written_day
+from engine.release.plan import Plan
+
+SAMPLE = "sample/diabetes_encounters.csv"
+MOST_RELEASES = 3
+
+
+def sample_path() -> Path:
+    """Return where the sample table is."""
+    return Path(str(files("resources") / SAMPLE))
+
+
+class StartPage(Page):
+    """The first screen."""
+
+    id = "start"
+
+    def build(self) -> None:
+        grid = QGridLayout()
+        grid.setSpacing(16)
+        for column in (0, 1):
+            grid.setColumnStretch(column, 1)
+        self.table = self._button("open_table", self._ask_table, look="primary")
+        self.sample = self._button("open_sample", lambda: self.frame.open_file(str(sample_path())))
+        self.plan = self._button("open_plan", self._ask_plan)
+        self.draft = self._button("open_draft", self._open_draft)
+        self.save = self._button("save_plan", self._ask_where)
+        self.without = self._button("without_table", self._without_table, look="link")
+        self.releases = self._button("releases", lambda: self.frame.go("releases"))
+        self.explore = self._button("explore", lambda: self.frame.go("explore"))
+        grid.addWidget(self._card("table", self.table, self.without), 0, 0)
+        grid.addWidget(self._card("sample", self.sample), 0, 1)
+        plans = self._card("plan", self.draft, self.plan, self.save)
+        self.earlier = QVBoxLayout()
+        self.earlier.setSpacing(0)
+        plans.body.addLayout(self.earlier)
+        grid.addWidget(plans, 1, 0)
+        releases = self._card("releases", self.releases, self.explore)
+        self.made = QVBoxLayout()
+        self.made.setSpacing(0)
+        releases.body.addLayout(self.made)
+        grid.addWidget(releases, 1, 1)
+        self.body.addLayout(grid)
+        self.body.addSpacing(4)
+        self.body.addWidget(self._asked())
+        self.body.addStretch(1)
+
+    def _button(self, name: str, act: object, *, look: str = "") -> QPushButton:
+        button = QPushButton(words.say(f"app.start.{name}"))
+        button.setObjectName(name)
+        if look:
+            button.setProperty("look", look)
+        button.clicked.connect(lambda checked=False: act())  # type: ignore[operator]
+        return button
+
+    def _card(self, name: str, *buttons: QPushButton) -> Card:
+        card = Card()
+        card.body.setSpacing(6)
+        card.body.addWidget(Heading(words.say(f"app.start.{name}_heading"), size="side"))
+        card.body.addWidget(Prose(words.say(f"app.start.{name}_body"), tone="quiet"))
+        card.body.addStretch(1)
+        card.body.addSpacing(6)
+        card.body.addLayout(row(*(one for one in buttons if one.property("look") != "link")))
+        for link in (one for one in buttons if one.property("look") == "link"):
+            card.body.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+        for button in buttons:
+            self.topic(button, name)
+        return card
+
+    def _asked(self) -> QWidget:
+        """The steps and the one question of each."""
+        part = QWidget()
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(10)
+        column.addWidget(Heading(words.say("app.start.asked_heading"), size="side"))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(7)
+        grid.setColumnMinimumWidth(0, 84)
+        grid.setColumnMinimumWidth(2, 84)
+        grid.setColumnStretch(1, 1)
+        grid.setColumnStretch(3, 1)
+        steps = flow.path(flow.State())[1:]
+        half = (len(steps) + 1) // 2
+        for place, step in enumerate(steps):
+            line, side = place % half, 2 * (place // half)
+            name = QLabel(words.say(f"app.steps.{step}"))
+            name.setAlignment(Qt.AlignmentFlag.AlignTop)
+            question = Prose(words.say(f"app.start.asks.{step}"), tone="quiet")
+            grid.addWidget(name, line, side)
+            grid.addWidget(question, line, side + 1)
+        column.addLayout(grid)
+        return part
+
+    def enter(self) -> None:
+        has_plan = bool(self.study.plan.files)
+        self._show_drafts([] if has_plan else draft.drafts(folder=self.frame.data))
+        self.save.setVisible(has_plan)
+        _show_links(
+            self.made,
+            [(f"release-{place}", folder.name) for place, folder in enumerate(self._folders(), start=1)],
+            self._reopen,
+        )
+        # One filled button a page: to begin, or to go on.
+        look = "" if self.shows_next() else "primary"
+        if self.table.property("look") != look:
+            self.table.setProperty("look", look)
+            self.table.style().unpolish(self.table)
+            self.table.style().polish(self.table)
+
+    def shows_next(self) -> bool:
+        return bool(self.study.plan.files) or self.study.without_table
+
+    def _show_drafts(self, found: list[draft.Draft]) -> None:
+        """Offer the last draft, and earlier ones of other tables, each by its table and time."""
+        self.draft.setVisible(bool(found))
+        if found:
+            self.draft.setText(_named(found[0]))
+        links = [(f"draft-{one.number}", _named(one)) for one in found[1:]]
+        _show_links(self.earlier, links, lambda place: self._open_draft(found[place].number))
+
+    def _folders(self) -> tuple[Path, ...]:
+        return self.frame.settings.bundles(MOST_RELEASES)
+
+    def _reopen(self, place: int) -> None:
+        from app.work.releasing import reopen  # on first use: it brings numpy along
+
+        folder = self._folders()[place - 1]
+        self.work(reopen, folder, done=self._reopened, doing=words.say("app.releases.reading"))
+
+    def _reopened(self, found: tuple[Plan, Any]) -> None:
+        self.study.reopen(*found)
+        self.frame.go("report")
+
+    def take_file(self) -> Callable[[str], None]:
+        return self.frame.open_file
+
+    def first_focus(self) -> QWidget | None:
+        return self.table
+
+    def explain(self, topic: str) -> Explanation:
+        if topic == "plan":
+            return Explanation(
+                words.say("app.start.plan_heading"),
+                (
+                    Part(body=words.say("app.start.help.plan")),
+                    Part(widget=self._remembered()),
+                ),
+            )
+        return super().explain(topic)
+
+    def _remembered(self) -> QWidget:
+        """The list of recent plans, off unless asked for."""
+        part = QWidget()
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
+        box = QCheckBox(words.say("app.start.remember"))
+        box.setObjectName("remember")
+        box.setChecked(self.frame.settings.get("remember_files", False))
+        box.toggled.connect(self._keep_list)
+        column.addWidget(box)
+        for path in self.frame.settings.recent():
+            button = QPushButton(Path(path).name)
+            button.setProperty("look", "link")
+            button.setToolTip(words.tip(path))
+            button.clicked.connect(lambda checked=False, path=path: self.frame.open_file(path))
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        return part
+
+    def _keep_list(self, wanted: bool) -> None:
+        self.frame.settings.keep_list(wanted)
+
+    def _without_table(self) -> None:
+        """Begin with the purpose, for what reads no table."""
+        self.study.open_plan(Plan(), without_table=True)
+        self.frame.go(flow.following(flow.START, self.study.state) or flow.START)
+
+    def _open_draft(self, number: int = 1) -> None:
+        found = draft.load(folder=self.frame.data, number=number)
+        if found is not None:
+            self.study.open_plan(*found)
+            self.frame.go(flow.furthest(self.study.state))
+
+    def _ask_table(self) -> None:
+        self._dialog("open_table", words.say("app.load.filter"), self.frame.open_file)
+
+    def _ask_plan(self) -> None:
+        self._dialog("open_plan", words.say("app.start.plan_filter"), self.frame.open_file)
+
+    def _ask_where(self) -> None:
+        self._dialog("save_plan", words.say("app.start.plan_filter"), self.frame.save_plan, save=True)
+
+    def _dialog(self, title: str, names: str, act: object, *, save: bool = False) -> None:
+        dialog = QFileDialog(self, words.say(f"app.start.{title}"), "", names)
+        if save:
+            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            dialog.setDefaultSuffix("json")
+        else:
+            dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(act)
+        dialog.open()
+
+
+def _show_links(column: QVBoxLayout, links: list[tuple[str, str]], follow: Callable[[int], None]) -> None:
+    """Fill a column with links, each by its name and its words; ``follow`` gets the place, from 1."""
+    while (item := column.takeAt(0)) is not None:
+        item.widget().hide()
+        item.widget().deleteLater()
+    for place, (name, text) in enumerate(links, start=1):
+        link = QPushButton(text)
+        link.setObjectName(name)
+        link.setProperty("look", "link")
+        link.clicked.connect(lambda checked=False, place=place: follow(place))
+        column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+
+
+def _named(one: draft.Draft) -> str:
+    table = one.table or words.say("app.start.draft_without")
+    return words.say("app.start.draft_of", table=table, time=written_day(one.saved_at.isoformat()))
+
+
+PAGE = StartPage

@@ -1,0 +1,1 @@
+"""Tables: other tables that the chosen method reads."""

@@ -1,0 +1,1 @@
+"""Terms: what a release promises where no budget is chosen."""

@@ -1,0 +1,1 @@
+"""Visit: the later steps of a service or an exchange."""

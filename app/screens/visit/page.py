@@ -1,0 +1,429 @@
+"""Visit: the later steps of a service or an exchange: ask, see what it takes, answer, again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QRadioButton, QVBoxLayout, QWidget
+from shiboken6 import isValid
+
+from app import words
+from app.parts.cards import Card
+from app.parts.form.parameter_fields import empty
+from app.parts.form.parameter_form import ParameterForm
+from app.parts.form.parameter_records import RecordsField
+from app.parts.panel import Explanation, Part
+from app.parts.prose import Heading, Prose
+from app.parts.segment_bar import LEFT, NEXT, Segment, SegmentBar
+from app.parts.source_card import SourceCard
+from app.parts.view_stack import ViewStack
+from app.screens.base import Page
+from app.screens.visit.cheaper_ways import CheaperWays
+from app.words.money import level, money
+from app.work.jobs import SHORT
+from app.work.releasing import Outcome, Watch, release
+from app.work.visiting import (
+    Further,
+    Opened,
+    Prices,
+    Remembered,
+    Taken,
+    Visit,
+    look,
+    modelled,
+    next_folder,
+    opened_from,
+    prices,
+    read_further,
+    remembered,
+    taken,
+    visit,
+)
+from engine.methods.protocol import MAIN, Method, Source, Step
+from engine.table.schema import Schema
+
+
+class VisitPage(Page):
+    """After the release that opened the service, or for one that was opened some other day."""
+
+    id = "visit"
+
+    def build(self) -> None:
+        self.opened_as: Opened | None = None
+        self.first = Path()
+        self.step = ""
+        self.given: dict[str, dict[str, Any]] = {}
+        self.further: dict[str, Further] = {}
+        self.answers: list[tuple[str, Outcome, str]] = []
+        self._made_for: Any = None
+        self._plan: Any = None
+        self._known, self._prices = Visit(), Prices()
+        self._taken = Taken(None)
+        self._remembered = ("", "", Remembered())
+        self._shown: Any = None
+        self._choices = QHBoxLayout()
+        self._choices.setSpacing(20)
+        self.group = QButtonGroup(self)
+        self.group.buttonClicked.connect(lambda button: self._choose(button.property("step")))
+        self.body.addLayout(self._choices)
+        self._sources = QVBoxLayout()
+        self._sources.setSpacing(14)
+        self.body.addLayout(self._sources)
+        self._build_asking()
+        self._build_budget()
+        self.heading = Heading(words.say("app.visit.answers"), size="side")
+        self.body.addWidget(self.heading)
+        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, ""))
+        self.body.addWidget(self.views)
+        self.list = Prose(tone="quiet", pixels=12)
+        self.list.setObjectName("visits")
+        self.body.addWidget(self.list)
+        self.body.addStretch(1)
+
+    def _build_asking(self) -> None:
+        self.card = Card()
+        self.card.body.setSpacing(14)
+        self.form = ParameterForm()
+        self.form.changed.connect(self._filled)
+        self.card.body.addWidget(self.form)
+        self.wrong = Prose(tone="wrong")
+        self.wrong.setObjectName("problem-visit")
+        self.card.body.addWidget(self.wrong)
+        self.secret = QLineEdit()
+        self.secret.setObjectName("passphrase")
+        self.secret.setEchoMode(QLineEdit.EchoMode.Password)
+        self.secret.setPlaceholderText(words.say("app.visit.passphrase"))
+        self.secret.setAccessibleName(words.say("app.visit.passphrase"))
+        self.secret.setMaximumWidth(360)
+        self.card.body.addWidget(self.secret)
+        self.takes = Prose()
+        self.takes.setObjectName("takes")
+        self.card.body.addWidget(self.takes)
+        self.cheaper = CheaperWays()
+        self.cheaper.taken.connect(self._take)
+        self.card.body.addWidget(self.cheaper)
+        self.body.addWidget(self.card)
+
+    def _build_budget(self) -> None:
+        self.budget = Card()
+        self.budget.setObjectName("reserved")
+        self.used = Prose()
+        self.bar = SegmentBar()
+        self.topic(self.bar, "reserved")
+        self.budget.body.addWidget(self.used)
+        self.budget.body.addWidget(self.bar)
+        self.body.addWidget(self.budget)
+
+    # --- showing -----------------------------------------------------------------------------------
+
+    def enter(self) -> None:
+        method, outcome, resumed = self.study.method, self.study.result("bundle"), self.study.resumed
+        made = resumed if outcome is None or outcome.bundle is None else outcome
+        if method is None or made is None:
+            return
+        if self._made_for is not made:
+            self._made_for = made
+            if isinstance(made, Opened):
+                self.opened_as = made
+            else:
+                self.opened_as = opened_from(made.bundle.folder, self.study.plan_as_read)
+            self.first = self.opened_as.folder
+            self.answers, self.further, self._shown = [], {}, None
+            self._taken, self._remembered = Taken(None), ("", "", Remembered())
+            self._offer(method)
+            self._ask_ledger()
+        self._show()
+
+    def _ask_ledger(self) -> None:
+        """Have the ledger say what was taken, away from the interface."""
+
+        def told(found: Taken) -> None:
+            self._taken = found
+            self._show_takes()
+            self._show_budget()
+
+        self.runner.start(
+            taken, self.opened_as, self.study.ledger_path, done=told, failed=self.refuse, slot="taken"
+        )
+
+    def _offer(self, method: Method) -> None:
+        """Offer the steps that the method declares."""
+        for button in self.group.buttons():
+            self.group.removeButton(button)
+        empty(self._choices)
+        for step in method.steps:
+            button = QRadioButton(words.say(f"methods.{method.id}.steps.{step.name}.title"))
+            button.setObjectName(f"visit-{step.name}")
+            button.setProperty("step", step.name)
+            self.group.addButton(button)
+            self._choices.addWidget(button)
+            button.setVisible(len(method.steps) > 1)
+        self._choices.addStretch(1)
+        self.given = {step.name: _begun(step) for step in method.steps}
+        self.secret.clear()
+        self.secret.setVisible(method.keeps_key)
+        self.group.buttons()[0].setChecked(True)
+        self._choose(method.steps[0].name)
+
+    def _declared(self) -> Step | None:
+        return None if self.study.method is None else self.study.method.step_named(self.step)
+
+    def _choose(self, step: str) -> None:
+        self.step = step
+        found = self._declared()
+        empty(self._sources)
+        for source in found.sources if found is not None else ():
+            if source.name != MAIN or not self._has_file(source):
+                self._sources.addWidget(self._source_card(source))
+        self._show()
+        self.frame.update_frame()
+
+    def _has_file(self, source: Source) -> bool:
+        return self.opened_as is not None and source.name in self.opened_as.plan.files
+
+    def _source_card(self, source: Source) -> SourceCard:
+        card = SourceCard(source)
+        card.chosen.connect(lambda path: self.open_path(source, path, card))
+        known = self.further.get(source.name)
+        if known is not None:
+            card.show_table(Path(known.file.path).name, known.rows, len(known.schema.columns))
+        return card
+
+    def open_path(self, source: Source, path: str, card: SourceCard) -> None:
+        """Read a table that the step needs."""
+
+        def read(found: Further) -> None:
+            self.further[source.name] = found
+            card.show_table(Path(found.file.path).name, found.rows, len(found.schema.columns))
+            self._show()
+            self.frame.update_frame()
+
+        opened = self.opened_as
+        known = None if opened is None else opened.plan.schemas.get(source.name)
+        before = None if opened is None else opened.lost.get(source.name)
+        doing = words.say("app.tables.reading")
+        self.work(read_further, source, path, known, before, done=read, doing=doing)
+
+    def _show(self) -> None:
+        step, method = self._declared(), self.study.method
+        if step is None or method is None or self.opened_as is None:
+            return
+        title = words.say(f"methods.{method.id}.steps.{step.name}.title")
+        name = f"{self.opened_as.plan.purpose.title}: {title}"
+        given = self.given[step.name]
+        self._plan = visit(self.opened_as, step.name, given, self.further, name=name)
+        needed = [one.name for one in step.sources if one.required and one.name not in self._plan.files]
+        self._known = Visit() if needed else look(self._plan)
+        base = f"methods.{method.id}.steps.{step.name}"
+        problems = self._known.problems
+        self.form.show_form(base, step.parameters, given, self._offered(), problems)
+        general = [one for one in problems if one.parameter not in self.form.lines]
+        said = [" ".join(words.explain(one)) for one in general]
+        said += [words.say("app.flow.no_further_table", source=one) for one in needed]
+        self.wrong.setVisible(bool(said))
+        self.wrong.say("\n\n".join(said))
+        self._ask_prices(step)
+        self._show_takes()
+        self._show_budget()
+        so_far = self._from_state().so_far
+        if so_far != self._shown:
+            self._shown = so_far
+            self.views.show_views(so_far)
+        self.heading.setVisible(bool(self._shown or self.answers))
+        self.list.setVisible(bool(self.answers))
+        self.list.say("\n\n".join(f"**{said}** · {folder}" for said, _, folder in reversed(self.answers)))
+
+    def _from_state(self) -> Remembered:
+        """Return what the state says, read once for each state."""
+        state, step, known = self._remembered
+        if (state, step) != (self._plan.state, self._plan.step):
+            known = remembered(self._plan)
+            self._remembered = (self._plan.state, self._plan.step, known)
+        return known
+
+    def _offered(self) -> dict[str, Schema]:
+        """The schemas of the visit, with the columns that it may name."""
+        found = dict(self._plan.schemas)
+        for name, columns in self._from_state().offered.items():
+            if name in found:
+                kept = tuple(column for column in found[name].columns if column.name in columns)
+                found[name] = replace(found[name], columns=kept)
+        return found
+
+    def _ask_prices(self, step: Step) -> None:
+        """Have each record priced, away from the interface: what it takes, and what would cost less."""
+        fields = [self.form.lines[one.name].field for one in step.parameters]
+        records = next((one for one in fields if isinstance(one, RecordsField)), None)
+        self._prices = Prices()
+        self.cheaper.show_ways((), Fraction(0))
+        if records is None or not records.value():
+            return
+        plan = self._plan
+
+        def priced(found: Prices) -> None:
+            if plan is self._plan and isValid(records):
+                self._prices = found
+                records.show_notes([_note(one) for one in found.each])
+                self.cheaper.show_ways(found.cheaper, self._next)
+                self._show_takes()
+
+        self.runner.start(
+            prices, plan, records.parameter, done=priced, failed=self.refuse, slot="visit.prices", lane=SHORT
+        )
+
+    def _take(self, given: Any) -> None:
+        """Ask in a cheaper way."""
+        self.given[self.step] = dict(given)
+        self._show()
+        self.frame.update_frame()
+
+    def _show_budget(self) -> None:
+        whole = self._taken.reserved
+        self.budget.setVisible(whole is not None and whole > 0)
+        if whole is None or whole <= 0:
+            return
+        after = max(self._taken.left - self._next, Fraction(0))
+        used = whole - self._taken.left
+        said = self._said("used", used, whole=level(whole), whole_money=self._money(whole))
+        if self._next:
+            said += " " + self._said("would_be_left", whole, beyond=whole - after)
+        self.used.say(said)
+        parts = [
+            Segment(float(epsilon / whole), str(place))
+            for place, (_, epsilon) in enumerate(self._taken.visits, 1)
+        ]
+        if self._next:
+            parts.append(
+                Segment(
+                    float(min(self._next, self._taken.left) / whole), words.say("app.visit.this_one"), NEXT
+                )
+            )
+        if after:
+            parts.append(Segment(float(after / whole), words.say("app.visit.left"), LEFT))
+        self.bar.show_segments(parts, said.replace("**", ""))
+
+    def _show_takes(self) -> None:
+        """Say what the step takes, in money too, and how many of its records are free."""
+        self.takes.setVisible(self._known.promise is not None)
+        if self._known.promise is None:
+            return
+        said = words.say("app.visit.takes_nothing")
+        if self._next:
+            used = (self._taken.reserved or Fraction(0)) - self._taken.left
+            added = self._money(used + self._next, beyond=used)
+            values = {"epsilon": level(self._next), "money": added}
+            said = words.say("app.visit.takes_money" if added else "app.visit.takes", **values)
+        if len(self._prices.each) > 1:
+            free = self._prices.each.count(Fraction(0))
+            said = words.say("app.visit.lines", count=len(self._prices.each), free=free) + " " + said
+        self.takes.say(said)
+
+    def _money(self, epsilon: Fraction, *, beyond: Fraction = Fraction(0)) -> str:
+        """Write the modelled claims between two levels; nothing where they are not known, or not yet."""
+        if self._taken.reserved is None:
+            return ""
+        ends = [modelled(self._plan, one) for one in (epsilon, beyond)]
+        if ends[0] is None or ends[1] is None:
+            return ""
+        return money(ends[0] - ends[1], self._plan.price.currency)
+
+    @property
+    def _next(self) -> Fraction:
+        """The level that the step takes from what was reserved; 0 where no rows of people are read."""
+        step, promise = self._declared(), self._known.promise
+        reads = step is not None and any(one.shape.is_private for one in step.sources)
+        loss = None if promise is None else promise.loss
+        return loss.epsilon if reads and loss is not None else Fraction(0)
+
+    def _said(self, name: str, upto: Fraction, *, beyond: Fraction = Fraction(0), **values: str) -> str:
+        """Return a sentence about a part of what was reserved, with its money where that is known."""
+        epsilon, amount = upto - beyond, self._money(upto, beyond=beyond)
+        said = f"app.visit.{name}_money" if amount else f"app.visit.{name}"
+        return words.say(said, epsilon=level(epsilon) if epsilon else "0", money=amount, **values)
+
+    # --- asking ------------------------------------------------------------------------------------
+
+    def _filled(self, name: str, value: Any) -> None:
+        given = self.given[self.step]
+        if value is None:
+            given.pop(name, None)
+        else:
+            given[name] = value
+        self._show()
+        self.frame.update_frame()
+
+    def next_words(self) -> str:
+        if self.opened_as is None or self._known.promise is None or self.runner.busy("release"):
+            return ""
+        if self._next:
+            return words.say("app.visit.answer", epsilon=level(self._next))
+        return words.say("app.visit.do")
+
+    def commits(self) -> str:
+        return self.next_words() if self.opened_as is not None else ""
+
+    def go_next(self) -> None:
+        if not self.next_words() or self.opened_as is None:
+            self.frame.go_next()
+            return
+        passphrase = self.secret.text() if not self.secret.isHidden() else ""
+        self.secret.clear()
+        self.work(
+            release,
+            self._plan,
+            next_folder(self.first, self.step),
+            watch=Watch(),
+            ledger_path=self.study.ledger_path,
+            language=words.language(),
+            passphrase=passphrase,
+            done=self._answered,
+            doing=words.say("app.visit.working"),
+            slot="release",
+        )
+
+    def _answered(self, outcome: Outcome) -> None:
+        self.study.forget("ledger")
+        if outcome.error is not None:
+            self.refuse(outcome.error)
+        if outcome.bundle is None or self.opened_as is None:
+            return
+        folder = outcome.bundle.folder
+        title = words.say(f"methods.{self.study.plan.method}.steps.{self.step}.title")
+        self.answers.append((title, outcome, str(folder)))
+        if (folder / "internal" / "state").is_file():
+            self.opened_as = Opened(self.opened_as.plan, self.opened_as.entry, folder)
+            self.frame.settings.remember_desk(self.opened_as.entry, str(folder))
+        self._ask_ledger()
+        self._show()
+        if not self._from_state().so_far:
+            self._shown = outcome.bundle.views
+            self.views.show_views(outcome.bundle.views)
+            self.heading.show()
+        self.frame.update_frame()
+
+    def explain(self, topic: str) -> Explanation:
+        found = super().explain(topic)
+        name = topic.removeprefix("parameter.")
+        if name in self.form.lines:
+            return Explanation(self.form.labels()[name], (Part(body=self.form.help(name)),))
+        return found
+
+    def first_focus(self) -> QWidget | None:
+        return next((line.field.findChild(QWidget) for line in self.form.lines.values()), None)
+
+
+def _begun(step: Step) -> dict[str, Any]:
+    """Return what is filled in at first: one empty line where a table of questions is asked for."""
+    return {one.name: [{}] for one in step.parameters if one.fields and not one.optional}
+
+
+def _note(epsilon: Fraction | None) -> str:
+    if epsilon is None:
+        return ""
+    return words.say("app.visit.costs", epsilon=level(epsilon)) if epsilon else words.say("app.visit.free")
+
+
+PAGE = VisitPage

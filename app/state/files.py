@@ -1,0 +1,69 @@
+"""Plans on disk: paths in a plan are relative to it, in the window they are whole."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData
+
+from app.state.settings import write_aside
+from engine.errors import InputRefused
+from engine.release.plan import Plan
+
+
+def open_plan(path: Path) -> Plan:
+    """Read a plan; its files are found relative to it.
+
+    Raises
+    ------
+    InputRefused
+        ``plan.*``, see `engine.release.plan.Plan.read`; ``at_risk.*`` and ``price.*``: amounts beyond all
+        money, from which no screen could draw a curve.
+    """
+    from engine.pricing.statement import cost_of, refuse_amounts  # on first use: the start page needs neither
+
+    plan = Plan.read(path)
+    refuse_amounts(plan.price)
+    cost_of(plan.price)
+    return replace(
+        plan,
+        files={name: replace(file, path=str(path.parent / file.path)) for name, file in plan.files.items()},
+        preparation=tuple(
+            {**step, "file": str(path.parent / str(step["file"]))} if "file" in step else step
+            for step in plan.preparation
+        ),
+    )
+
+
+def save_plan(plan: Plan, path: Path) -> None:
+    """Write a plan so that it can be moved together with its files.
+
+    Raises
+    ------
+    InputRefused
+        ``plan.not_writable``.
+    """
+    files = {name: replace(file, path=_relative(file.path, path.parent)) for name, file in plan.files.items()}
+    steps = tuple(
+        {**step, "file": _relative(str(step["file"]), path.parent)} if "file" in step else step
+        for step in plan.preparation
+    )
+    try:
+        write_aside(path, replace(plan, files=files, preparation=steps).dumps(), shared=True)
+    except OSError as error:
+        raise InputRefused("plan.not_writable", file=path.name, folder=str(path.parent)) from error
+
+
+def dropped(data: QMimeData) -> str:
+    """Return the path of the one file of this computer that is dropped, or nothing."""
+    found = [url.toLocalFile() for url in data.urls()]
+    return found[0] if len(found) == 1 and found[0] else ""
+
+
+def _relative(file: str, folder: Path) -> str:
+    try:
+        return Path(os.path.relpath(file, folder)).as_posix()
+    except ValueError:  # another drive of Windows: no relative path leads there
+        return file

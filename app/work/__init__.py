@@ -1,0 +1,1 @@
+"""What several screens ask of the engine, off the interface thread. Computes nothing itself."""

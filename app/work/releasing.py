@@ -1,0 +1,324 @@
+"""Making a release and asking about releases that were made. Orders engine calls; computes nothing itself."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from engine import strict_json
+from engine.errors import Cancelled, EngineError, InputRefused
+from engine.ledger import Ledger, default_path
+from engine.progress import SILENT, Progress
+from engine.release.plan import FileReference, Plan
+
+FIRST = 7  # lines of a table that leaves
+NOTHING, RESERVED, SPENT = "", "reserved", "spent"
+
+PROGRAM = Path(__file__).resolve().parents[2]
+
+
+class Watch:
+    """What the interface may look at while a release runs: whether budget is reserved, or spent for good."""
+
+    def __init__(self) -> None:
+        self.entry = ""
+        self.state = NOTHING
+
+
+class WatchedLedger(Ledger):
+    """The ledger, which also tells the watch at the very moment when an entry is reserved or spent."""
+
+    watch: Watch
+
+    def reserve(self, *args: Any, **kwargs: Any) -> str:
+        """Reserve, and tell."""
+        entry = super().reserve(*args, **kwargs)
+        self.watch.entry, self.watch.state = entry, RESERVED
+        return entry
+
+    def spend(self, entry: str) -> None:
+        """Spend, and tell, before the first noise is drawn."""
+        super().spend(entry)
+        self.watch.state = SPENT
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a release ended. ``state`` is what the ledger says of its entry, "" where there is none."""
+
+    bundle: Any = None
+    state: str = NOTHING
+    error: EngineError | None = None
+    stopped: bool = False
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def release(
+    plan: Plan,
+    out: Path,
+    *,
+    watch: Watch,
+    ledger_path: Path | None = None,
+    language: str = "en",
+    passphrase: str = "",
+    earlier_key: Path | None = None,
+    known: tuple[Path, ...] = (),
+    progress: Progress = SILENT,
+) -> Outcome:
+    """Make a release; whatever happens, say what the ledger has kept of it.
+
+    The passphrase locks the key of a method that keeps one; it is handed on and kept nowhere. ``known`` are
+    folders of earlier releases, for a method whose releases could be subtracted from each other.
+    """
+    from engine.release.run import run
+
+    ledger = WatchedLedger(ledger_path)
+    ledger.watch = watch
+    moved, base = beside_its_table(plan)
+    try:
+        more: dict[str, Any] = {"passphrase": passphrase} if passphrase else {}
+        more |= {"known": known} if known else {}
+        if earlier_key is not None:
+            more["earlier_key"] = key_file(earlier_key)
+        made = run(moved, out=out, ledger=ledger, base=base, language=language, progress=progress, **more)
+    except Cancelled:
+        return Outcome(state=_state(ledger, watch), stopped=True)
+    except EngineError as error:
+        return Outcome(state=_state(ledger, watch), error=error)
+    return Outcome(made, _state(ledger, watch), facts=facts(made.folder))
+
+
+def key_file(path: Path) -> bytes:
+    """Return the content of the key file of an earlier release."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputRefused("keys.damaged", file=path.name) from error
+
+
+def beside_its_table(plan: Plan) -> tuple[Plan, Path]:
+    """Return the plan with paths relative to the folder of its first table, and that folder."""
+    base = _home(plan)
+    files = {}
+    for name, file in plan.files.items():
+        place = Path(file.path).absolute()
+        inside = place.is_relative_to(base)
+        files[name] = FileReference(
+            place.relative_to(base).as_posix() if inside else str(place), file.options
+        )
+    return replace(plan, files=files), base
+
+
+def _home(plan: Plan) -> Path:
+    """Return the folder of the first table; the person's own where none is read."""
+    first = next(iter(plan.files.values()), None)
+    return Path.home() if first is None else Path(first.path).absolute().parent
+
+
+def _state(ledger: Ledger, watch: Watch) -> str:
+    return ledger.entry(watch.entry).state if watch.entry else NOTHING
+
+
+def proposed_folder(plan: Plan, today: date) -> Path:
+    """Return a folder for the bundle that does not exist yet: beside the table, named by title and day.
+
+    The sample lies inside the program, and no folder of a person belongs there: it goes to their home folder.
+    """
+    base = _home(plan)
+    if not os.access(base, os.W_OK) or base.is_relative_to(PROGRAM):
+        base = Path.home()
+    name = re.sub(r"[^\w]+", "-", plan.purpose.title.strip().lower()).strip("-")[:60] or "release"
+    for number in range(1, 1000):
+        end = "" if number == 1 else f"-{number}"
+        place = base / f"{name}-{today.isoformat()}{end}"
+        if not place.exists():
+            return place
+    return base / f"{name}-{today.isoformat()}"
+
+
+def facts(folder: Path) -> dict[str, Any]:
+    """Return what the evidence of a bundle says: statement, group sizes before, files with their hashes."""
+    import json
+
+    public = json.loads((folder / "release" / "evidence.json").read_text(encoding="utf-8"))
+    place = folder / "internal" / "evidence.json"
+    internal = json.loads(place.read_text(encoding="utf-8")).get("internal", {}) if place.is_file() else {}
+    return {
+        "public": public,
+        "internal": internal,
+        "files": files(folder),
+        "first": first_lines(folder, public),
+    }
+
+
+def first_lines(folder: Path, public: Mapping[str, Any]) -> tuple[tuple[str, list[list[str]], int], ...]:
+    """Return name, first lines with the headings, and number of lines of the tables that leave row by row."""
+    if public["method"]["family"] not in ("dataset", "service"):
+        return ()
+    import csv
+    from itertools import islice
+
+    found = []
+    for artefact in public["artefacts"]:
+        place = folder / "release" / artefact["file"]
+        if place.suffix == ".csv":
+            with place.open(encoding="utf-8", newline="") as lines:
+                found.append(
+                    (place.name, list(islice(csv.reader(lines), FIRST + 1)), artefact.get("rows", 0))
+                )
+    return tuple(found)
+
+
+def files(folder: Path) -> dict[str, list[tuple[str, int, str]]]:
+    """Return name, size in bytes and SHA-256 of the files of each folder, as its sums say."""
+    found: dict[str, list[tuple[str, int, str]]] = {}
+    for part in ("release", "internal"):
+        sums = folder / part / "SHA256SUMS"
+        if not sums.is_file():
+            continue
+        lines = [line.split("  ", 1) for line in sums.read_text(encoding="utf-8").splitlines()]
+        found[part] = [
+            (name, (folder / part / name).stat().st_size if (folder / part / name).is_file() else 0, digest)
+            for digest, name in lines
+        ]
+    return found
+
+
+def example(
+    method_id: str, out: Path, *, language: str = "en", progress: Progress = SILENT
+) -> tuple[Path, list[tuple[str, int, str]]]:
+    """Make the first worked example of a method and return its bundle and what is in it for a recipient.
+
+    Over a table that comes with the program, with a ledger of its own: nothing is charged.
+    """
+    from engine.methods.catalogue import method
+    from engine.release.examples import run_examples
+
+    ran = run_examples(method(method_id), out=out, language=language, progress=progress)
+    folder = ran[0].bundle.folder
+    return folder, files(folder)["release"]
+
+
+def check_bundle(folder: Path, *, ledger_path: Path | None = None) -> Any:
+    """Verify a bundle, with the ledger where there is one."""
+    from engine.release.verify import verify
+
+    place = ledger_path if ledger_path is not None else default_path()
+    return verify(folder, ledger=Ledger(place, read_only=True) if place.exists() else None)
+
+
+def listing(ledger_path: Path | None = None) -> dict[str, Any]:
+    """Return every register with its releases as the ledger tells them; empty where there is no ledger.
+
+    What a killed run left is taken away by the way: whoever looks at the releases sees how it ended.
+    """
+    place = ledger_path if ledger_path is not None else default_path()
+    if not place.exists():
+        return {"holdings": []}
+    from engine.release.charge import composer
+    from engine.release.working import sweep
+
+    with suppress(EngineError):  # a ledger that cannot be written can still be looked at
+        sweep(Ledger(place))
+    ledger = Ledger(place, read_only=True)
+    return ledger.to_json({one.id: composer(one) for one in ledger.holdings()})
+
+
+def withdraw(entry: str, reason: str, *, ledger_path: Path | None = None) -> dict[str, Any]:
+    """Mark a release as withdrawn and return the listing; nothing is refunded."""
+    Ledger(ledger_path).withdraw(entry, reason)
+    return listing(ledger_path)
+
+
+def resolve(entry: str, reason: str, *, ledger_path: Path | None = None) -> dict[str, Any]:
+    """Say what became of an abandoned entry and return the listing."""
+    Ledger(ledger_path).resolve(entry, reason)
+    return listing(ledger_path)
+
+
+def behind(
+    folder: Path,
+    *,
+    table: Path,
+    pseudonym: str,
+    reason: str,
+    passphrase: str = "",
+    ledger_path: Path | None = None,
+    progress: Progress = SILENT,
+) -> str:
+    """Return the number of the person behind a pseudonym; that it was asked stays in the ledger."""
+    from engine.release.pseudonyms import reidentified
+
+    return reidentified(
+        folder,
+        table=table,
+        pseudonym=pseudonym,
+        reason=reason,
+        ledger=Ledger(ledger_path),
+        passphrase=passphrase or None,
+        progress=progress,
+    )
+
+
+def change_budget(
+    holding: str, amounts: Mapping[str, Any], reason: str, *, ledger_path: Path | None = None
+) -> dict[str, Any]:
+    """Change the budget of a register, journalled with its reason, and return the listing."""
+    from engine.release.charge import composer
+
+    Ledger(ledger_path).change_budget(holding, reason, accountant=composer, **amounts)
+    return listing(ledger_path)
+
+
+def plan_of(folder: Path) -> Plan:
+    """Return the plan of a bundle, for another release from a new export: without its file.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.no_bundle``: the internal evidence is not there.
+    """
+    plan, _ = _kept(folder)
+    return replace(plan, decisions=())
+
+
+def reopen(folder: Path) -> tuple[Plan, Outcome]:
+    """Return a release of an earlier day as it ended, with the plan that made it, from its bundle alone.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.no_bundle``: the folder holds no bundle of this version.
+    """
+    from engine.errors import InputRefused
+    from engine.evidence import read_internal, read_public
+    from engine.release.bundle import Bundle
+
+    plan, tree = _kept(folder)
+    try:
+        public, inside = read_public(tree), read_internal(tree)
+        made = Bundle(folder, str(public.ledger["entry"]), "", "", public.views, inside.views)
+        return plan, Outcome(made, "complete", facts=facts(folder))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputRefused("bundle.no_bundle", folder=folder.name, file="release/evidence.json") from error
+
+
+def _kept(folder: Path) -> tuple[Plan, dict[str, Any]]:
+    """Return the plan of a bundle without its file, and the internal evidence that holds it."""
+    import json
+
+    from engine.errors import InputRefused
+
+    place = folder / "internal" / "evidence.json"
+    try:
+        tree = strict_json.loads(place.read_text(encoding="utf-8"))
+        plan = Plan.loads(json.dumps(tree["internal"]["plan"]), file=place.name)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputRefused("bundle.no_bundle", folder=folder.name, file="internal/evidence.json") from error
+    return replace(plan, files={}), tree
