@@ -9,6 +9,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from engine import texts
@@ -16,6 +17,7 @@ from engine.methods.catalogue import methods
 from engine.methods.protocol import Method
 from engine.privacy.promise import Promise, Unit
 from engine.report.content.shared import side
+from engine.table.missing_words import MISSING_WORDS
 from tests.engine.methods.examples_run import evidence, ran, ran_by_row
 
 EVERY = pytest.mark.parametrize("method", methods(), ids=lambda one: one.id)
@@ -143,3 +145,49 @@ def test_people_read_decimal_numbers(method: Method) -> None:
             if not file.endswith(".json") and fractions.search(line)
         ]
         assert not found
+
+
+MOST_LISTED = 40
+
+
+@EVERY
+def test_the_dictionary_lists_what_columns_of_names_read(method: Method) -> None:
+    """Labels can be written from the dictionary; a step of a hierarchy tells a recipient nothing."""
+    for _, folder in ran(method):
+        tree = evidence(folder)
+        for file in (one for one in tree["dictionary"] if "columns" in one):
+            for name in file.get("files", [file["file"]]):
+                rows = pd.read_csv(folder / "release" / name, dtype=str, keep_default_na=False)
+                for line in file["columns"]:
+                    cells = {cell.removeprefix("'") for cell in rows[line["name"]]} - {""}
+                    assert not re.search(r"\bsteps? \d+ (to \d+ )?of \d+", line["meaning"])
+                    if line["kind"] in ("category", "ordinal") and len(cells) <= MOST_LISTED:
+                        assert cells <= {one.removeprefix("'") for one in line.get("values", ())}, line[
+                            "name"
+                        ]
+                    lost = {cell for cell in cells if cell in MISSING_WORDS}
+                    assert lost <= set(line.get("not_missing", ()))
+                    if line["kind"] in ("integer", "number"):
+                        assert (
+                            pd.to_numeric(rows[line["name"]].replace("", "nan"), errors="coerce")
+                            .notna()
+                            .any()
+                        )
+        readme = (folder / "release" / "README.txt").read_text(encoding="utf-8")
+        mistaken = [
+            line for file in tree["dictionary"] for line in file.get("columns", ()) if line.get("not_missing")
+        ]
+        assert ("read as missing" in readme) == bool(mistaken)
+
+
+@EVERY
+def test_what_an_attacker_is_taken_to_know_is_said_where_a_promise_rests_on_it(method: Method) -> None:
+    for _, folder in ran(method):
+        tree = evidence(folder)
+        known = {"k_anonymity": "marked_columns_known", "l_diversity": "buckets_alone_known"}
+        needed = known.get(tree["promise"]["kind"])
+        if needed:
+            assert needed in tree["promise"]["assumptions"]
+            said = words(folder / "release" / "report-external.html")
+            start = texts.text(f"assumptions.{needed}").split("{")[0].split("knows of")[0]
+            assert start in said

@@ -352,15 +352,15 @@ def test_the_sample_is_as_short_as_it_should_be(tmp_path):
 
 
 def test_where_a_long_word_may_break_no_character_is_copied():
-    """A source that is copied out of a report can be looked up; everything that can be read is looked through."""
-    source = "doi:10.1142/S0218488502001648"
+    """A source that is copied out of a report can be looked up."""
+    source, listed = "doi:10.1142/S0218488502001648", Text("report.words.list", {"all": [LONG]})
     parts = (
-        KeyValues("", (Row("Published in", source), Row(LONG, LONG, note=Text("report.words.list", {"all": [LONG]})))),
+        KeyValues("", (Row("Published in", source), Row(LONG, LONG, note=listed))),
         Heading(LONG),
         BarsView(LONG, ("a", "b"), (1.0, 2.0), LONG),
         TableView(LONG, (LONG, "b", "c", "d"), ((source, 1, 2, 3),)),
-        Bullets((Text("report.words.list", {"all": [LONG]}),)),
-    )  # fmt: skip
+        Bullets((listed,)),
+    )
     file = pdf.render(document(*parts, title=LONG), evidence=b"{}")
     read = characters(file)
     assert "\u200b" not in read and "\ufeff" not in read
