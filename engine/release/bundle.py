@@ -265,7 +265,7 @@ def dictionary_json(
 def _released(
     entry: DictionaryEntry, frames: Sequence[pandas.DataFrame], declared: Mapping[str, Mapping[str, Any]]
 ) -> tuple[str, ...]:
-    """Return what a column of names reads in the files, so that labels can be written; nothing where it is long.
+    """Return what a column of names reads in the files, for labels; nothing where the list is long.
 
     Declared values come in their declared order, others in that of their texts.
     """

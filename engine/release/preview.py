@@ -10,7 +10,7 @@ from engine import texts
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
 from engine.ledger import Preview as LedgerPreview
-from engine.methods.protocol import Cheaper, Expected, Forecast
+from engine.methods.protocol import Cheaper, Expected, Forecast, unit_parts
 from engine.privacy.promise import Promise
 from engine.release import charge
 from engine.release.check import check, ready
@@ -139,12 +139,16 @@ def cheaper_sentence(way: Cheaper, *, language: str = "en") -> str:
 def error_sentence(error: Expected, *, language: str = "en") -> str:
     """Say how far a kind of number will be off, for a group of a declared size."""
     quantity = texts.text(error.quantity.id, language=language, **error.quantity.values)
-    return texts.text(
+    unit, counted = unit_parts(error.unit)
+    sentence = texts.text(
         f"preview.errors.{error.of}",
         language=language,
         quantity=quantity,
         size=error.size or 0,
         median=error.median,
         limit=error.limit,
-        unit=f" {error.unit.strip()}" if error.unit else "",
+        unit=unit,
+    )
+    return (
+        f"{sentence} {texts.text('preview.unit', language=language, unit=counted)}" if counted else sentence
     )

@@ -31,6 +31,7 @@ from engine.release.program import program
 from engine.release.reading import PreparedTable
 from engine.release.readme import described
 from engine.table.schema import Schema
+from engine.views import to_json as view_json
 
 NOISE = {"source": "operating_system", "sampler": "canonne_kamath_steinke_2020"}
 
@@ -267,6 +268,7 @@ def _expected(forecast: Forecast) -> tuple[dict[str, Any], ...]:
     return tuple(
         {
             "quantity": one.quantity.id,
+            "named": view_json(dict(one.quantity.values)),
             "of": one.of,
             "size": one.size,
             "median": one.median,

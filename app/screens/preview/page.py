@@ -33,7 +33,7 @@ from app.state import flow
 from app.state.settings import MOST_PLACES
 from app.words.money import level, size
 from app.work.releasing import proposed_folder
-from engine.methods.protocol import Expected, Rows
+from engine.methods.protocol import Expected, Rows, unit_parts
 from engine.pricing.beyond import ASKED
 from engine.release.decisions import called, taken
 from engine.views import Text
@@ -372,7 +372,7 @@ class PreviewPage(Page):
 
 
 def _error_sentence(quantity: Text, kind: str, small: Expected, large: Expected) -> str:
-    unit = f" {small.unit}" if small.unit else ""
+    unit = unit_parts(small.unit)[0]
     return words.say(
         f"app.preview.exact.{kind}",
         name=words.label(quantity),

@@ -12,11 +12,13 @@ import pytest
 from engine import texts
 from engine.evidence import InternalEvidence
 from engine.methods import catalogue
-from engine.methods.protocol import Budget
+from engine.methods.protocol import Budget, Expected
 from engine.pricing.price import Price
 from engine.pricing.statement import exceeding, price_statement, privacy_statement
 from engine.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
 from engine.privacy.promise import Loss, Neighbours, Promise, Status, Unit, promise_kind, promise_kinds
+from engine.release import examples
+from engine.release.preview import error_sentence
 from engine.release.write import _expected
 from engine.report import content, html
 from engine.report.content.cover import accuracy
@@ -29,7 +31,7 @@ from engine.report.words import word as printed
 from engine.table.schema import Column, Domain, Kind, Origin, Schema
 from engine.views import NumberView, TableView, Text
 
-PICKED = """roles kinds_of_column origins units neighbours bounds noise mechanisms composition numbers kinds
+PICKED = """roles cover.exact kinds_of_column origins units neighbours bounds noise mechanisms composition numbers kinds
 explained footer words months decisions.kinds criteria groups.motive groups.control
 done.steps rows"""
 RARE = """columns.names_people verify.key verify.key_locked verify.key_open
@@ -860,3 +862,57 @@ def test_whose_rows_were_used_is_said_and_how_many_where_nothing_bounds_the_loss
     private = " ".join(printed(one, "en") for one in rows_used(sample.public))
     assert private and not re.search(r"made from [0-9]|[0-9] of the rows", private)
     assert "not told" in printed(own_words(sample.public, "must_know"), "en")
+
+
+# --- how exact, on the first page ------------------------------------------------------------------------
+
+
+def with_margins(quantity: str, margins: tuple[float, ...]) -> TableView:
+    heading = Text(f"methods.statistics.counts.numbers.{quantity}.label")
+    within = Text("methods.statistics.counts.numbers.within_95.label")
+    rows = tuple((str(place), 100, margin) for place, margin in enumerate(margins))
+    return TableView("t", ("group", heading, within), rows)
+
+
+def test_the_first_page_gives_each_kind_of_number_the_margins_that_stand_beside_it(sample):
+    """A total is a sum of noisy counts and wider than one of them: no margin is said of both."""
+    views = (with_margins("total", (10, 32, 18)), with_margins("count", (6, 6)))
+    said = [printed(one, "en") for one in accuracy(replace(sample.public, views=views, measures={}))]
+    assert said == [
+        "Count: 95 of 100 lie within ± 6 rows of the exact ones.",
+        "Total: 95 of 100 lie within their margins, ± 10 to ± 32 rows, of the exact ones.",
+    ]
+
+
+def test_what_is_counted_of_one_person_does_not_stand_within_the_margin(sample):
+    unit = "rows, at most 3 of a person"
+    expected = tuple({**one, "unit": unit} for one in sample.public.expected)
+    said = [printed(one, "en") for one in accuracy(replace(sample.public, expected=expected, measures={}))]
+    assert said == [
+        "Count: 95 of 100 lie within ± 12 rows of the exact ones.",
+        f"Counted are {unit}.",
+    ]
+    error = Expected(Text(expected[0]["quantity"]), "group", 5, 3.0, 9.0, unit)
+    assert error_sentence(error).endswith(f"95 of 100 within 9 rows. Counted are {unit}.")
+
+
+def test_an_opened_service_says_how_exact_answers_will_be_and_at_which_level(sample):
+    decided = {**sample.public.decided, "parameters": {"questions": 10}}
+    (line,) = accuracy(replace(sample.public, views=(), measures={}, decided=decided))
+    said = printed(line, "en").replace("\u00a0", " ")
+    assert said == "Answers will lie within ± 12 rows of the exact ones in 95 of 100 cases, at ε = 0.05 each."
+
+
+def test_a_share_that_moves_is_off_by_percentage_points_in_every_way():
+    """Per cent are of something that the name says; a difference of two shares is no part of a share."""
+    found = {}
+    for method in catalogue.methods():
+        for plan in examples.plans(method):
+            for error in method.forecast(plan.request).errors if not plan.step else ():
+                found[(method.id, printed(error.quantity, "en"))] = error.unit.strip()
+    assert len(found) > 15
+    for (method_id, name), unit in found.items():
+        if unit == "%":
+            assert re.search(r"range", name), (method_id, name)
+        if re.search(r"\bshares?\b|\bright\b", name, re.IGNORECASE) and "Estimated" not in name:
+            assert unit == "percentage points" or "percentage points" in name, (method_id, name)
