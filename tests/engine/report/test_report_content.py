@@ -31,8 +31,8 @@ from engine.report.words import word as printed
 from engine.table.schema import Column, Domain, Kind, Origin, Schema
 from engine.views import NumberView, TableView, Text
 
-PICKED = """roles cover.exact kinds_of_column origins units neighbours bounds noise mechanisms composition numbers kinds
-explained footer words months decisions.kinds criteria groups.motive groups.control
+PICKED = """cover.exact roles kinds_of_column origins units neighbours bounds noise mechanisms composition
+numbers kinds explained footer words months decisions.kinds criteria groups.motive groups.control
 done.steps rows"""
 RARE = """columns.names_people verify.key verify.key_locked verify.key_open
 cover.exact_invented cover.exact_moment results.intro_invented_moments cover.exact_tested
