@@ -80,7 +80,7 @@ def _alone_by_all(released: pd.DataFrame, person: Numbers, *, linked: bool) -> d
     rows = pd.DataFrame({"person": person, "row": reads})
     if linked:
         # A set of rows is told from another one by the sum of 64-bit hashes of its rows.
-        hashed = rows.assign(row=pd.util.hash_array(reads.to_numpy()))
+        hashed = rows.assign(row=pd.util.hash_array(reads.to_numpy() + 1))
         own = hashed.groupby("person")["row"].sum()
         alone = int((~own.duplicated(keep=False)).sum())
     else:
