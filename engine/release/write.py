@@ -177,7 +177,9 @@ def _decided(made: Made) -> dict[str, Any]:
     """
     plan, checked = made.plan, made.checked
     request = checked.request
-    stay = {parameter.name for parameter in checked.method.asks(request.step) if parameter.inside}
+    asked = checked.method.asks(request.step)
+    stay = {parameter.name for parameter in asked if parameter.inside}
+    stay |= {one.name for one in asked if one.beside and request.values.get(one.beside) is None}
     values = {name: one for name, one in request.values.items() if one is not None and name not in stay}
     columns = [line for source in checked.sources for line in _columns(plan, checked, source.name)]
     decided: dict[str, Any] = {

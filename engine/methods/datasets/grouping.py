@@ -58,9 +58,18 @@ CONDITIONS = (
         "entropy_l", ParameterKind.NUMBER, optional=True, minimum=Fraction(101, 100), maximum=Fraction(1000)
     ),
     Parameter("recursive_l", ParameterKind.INTEGER, optional=True, minimum=2, maximum=1000),
-    Parameter("recursive_c", ParameterKind.NUMBER, default=Fraction(3), minimum=_ABOVE_0, maximum=1000),
+    Parameter(
+        "recursive_c",
+        ParameterKind.NUMBER,
+        default=Fraction(3),
+        minimum=_ABOVE_0,
+        maximum=1000,
+        beside="recursive_l",
+    ),
     Parameter("t", ParameterKind.NUMBER, optional=True, minimum=_ABOVE_0, maximum=1),
-    Parameter("distance", ParameterKind.CHOICE, default="declared", choices=("declared", "equal")),
+    Parameter(
+        "distance", ParameterKind.CHOICE, default="declared", choices=("declared", "equal"), beside="t"
+    ),
     Parameter("beta", ParameterKind.NUMBER, optional=True, minimum=_ABOVE_0, maximum=1000),
 )
 """What the sensitive values of every group have to fulfil; nothing where nothing is filled in."""

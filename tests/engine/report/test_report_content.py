@@ -21,8 +21,10 @@ from engine.release import examples
 from engine.release.preview import error_sentence
 from engine.release.write import _expected
 from engine.report import content, html
+from engine.report.content.annex import annex
 from engine.report.content.cover import accuracy
 from engine.report.content.facts import PRINTED, declared_words, facts_of, own_words, rows_used
+from engine.report.content.made import made
 from engine.report.content.promise import criteria
 from engine.report.content.results import compact, results
 from engine.report.document import Callout, Explanations, KeyValues, Numbers, explanations
@@ -31,9 +33,9 @@ from engine.report.words import word as printed
 from engine.table.schema import Column, Domain, Kind, Origin, Schema
 from engine.views import NumberView, TableView, Text
 
-PICKED = """cover.exact roles kinds_of_column origins units neighbours bounds noise mechanisms composition
-numbers kinds explained footer words months decisions.kinds criteria groups.motive groups.control
-done.steps rows"""
+PICKED = """cover.exact columns.intro annex.build roles kinds_of_column origins units neighbours bounds
+noise mechanisms composition numbers kinds explained footer words months decisions.kinds criteria
+groups.motive groups.control done.steps rows"""
 RARE = """columns.names_people verify.key verify.key_locked verify.key_open
 cover.exact_invented cover.exact_moment results.intro_invented_moments cover.exact_tested
 cover.exact_cell cover.exact_range_cell results.intro_invented
@@ -916,3 +918,67 @@ def test_a_share_that_moves_is_off_by_percentage_points_in_every_way():
             assert re.search(r"range", name), (method_id, name)
         if re.search(r"\bshares?\b|\bright\b", name, re.IGNORECASE) and "Estimated" not in name:
             assert unit == "percentage points" or "percentage points" in name, (method_id, name)
+
+
+# --- what had no part, and what is said twice --------------------------------------------------------------
+
+
+def test_settings_that_had_no_part_are_left_out(sample):
+    parameters = {
+        **sample.public.decided["parameters"],
+        "weights": {},
+        "target": None,
+        "note": "",
+        "empty": [],
+    }
+    evidence = replace(sample.public, decided={**sample.public.decided, "parameters": parameters})
+    settings = next(part for part in made(evidence) if isinstance(part, KeyValues))
+    assert all(row.value is not None for row in settings.rows)
+    labels = [row.label for row in settings.rows]
+    assert not {"weights", "target", "note", "empty"} & {one for one in labels if isinstance(one, str)}
+    assert len(settings.rows) == len(sample.public.decided["parameters"]) + 2  # the method and its source
+
+
+def test_what_hangs_on_a_condition_that_was_not_set_stays_out_of_the_evidence():
+    named = {one.name: one for method in catalogue.methods() for one in method.parameters if one.beside}
+    assert {one.beside for one in named.values()} == {"recursive_l", "t"}
+    for method in catalogue.methods():
+        names = {one.name for one in method.parameters}
+        assert all(one.beside in names for one in method.parameters if one.beside)
+
+
+@pytest.mark.parametrize("family", ["dataset", "model", "statistics"])
+def test_columns_decide_what_the_release_is_made_of(sample, family):
+    method = {**sample.public.method, "family": family}
+    said = [
+        printed(part, "en") for part in made(replace(sample.public, method=method)) if isinstance(part, Text)
+    ]
+    word = {"dataset": "rows", "model": "model", "statistics": "numbers"}[family]
+    assert [one for one in said if one.startswith("These columns decide")] == [
+        f"These columns decide what the {word} say{'s' if word == 'model' else ''}."
+    ]
+
+
+def test_nothing_is_explained_twice_in_the_same_words(sample):
+    base = "measures.utility.small_groups.numbers.guesses"
+    shown = TableView("t", ("file", Text(f"{base}.label")), (("counts.csv", 3),))
+    card = NumberView(Text(f"{base}.label"), 3, Text(base))
+    found = annex(replace(sample.public, views=(card,)), (shown,))
+    (found,) = (part for part in found if isinstance(part, Explanations))
+    assert base in {item.three.id for item in found.items}
+    sentences = [
+        tuple(texts.catalogue("en")[f"{item.three.id}.{name}"] for name in ("what", "how", "change"))
+        for item in found.items
+    ]
+    assert len(sentences) == len(set(sentences))
+
+
+def test_the_program_is_named_with_the_digest_of_what_makes_its_words(sample, public_words):
+    digest = "ab" * 32
+    evidence = replace(sample.public, program={**sample.public.program, "words": digest})
+    text = html.render(content.external(evidence), evidence=b"{}").decode()
+    assert digest in text and "not published" in text and "public." not in text.split(digest)[1][:500]
+    assert (
+        texts.text("report.annex.build_unknown")
+        in html.render(content.external(sample.public), evidence=b"{}").decode()
+    )
