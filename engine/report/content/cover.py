@@ -57,9 +57,11 @@ def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:
 
 def _opened(evidence: PublicEvidence) -> list[Text]:
     """Say how exact the answers of a service will be, where none has been given yet."""
-    loss, facts = evidence.promise.loss, facts_of(evidence)
-    questions = evidence.decided.get("parameters", {}).get("questions")
-    if loss is None or not facts.opened or facts.local or not evidence.expected or not questions:
+    loss, questions = evidence.promise.loss, evidence.decided.get("parameters", {}).get("questions")
+    if loss is None or not questions or not evidence.expected:
+        return []
+    facts = facts_of(evidence)
+    if not facts.opened or facts.local:
         return []
     values = _values(evidence.expected[0]) | {"epsilon": loss.epsilon / int(questions)}
     return [say("cover.exact_opened", **values)]

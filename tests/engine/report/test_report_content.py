@@ -49,7 +49,7 @@ decisions.over_money decisions.over_error decisions.second_model decisions.no_re
 price.precedent price.no_year price.calibrated price.printed price.any_level price.band price.within
 price.above price.window_lower_upper price.window_lower price.window_upper price.window_error
 price.window_money price.window_both price.second_model_replace_one price.conclusion_stays
-price.conclusion_changes price.second_model results.intro_plain results.intro_nothing
+price.conclusion_changes price.second_model results.intro_plain results.intro_model results.intro_nothing
 results.intro_invented_rows results.intro_apart results.file columns.of_source
 limits.no_guarantee limits.each_alone
 annex.tested_unbounded done.tried done.forecast done.forecast_intro guarantee.posterior_value
@@ -591,6 +591,8 @@ def test_margins_are_spoken_of_where_they_stand(sample):
     assert introduced(evidence, views=bare, method=rows) == "intro_invented_rows"
     low = TableView("t", ("column", Text("methods.models.linear.views.headings.low")), (("a", 1.0),))
     assert introduced(evidence, views=(low,)) == "intro"
+    model = {**evidence.method, "family": "model"}  # whose fit moves numbers too, and not the noise alone
+    assert introduced(evidence, views=(low,), method=model) == "intro_model"
 
 
 @pytest.mark.parametrize(
