@@ -16,6 +16,7 @@ from engine import texts
 from engine.methods.catalogue import methods
 from engine.methods.protocol import Method
 from engine.privacy.promise import Promise, Unit
+from engine.release import examples
 from engine.report.content.shared import side
 from engine.table.missing_words import MISSING_WORDS
 from tests.engine.methods.examples_run import evidence, ran, ran_by_row
@@ -191,3 +192,21 @@ def test_what_an_attacker_is_taken_to_know_is_said_where_a_promise_rests_on_it(m
             said = words(folder / "release" / "report-external.html")
             start = texts.text(f"assumptions.{needed}").split("{")[0].split("knows of")[0]
             assert start in said
+
+
+NAMES_OF_COLUMNS = {
+    "readmission": "readmitted", "readmitted": "readmitted", "age": "age", "ages": "age", "sex": "gender",
+    "gender": "gender", "diagnosis": "diag_1", "diagnoses": "diag_1", "test": "A1Cresult",
+    "tests": "num_lab_procedures", "medication": "num_medications|change", "race": "race",
+}  # fmt: skip
+"""What words in titles of examples name, in the table that comes with the program."""
+
+
+@EVERY
+def test_the_title_of_an_example_names_no_column_that_has_no_part(method: Method) -> None:
+    for plan in (one for one in examples.plans(method) if not one.step):
+        used = {name for names in method.uses(plan.request).values() for name in names}
+        used |= {str(step[part]) for step in plan.preparation for part in ("column", "to") if part in step}
+        for word, columns in NAMES_OF_COLUMNS.items() if used else ():
+            if re.search(rf"\b{word}\b", plan.purpose.title, re.IGNORECASE):
+                assert set(columns.split("|")) & used, (plan.purpose.title, word)
