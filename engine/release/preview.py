@@ -18,7 +18,8 @@ from engine.release.checked import Checked
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
 from engine.release.reading import contradictions
-from engine.views import to_json
+from engine.release.whose import whose_rows
+from engine.views import Text, to_json
 
 
 @dataclass(frozen=True)
@@ -26,17 +27,26 @@ class PlanPreview:
     """What is known of a release before it is made.
 
     ``problems`` is empty when the plan can run. ``ledger`` is None while the holding does not exist.
+    ``people`` are those that were declared.
     """
 
     problems: tuple[EngineError, ...]
     checked: Checked | None = None
     forecast: Forecast | None = None
     ledger: LedgerPreview | None = None
+    people: int | None = None
 
     @property
     def promise(self) -> Promise | None:
         """What would be promised; None where the plan cannot be checked."""
         return None if self.checked is None else self.checked.promise
+
+    @property
+    def rows(self) -> tuple[Text, ...]:
+        """Whose rows would be used, how many of each, and who would be kept apart."""
+        if self.checked is None:
+            return ()
+        return whose_rows(self.checked.method, self.checked.request, self.people)
 
     @property
     def refusal(self) -> EngineError | None:
@@ -79,7 +89,7 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path()) -> PlanPr
         problems.append(error)
     if said is not None and said.refusal is not None:
         problems.append(said.refusal)
-    return PlanPreview(tuple(problems), checked, forecast, said)
+    return PlanPreview(tuple(problems), checked, forecast, said, plan.people)
 
 
 def preview_json(
@@ -112,6 +122,7 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
     answer["statement"] = foreseen.statement
     answer["forecast"] = [to_json(error) for error in found.forecast.errors]
     answer["sentences"] = [error_sentence(error, language=language) for error in found.forecast.errors]
+    answer["rows"] = [texts.text(one.id, language=language, **one.values) for one in found.rows]
     answer["cheaper"] = [
         {
             "what": cheaper_sentence(way, language=language),

@@ -17,6 +17,7 @@ from engine.methods.catalogue import methods
 from engine.methods.protocol import Method
 from engine.privacy.promise import Promise, Unit
 from engine.release import examples
+from engine.release.whose import whose_rows
 from engine.report.content.shared import side
 from engine.table.missing_words import MISSING_WORDS
 from tests.engine.methods.examples_run import evidence, ran, ran_by_row
@@ -210,3 +211,21 @@ def test_the_title_of_an_example_names_no_column_that_has_no_part(method: Method
         for word, columns in NAMES_OF_COLUMNS.items() if used else ():
             if re.search(rf"\b{word}\b", plan.purpose.title, re.IGNORECASE):
                 assert set(columns.split("|")) & used, (plan.purpose.title, word)
+
+
+@EVERY
+def test_what_is_said_of_rows_before_holds_of_the_rows_that_are_used(method: Method) -> None:
+    """A cap and people kept apart are said before, with a number that the release does not exceed."""
+    for plan, folder in ran(method):
+        request = plan.request
+        said = [one.id.rpartition(".")[2] for one in whose_rows(method, request, 1006)]
+        assert ("held_out" in said) == (method.held_out and bool(request.private))
+        assert any(one.startswith("cap") for one in said) == (request.unit is Unit.PERSON)
+        rows = json.loads((folder / "internal" / "evidence.json").read_text())["internal"]["input"]
+        if request.unit is Unit.PERSON and "people" in rows and not rows.get("others"):
+            (told,) = (one for one in whose_rows(method, request, rows["people"]) if "rows" in one.values)
+            spread = 5 * (rows["people"] * 0.16) ** 0.5 if method.held_out else 0
+            assert rows["rows_used"] <= told.values["rows"] + spread
+            if method.held_out:
+                outside = words(folder / "release" / "report-external.html")
+                assert "was kept apart to test" in outside or "were kept apart to test" in outside
