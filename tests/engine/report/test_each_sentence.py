@@ -10,15 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 from engine import texts
 from engine.evidence import InternalEvidence, PublicEvidence
-from engine.privacy.promise import promise_kinds
+from engine.methods.catalogue import methods
+from engine.pricing.statement import privacy_statement
+from engine.privacy.promise import Unit, promise_kind, promise_kinds
 from engine.release.readme import readme
 from engine.report import content
+from engine.report.content.cover import cover
 from engine.report.content.facts import Facts, facts_of
+from engine.report.content.promise import promise
+from engine.report.document import KeyValues, Numbers
 from engine.report.words import word
 from engine.views import TableView, Text
 from tests.engine.report.test_report_content import FORBIDDEN, all_texts, kinds_of_releases, released
@@ -193,3 +199,71 @@ def test_a_preview_speaks_of_noise_and_levels_only_where_errors_are_foreseen():
     for text_id, text in texts.catalogue("en").items():
         if text_id.startswith("preview.rows.") or text_id == "preview.unit":
             assert claims_of(plain(text)) == [], text_id
+
+
+# --- what a recipient can do, by the form that was chosen -------------------------------------------------
+
+
+def can(sample, method_id: str, kind: str, unit: Unit = Unit.PERSON, **parameters: str) -> str:
+    """Return what a recipient can and cannot do with a release of a method in one of its forms."""
+    how = {"relation": None, "family": "dataset", "unit": unit, "noise": False}
+    evidence = released(sample, kind, how)
+    method = {**evidence.method, "id": method_id}
+    decided = {**evidence.decided, "parameters": parameters}
+    rows = [
+        row
+        for part in promise(replace(evidence, method=method, decided=decided))
+        if isinstance(part, KeyValues)
+        for row in part.rows
+    ]
+    named = {row.label.id.rpartition(".")[2]: row.value for row in rows if isinstance(row.label, Text)}
+    return " ".join(word(named[name], "en") for name in ("can", "cannot"))
+
+
+@pytest.mark.parametrize(
+    "method", [one for one in methods() if len(one.promises) > 1], ids=lambda one: one.id
+)
+def test_a_method_with_several_promises_has_words_for_each_that_bounds_nothing(method):
+    """What holds of one promise need not hold of another: true counts are none that were rounded by lot."""
+    plain = [kind for kind in method.promises if not promise_kind(kind).bounded]
+    for kind in plain[1:]:
+        own = [f"methods.{method.id}.recipient_{name}_{kind}" for name in ("can", "cannot")]
+        assert any(map(texts.has, own)), kind
+
+
+def test_counts_that_were_rounded_are_not_called_true(sample):
+    base = "statistics.protected_table"
+    assert "true counts" in can(sample, base, "small_cells").lower()
+    for kind in ("rounded", "cell_keys"):
+        assert not re.search(r"true (counts|sums)|hidden", can(sample, base, kind), re.IGNORECASE), kind
+
+
+def test_rows_of_columns_grouped_one_by_one_can_be_singled_out(sample):
+    said = {kind: can(sample, "datasets.microaggregation", kind) for kind in ("k_anonymity", "none")}
+    assert "Single out one row" in said["k_anonymity"] and "Single out one row" not in said["none"]
+
+
+def test_pseudonyms_join_only_what_was_made_with_the_same_key(sample):
+    base = "datasets.pseudonyms"
+    assert "join two releases" in can(sample, base, "pseudonymous", key="own")
+    again = can(sample, base, "pseudonymous", key="earlier")
+    assert "join two releases" not in again and "same key" in again
+    bare = can(sample, base, "pseudonymous", unit=Unit.ROW, key="own")
+    assert "follow one" not in bare and "No pseudonym" in bare
+
+
+def test_a_level_is_printed_as_one_number_rounded_outwards(sample):
+    old = sample.public.promise
+    loss = replace(old.loss, epsilon=Fraction(61501, 250000))
+    promised = replace(old, loss=loss)
+    statement = privacy_statement(promised, readings=False)
+    evidence = replace(sample.public, promise=promised, statement=statement)
+    (cards,) = (part for part in promise(evidence) if isinstance(part, Numbers))
+    sentence = next(text for part in cover(evidence, None) for text in all_texts(part))
+    assert cards.numbers[0].value == 0.2461 and "ε = 0.2461" in word(sentence, "en").replace("\u00a0", " ")
+
+
+def test_the_page_that_checks_is_not_the_one_in_the_folder(sample):
+    said = dict(printed(sample, sample.public))
+    assert "not the one in the folder" in said["report.verify.browser_how"]
+    assert "do not rely on the verify.html in it" in " ".join(readme(sample.public).split())
