@@ -16,6 +16,7 @@ from engine import strict_json
 from engine.errors import InputRefused
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request, Spends
+from engine.notebook import Shown
 from engine.numbers import plain, written
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
@@ -101,7 +102,7 @@ STAYS = ("reason", "motive", "control", "threshold", "retention", "officer")
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Shown):
     """One release, decided.
 
     Parameters

@@ -12,6 +12,7 @@ from typing import Any
 from engine import strict_json, texts
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
+from engine.notebook import Shown
 from engine.release.bundle import INTERNAL, KEY, RELEASE, SUMS
 from engine.release.program import words_digest
 from engine.release.readme import described, fingerprint
@@ -39,7 +40,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Shown):
     """Everything that was checked.
 
     Parameters
