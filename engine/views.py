@@ -89,6 +89,18 @@ class Pictured(Shown):
         """
         return import_module(f"{__package__}.report.figures").figure(self, **options)
 
+    def save(self, path: Any, **options: Any) -> Any:
+        """Write the view as PDF, PNG or SVG, or its numbers as CSV, by the ending of the name.
+
+        Parameters
+        ----------
+        path
+            Ends in ``.pdf``, ``.png``, ``.svg`` or ``.csv``.
+        options
+            Those of `engine.report.figures.save`: ``language``, ``stays``, ``limits``, ``size``.
+        """
+        return import_module(f"{__package__}.report.figures").save(self, path, **options)
+
 
 @dataclass(frozen=True)
 class NumberView(Pictured):

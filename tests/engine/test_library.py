@@ -89,7 +89,7 @@ def test_frames_of_any_storage_become_tables() -> None:
 
 
 VIEWS = [
-    views.NumberView("People", 4259, Text("measures.attack.numbers.x"), "people"),
+    views.NumberView("People", 4259, Text("methods.statistics.counts.numbers.count"), "people"),
     views.TableView("Counts", ("sex", "count"), (("f", 12), (None, Text("views.whole")))),
     views.BarsView("Counts", ("f", "m"), (12.0, 8.0), "people", (10.0, 6.0), (14.0, 10.0)),
     views.IntervalsView("Means", ("f", "m"), (1.0, 2.0), (0.5, 1.5), (1.5, 2.5), "years"),
