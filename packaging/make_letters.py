@@ -1,6 +1,6 @@
 """Write ``resources/report/letters.json``: ``python3 packaging/make_letters.py``, after a font was changed.
 
-Which letters the fonts of reports have, and how wide those of the first one are, as whole numbers of its unit:
+Which letters the fonts of reports have, and how wide those of the first one are, in whole units:
 so a running program opens no font to draw. Needs fontTools, which nothing else does.
 """
 

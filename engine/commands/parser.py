@@ -21,6 +21,7 @@ def make_parser() -> Parser:
     common.add_argument("--language", default="en", choices=texts.languages(), help="language of messages")
     parser = Parser(prog=PROGRAM, description="Custos, the engine.")
     parser.add_argument("--version", action="version", version=f"Custos {__version__}")
+    parser.set_defaults(root=parser)
     subparsers = parser.add_subparsers(
         title="commands", metavar="COMMAND", required=True, parser_class=Parser
     )

@@ -548,7 +548,6 @@ def _grid(
     soft, full = (to_rgb(colour) for colour in (theme.accent_soft, theme.accent))
     fullest = tuple(a + 0.48 * (b - a) for a, b in zip(soft, full, strict=True))  # letters stand out on it
     shades = LinearSegmentedColormap.from_list("accent", [soft, fullest])
-    shades.set_bad(theme.surface)
     numbers = [[math.nan if one is None else float(one) for one in row] for row in values]
     if numbers and numbers[0]:
         axes.imshow(numbers, cmap=shades, aspect="auto", interpolation="nearest")
