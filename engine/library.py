@@ -183,7 +183,7 @@ def list_methods(*, language: str = "en") -> pd.DataFrame:
     Examples
     --------
     >>> list_methods().loc["statistics.counts", "family"]
-    'statistic'
+    'statistics'
     """
     from engine.methods.catalogue import methods as every_method
 

@@ -67,6 +67,9 @@ _DOTS = 150  # an inch of a PNG
 _POINTS = 100  # of a screen, an inch
 
 
+Place = tuple[float, float]
+
+
 @dataclass(frozen=True)
 class Painter:
     """What every kind is painted with: colours, language, and the axes it is painted on."""
@@ -78,6 +81,12 @@ class Painter:
     def word(self, label: Label, longest: int = LONGEST_NAME) -> str:
         """Return a label in one line, cut where it would push the picture aside."""
         return textwrap.shorten(word(label, self.language), longest, placeholder="…")
+
+    def beside(self, what: Place, where: Place, said: str, coordinates: Any, **looks: Any) -> None:
+        """Write words about a value, unless that is outside of what is shown."""
+        self.axes.annotate(
+            said, what, where, xycoords=coordinates, textcoords=coordinates, annotation_clip=True, **looks
+        )
 
     def name(self, x: Label, y: Label = "") -> None:
         """Name both axes."""
@@ -442,7 +451,7 @@ def _rows(view: BarsView | IntervalsView, values: Sequence[float], on: Painter) 
     on.name(view.axis)
     for y, (value, low, high) in enumerate(zip(values, view.low or none, view.high or none, strict=True)):
         said = with_interval(value, low, high, on.language)
-        axes.text(1.01, y, said, transform=axes.get_yaxis_transform(), va="center", fontweight="bold")
+        on.beside((0.5, y), (1.01, y), said, axes.get_yaxis_transform(), va="center", fontweight="bold")
 
 
 @_paint.register
@@ -475,14 +484,9 @@ def _(view: CurveView, on: Painter) -> None:
         axes.axvspan(*view.shade, color=theme.accent_soft, linewidth=0)
         if view.shade_label is not None:
             middle = sum(view.shade) / 2
-            axes.text(
-                *(middle, 0.99, on.word(view.shade_label, 60)),
-                transform=axes.get_xaxis_transform(),
-                ha="center",
-                va="top",
-                color=theme.accent,
-                fontweight="bold",
-            )
+            looks = {"ha": "center", "va": "top", "color": theme.accent, "fontweight": "bold"}
+            said, coordinates = on.word(view.shade_label, 60), axes.get_xaxis_transform()
+            on.beside((middle, 0.5), (middle, 0.99), said, coordinates, **looks)
     if view.band is not None:
         low, high = view.band
         axes.fill([*low.x, *reversed(high.x)], [*low.y, *reversed(high.y)], color=theme.line, linewidth=0)
@@ -560,7 +564,7 @@ def _grid(
         for y, row in enumerate(numbers):
             for x, value in enumerate(row):
                 said = axis_value(value, on.language) if math.isfinite(value) else cell(None, on.language)
-                axes.text(x, y, said, ha="center", va="center", color=theme.text)
+                axes.text(x, y, said, ha="center", va="center", color=theme.text, clip_on=True)
 
 
 @_paint.register
@@ -584,4 +588,4 @@ def _(view: GraphView, on: Painter) -> None:
     for label, (x, y) in zip(view.nodes, where, strict=True):
         axes.plot(x, y, "o", markerfacecolor=on.theme.surface, markeredgecolor=on.theme.text)
         side = "left" if x > 0.1 else "right" if x < -0.1 else "center"
-        axes.text(1.08 * x, 1.12 * y, on.word(label), ha=side, va="center")
+        axes.text(1.08 * x, 1.12 * y, on.word(label), ha=side, va="center", clip_on=True)

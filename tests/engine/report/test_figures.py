@@ -131,6 +131,18 @@ def test_every_value_lies_where_it_is_read_out(view: object) -> None:
     assert part.limits == ((0.0, 0.5), (1.0, 2.0))
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("view", VIEWS[2:-1], ids=kind)
+def test_a_part_leaves_nothing_beside_the_axes(view: object) -> None:
+    """Words that lie outside of what is shown are not written over the edge, and take no room."""
+    whole = figures.paint(view, 800, 500)
+    (left, right), (low, high) = whole.limits
+    part = figures.paint(
+        view, 800, 500, limits=((left, left + (right - left) / 50), (low, low + (high - low) / 50))
+    )
+    assert part.box[2] - part.box[0] > 400 and part.box[3] - part.box[1] > 250
+
+
 def test_bars_and_points_are_painted_where_they_are_said_to_be() -> None:
     """Look at the dots: a wrong reading of the axes would show here alone."""
     bars = BarsView("B", ("a", "b"), (10.0, 5.0), "people")
