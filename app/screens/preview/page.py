@@ -343,9 +343,11 @@ class PreviewPage(Page):
             self._warned = fingerprint  # asked once: the second press releases
             found = self.ahead.verdict
             counts = not hasattr(found, "said")
-            said = {"below": found.below, "cells": found.cells} if counts else {}
+            silent = max(found.below, found.silent_tried or 0) if counts else 0
+            name = "_noise" if not counts else "_tried" if silent > found.below else ""
+            said = {"below": silent, "cells": found.cells} if counts else {}
             self.notify(
-                words.say(f"app.preview.verdict.asked{'' if counts else '_noise'}", **said),
+                words.say(f"app.preview.verdict.asked{name}", **said),
                 words.say("app.preview.verdict.asked_do"),
             )
             return
