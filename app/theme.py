@@ -97,8 +97,8 @@ theme = Theme()
 def restyle(application: QApplication, sheet: str) -> None:
     """Give the application another style sheet.
 
-    Where one sheet follows another, Qt styles every widget once for each widget that it lies in; from no sheet
-    at all it styles each once, which is several times as fast.
+    Where one sheet follows another, Qt styles every widget once for each widget that it lies in; from no
+    sheet at all it styles each once, which is several times as fast.
     """
     if application.styleSheet() != sheet:
         application.setStyleSheet("")
