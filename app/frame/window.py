@@ -490,6 +490,9 @@ class Window(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        first = self.page(self.step).first_focus() if self.focusWidget() is None else None
+        if first is not None:
+            first.setFocus(Qt.FocusReason.OtherFocusReason)  # else Qt takes the first link of the frame
         if not self.warm:
             self._warm_soon()
 

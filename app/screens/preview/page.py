@@ -167,8 +167,9 @@ class PreviewPage(Page):
     def opened(self) -> None:
         # Another window may have spent from the same register: the ledger is asked each time.
         plan = self.study.plan
-        if self.study.target is None or self.study.target.exists():
-            self.study.target = proposed_folder(plan, date.today())
+        target = self.study.target
+        if target is None or target == self.study.proposed or target.exists():  # titles and days change
+            self.study.target = self.study.proposed = proposed_folder(plan, date.today())
         self.work(
             look_ahead,
             self.study.plan_as_read,
