@@ -47,6 +47,7 @@ from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN, Method, Source, Step
 from engine.table.schema import Schema
 
+LAID_OUT = (0, 200)  # milliseconds after which the tables of an answer have their heights
 ABOVE = 12  # pixels above an answer that is brought into view
 
 
@@ -62,6 +63,7 @@ class VisitPage(Page):
         self.given: dict[str, dict[str, Any]] = {}
         self.further: dict[str, Further] = {}
         self.answers: list[tuple[str, Outcome, str]] = []
+        self._has_new_answer = False
         self._touched: set[str] = set()  # steps in which something was filled in
         self._made_for: Any = None
         self._plan: Any = None
@@ -150,6 +152,10 @@ class VisitPage(Page):
             self._taken = found
             self._show_takes()
             self._show_budget()
+            if self._has_new_answer:
+                self._has_new_answer = False
+                for soon in LAID_OUT:
+                    QTimer.singleShot(soon, self._bring_answer)
 
         self.runner.start(
             taken, self.opened_as, self.study.ledger_path, done=told, failed=self.refuse, slot="taken"
@@ -406,6 +412,7 @@ class VisitPage(Page):
             self.opened_as = Opened(self.opened_as.plan, self.opened_as.entry, folder)
             self.frame.settings.remember_desk(self.opened_as.entry, str(folder))
         self._touched.discard(self.step)
+        self._has_new_answer = True
         self._ask_ledger()
         self._show()
         if not self._from_state().so_far:
@@ -413,7 +420,6 @@ class VisitPage(Page):
             self.views.show_views(outcome.bundle.views)
             self.heading.show()
         self.frame.update_frame()
-        QTimer.singleShot(0, self._bring_answer)  # when it is laid out
 
     def _bring_answer(self) -> None:
         """Bring what was just answered into view."""
