@@ -90,7 +90,7 @@ def read_records(path: Path, parameter: Parameter) -> list[dict[str, Any]]:
     ------
     InputRefused
         ``parameters.file_not_read``, ``parameters.file_not_records``, ``parameters.file_field``,
-        ``parameters.file_line``. No cell of the file is named.
+        ``parameters.file_line``, ``document.too_large``. No cell of the file is named.
     """
     try:
         text = read_text(path, LARGEST_FILE, encoding="utf-8-sig")
