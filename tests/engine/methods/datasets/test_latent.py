@@ -56,18 +56,29 @@ def test_as_many_rows_of_declared_cells_as_planned(model):
 
 @MODELS
 @pytest.mark.parametrize(
-    ("rows", "epsilon", "dimensions"), [(60, 2, 1), (200, 4, 2), (500, 6, 2), (200, 4, 6), (300, 4, 6)]
+    ("rows", "epsilon", "dimensions"), [(60, 2, 1), (200, 4, 2), (500, 6, 2), (200, 4, 6), (300, 4, 4)]
 )
 def test_the_release_tells_about_which_share_of_the_rows_no_seed_has_a_part_in(
     model, rows, epsilon, dimensions
 ):
-    """From what leaves: beside what the custodian sees. With six dimensions hardly a seed takes part."""
+    """From declarations before, and from what leaves: beside what the custodian sees."""
     given = {"rows": rows, "dimensions": dimensions, "model": model}
-    release = made(some_rows(), given, Budget(Fraction(epsilon), Fraction(1, 10**6)))
+    budget = Budget(Fraction(epsilon), Fraction(1, 10**6))
+    release = made(some_rows(), given, budget)
     (note,) = release.notes
-    told, real = note.values["percent"], 100 * release.inside.figures["from_model_alone"] / rows
-    assert abs(told - real) < 30 and f"{told}\N{NO-BREAK SPACE}%" in word(note, "en")
-    assert (real > 75) == note.id.endswith("notes.mostly_alone") == (dimensions == 6)
+    low, high = note.values["percent"], note.values["highest"]
+    real, slack = 100 * release.inside.figures["from_model_alone"] / rows, 15
+    assert low - slack <= real <= high + slack and str(low) in word(note, "en")
+    foreseen = method(ID).forecast(request_for(given, budget)).notes[-1]
+    assert foreseen.values["low"] - slack <= real <= foreseen.values["high"] + slack
+    assert foreseen.values["low"] < foreseen.values["high"] < 100
+
+
+def test_seeds_that_would_serve_nothing_are_not_taken():
+    budget = Budget(Fraction(4), Fraction(1, 10**6))
+    (problem,) = method(ID).problems(request_for({"rows": 300, "dimensions": 6}, budget))
+    assert problem.code == "datasets.seedbased.all_alone" and problem.parameter == "rows"
+    assert not method(ID).problems(request_for({"rows": 200, "dimensions": 2}, budget))
 
 
 @MODELS
@@ -138,5 +149,5 @@ def test_the_forecast_needs_no_row():
     of_counts = 100 * method(ID).learning(taught).deviation / 2000
     assert method(ID).forecast(taught).errors[0].limit > 1.96 * of_counts > 0
     forecast = method(ID).forecast(request_for())
-    assert forecast.errors[0].limit > 0 and forecast.notes[-1].values == {"dimensions": 2}
+    assert forecast.errors[0].limit > 0 and forecast.notes[-2].values == {"dimensions": 2}
     assert np.isfinite(forecast.errors[0].limit)
