@@ -20,8 +20,8 @@ TRIES = 512
 TOO_LOW = 0.4
 """By so much the share may be higher than `share_alone` says."""
 RATE, POWER = 0.35, 1.5
-"""How fast fewer rows pass, the more of the seeds have to be a crowd: by columns and dimensions of points. From
-60 releases of Adult, of hospital encounters and of a table of four columns, nearly all within a factor of 2."""
+"""How fast fewer rows pass, the more of the seeds have to be a crowd: by columns and dimensions of points.
+From releases of Adult, of hospital encounters and of a table of four columns, most within a factor of 2."""
 
 
 def share_alone(model: SeedModel, released: Codes, seeds: int, test: SeededRows, noise: Noise) -> float:

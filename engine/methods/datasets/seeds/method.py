@@ -103,8 +103,8 @@ class SeedMethod(Method):
     rows = Rows.SYNTHETIC
     libraries = ()
     refuses_idle_seeds = False
-    """Whether what is foreseen is sure enough to take no seeds where nearly no row would have one: not where it
-    hangs on how many people are alike in what is kept."""
+    """Whether what is foreseen is sure enough to take no seeds where hardly a row would have one: it is not
+    where it hangs on how many people are alike in what is kept."""
 
     # --- declarations ------------------------------------------------------------------------------
 
@@ -182,11 +182,8 @@ class SeedMethod(Method):
         label = Text(f"{WORDS}.numbers.share.label")
         error = Expected(label, "tested", None, 0.6745 * deviation, 1.96 * deviation)
         known = (error,) if learning.deviation else ()
-        notes = (
-            *cap_notes(request),
-            self.note(request),
-            *(() if test is None else (self._foreseen(request),)),
-        )
+        foreseen = () if test is None else (self._foreseen(request),)
+        notes = (*cap_notes(request), *foreseen, self.note(request))
         views = () if test is None else (_plan_view(test, request),)
         return Forecast(known, views=views, notes=notes)
 
