@@ -38,10 +38,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Find out once, before workers start, what has changed since it last passed."""
-    if config.option.tier and not hasattr(config, "workerinput"):
+    if config.option.tier and config.option.changed is None and not hasattr(config, "workerinput"):
         config.stash[NOW] = {part: tiers.digest_of(part) for part in tiers.PARTS}
-        if config.option.changed is None:
-            config.option.changed = ",".join(tiers.changed_parts(config.stash[NOW]))
+        config.option.changed = ",".join(tiers.changed_parts(config.stash[NOW]))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -89,7 +88,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
         hint = more.get(tier, "packaging/check.py --before-release runs them")
         terminalreporter.write_line(f"left out: {count} tests that take {seconds} s in all; {hint}")
     whole = config.args == [str(path) for path in config.getini("testpaths")]
-    if whole and exitstatus == pytest.ExitCode.OK and not config.option.keyword:
+    if whole and NOW in config.stash and exitstatus == pytest.ExitCode.OK and not config.option.keyword:
         tiers.keep(config.stash[NOW])
 
 
