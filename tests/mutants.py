@@ -1,8 +1,8 @@
 """Faults made by hand, in all parts of the program: each has to be found by the tests beside it.
 
-``python tests/mutants.py`` copies the tree aside, makes one fault at a time in the copy and runs the tests that
-are named for it, of the set that must find it (``tests/tiers.py``). First the same tests have to pass without a
-fault. A fault whose text is no longer in its file has to be made anew: what is not tried, tells nothing.
+``python tests/mutants.py`` copies the tree aside, makes one fault at a time in the copy and runs the tests
+that are named for it, of the set that must find it (``tests/tiers.py``). First the same tests have to pass
+without any. A fault whose text is no longer in its file has to be made anew: it tells nothing.
 
 ``--only WORD`` tries those whose title has the word; ``--workers N`` as many at a time (2).
 """

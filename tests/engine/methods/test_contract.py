@@ -99,6 +99,8 @@ def test_every_event_has_its_word(word: str) -> None:
 # --- examples -------------------------------------------------------------------------------------
 
 
+@pytest.mark.at_once
+@pytest.mark.guarantee
 @EVERY
 def test_examples_are_verified_bundles(method: Method) -> None:
     assert ran(method)

@@ -53,6 +53,7 @@ def test_the_recipient_can_verify_the_release_alone(made: Bundle, ledger: Ledger
     assert verify(alone, ledger=ledger).passed
 
 
+@pytest.mark.guarantee
 def test_one_changed_byte_names_the_file_and_exits_1(
     made: Bundle, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

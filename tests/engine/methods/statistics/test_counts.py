@@ -356,12 +356,14 @@ BATTERY = {
 
 
 @pytest.mark.parametrize("name", BATTERY)
+@pytest.mark.guarantee
 def test_battery(name):
     method_id, asked, column, rows, neighbours = BATTERY[name]
     one = subject(method_id, asked, column, pair=(rows, rows[:-1]), neighbours=neighbours)
     assert failing(one) == {}
 
 
+@pytest.mark.guarantee
 def test_battery_gaussian():
     asked = replace(
         ONE_CELL,

@@ -63,6 +63,7 @@ def files(draw):
     return draw(st.sampled_from([b"", b"\xef\xbb\xbf", b"title" + end])) + end.join(rows)
 
 
+@pytest.mark.guarantee
 @settings(max_examples=many(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.one_of(files(), st.binary(max_size=200)))
 @example(content=b"\xff\xfe")
