@@ -52,6 +52,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept, left = [], []
     for item in items:
         marked = [marker.name for marker in item.iter_markers()]
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            marked.append("hypothesis")
         (kept if tiers.chosen(item.nodeid, marked, tier, changed) else left).append(item)
     whole = config.args == [str(path) for path in config.getini("testpaths")]
     if whole and tier != "commit" and (missing := tiers.missing_classes(item.nodeid for item in kept)):

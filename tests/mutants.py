@@ -104,7 +104,11 @@ MUTANTS = (
         "elif delta >= holding.delta > 0:",
     ),
     made(
-        of("engine/ledger/holdings.py", "engine/ledger/test_ledger.py"),
+        of(
+            "engine/ledger/holdings.py",
+            "engine/ledger/test_ledger.py",
+            "engine/ledger/test_ledger_services.py",
+        ),
         "a budget can be set to less than was spent",
         "used > whole:",
         "used > 2 * whole:",
@@ -133,7 +137,7 @@ MUTANTS = (
     # --- noise and its accounts ---
     made(NOISE, "a coin falls a hair too often", "below = words < threshold", "below = words <= threshold"),
     made(NOISE, "zero counts twice in Laplace noise", "[~(negative & (magnitude == 0))]", ""),
-    made(NOISE, "one draw at a time: zero counts twice", "if magnitude or not negative:", "if True:"),
+    made(NOISE, "one draw at a time: zero counts twice", "if magnitude or not negative:", "if True:", "all"),
     made(NOISE, "half the exponent of Gaussian noise", "1 / (2 * variance)", "1 / (4 * variance)"),
     made(
         of(

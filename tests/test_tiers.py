@@ -38,6 +38,7 @@ def test_a_test_runs_in_the_sets_that_it_fits(costs: Path) -> None:
 
     assert sets("tests/test_new.py::test_that_nobody_measured") == ["commit", "all", "release"]
     assert sets(DEAR) == ["all", "release"]
+    assert sets(DEAR, "hypothesis") == ["commit", "all", "release"]  # a quarter of the examples
     assert sets(DEAR, "at_once") == ["commit", "all", "release"]
     assert sets(DEAR, changed=("tests/engine/risk",)) == ["commit", "all", "release"]
     assert sets(DEAR, changed=("tests/engine/table",)) == ["all", "release"]
