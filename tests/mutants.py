@@ -261,6 +261,7 @@ MUTANTS = (
         "a rule stays just as strong as it may not be",
         "limits.support * total * enough) - 1e-9) + 1",
         "limits.support * total * enough) - 1e-9)",
+        "all",
     ),
     made(
         of(
@@ -277,6 +278,7 @@ MUTANTS = (
         "answers may cost more than is left",
         "    if total > left:\n",
         "    if total > 2 * left:\n",
+        "all",
     ),
     made(
         of(
@@ -303,19 +305,33 @@ MUTANTS = (
         "",
     ),
     made(RUN, "seeded noise makes a release", "if type(noise) is not Noise:", "if False:"),
-    made(VERIFY, "a file too many is not seen", "if not is_beside_sums(part / file):", "if False:"),
+    made(
+        VERIFY,
+        "a file too many is not seen",
+        "if not is_beside_sums(part / file):",
+        "if False:",
+        "all",
+    ),
     made(
         VERIFY,
         "a changed file is not seen by its sum",
         "elif _sha256(part / file) != recorded[file] and",
         "elif False and",
+        "all",
     ),
-    made(VERIFY, "both folders may tell of different releases", "    if kept == left:\n", "    if True:\n"),
+    made(
+        VERIFY,
+        "both folders may tell of different releases",
+        "    if kept == left:\n",
+        "    if True:\n",
+        "all",
+    ),
     made(
         of("engine/release/naming.py", "engine/release/test_naming.py"),
         "a column of people's names leaves without a reason",
         "without = [one for one in found if not reason_for(plan, one.column)]",
         "without = []",
+        "all",
     ),
     made(
         of(
@@ -390,9 +406,9 @@ MUTANTS = (
     ),
     made(
         of("app/state/study.py", "app/test_study.py"),
-        "a stale result is shown",
-        "return value if made_for and made_for == self._current(name) else None",
-        "return value",
+        "a stale result is kept and shown",
+        "if plan is not self._plan and fingerprint(name, plan) != self._current(name):",
+        "if False:",
     ),
     made(
         of("app/work/jobs.py", "app/test_jobs.py"),
