@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pandas.api.types import is_numeric_dtype
 
+from engine.bounded import sha256
 from engine.errors import InputRefused
 from engine.methods.protocol import (
     Artefact,
@@ -275,7 +276,7 @@ def _said(text: Text, sentence: Callable[..., str]) -> str:
 def write_sums(folder: Path) -> str:
     """Write ``SHA256SUMS`` over every other file of a folder and return the hash of that file itself."""
     names = sorted(path.name for path in folder.iterdir() if path.name != SUMS)
-    lines = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
+    lines = [f"{sha256(folder / name)}  {name}\n" for name in names]
     return write(folder / SUMS, "".join(lines).encode())
 
 
