@@ -26,6 +26,7 @@ from engine.release.verify import verify
 from engine.report.embedded import embedded_evidence
 from tests.engine.release.conftest import ROWS, Runner, plan_in
 from tests.noise_source import seeded_noise
+from tests.ratios import TIMED, slack
 
 FILES = (
     "release/counts.csv",
@@ -307,7 +308,8 @@ def _not(path: object, part: str, name: str) -> None:
     ],
     ids=["zeros", "numbers", "objects", "ends"],
 )
-def test_a_forged_report_holds_the_verification_up_for_no_time(forged: bytes) -> None:
+@TIMED
+def test_a_forged_report_holds_the_verification_up_for_no_time(forged: bytes, timed: bool) -> None:
     begun = time.process_time()
     assert embedded_evidence(forged) == b""
-    assert time.process_time() - begun < 1
+    assert not timed or time.process_time() - begun < 1 * slack()
