@@ -258,10 +258,9 @@ MUTANTS = (
     ),
     made(
         of("engine/methods/datasets/hidden_rules.py", "engine/methods/datasets/test_rule_hiding.py"),
-        "a rule stays just as strong as it may not be",
-        "limits.support * total * enough) - 1e-9) + 1",
-        "limits.support * total * enough) - 1e-9)",
-        "all",
+        "a rule stays just as frequent as it may not be",
+        "rare = found.both < max(1.0,",
+        "rare = found.both <= max(1.0,",
     ),
     made(
         of(
