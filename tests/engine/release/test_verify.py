@@ -104,10 +104,17 @@ def test_one_changed_byte_names_the_file_and_exits_1(
 def test_a_file_added_or_taken_away_is_named(made: Bundle) -> None:
     extra = made.folder / "release" / "patients.csv"
     extra.write_text("a,b\n")
-    assert [problem.values["file"] for problem in verify(made.folder).problems] == ["release/patients.csv"]
+
+    def named() -> list[tuple[str, str]]:
+        return [(problem.code, problem.values["file"]) for problem in verify(made.folder).problems]
+
+    assert named() == [("bundle.not_recorded", "release/patients.csv")]
+    write_sums(made.folder / "release")  # the sums fit then; the evidence does not know it
+    assert named() == [("bundle.not_in_evidence", "release/patients.csv")]
     extra.unlink()
+    write_sums(made.folder / "release")
     (made.folder / "release" / "README.txt").unlink()
-    assert [problem.values["file"] for problem in verify(made.folder).problems] == ["release/README.txt"]
+    assert named() == [("bundle.missing", "release/README.txt")]
 
 
 def forged(bundle: Bundle, file: str, old: str, new: str) -> None:
