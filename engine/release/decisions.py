@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+ONE_ROW_EACH = "one_row_each"
+"""The decision that every row is another person although a column could tell whose a row is."""
 NAMES_PEOPLE = "names_people"
 """The decision to let a column leave that names people; it is taken for each column and needs a reason."""
 
