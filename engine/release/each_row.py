@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN
 from engine.privacy.promise import Unit
-from engine.release import charge
 from engine.release.checked import Checked
-from engine.release.decisions import ONE_ROW_EACH
+from engine.release.decisions import ONE_ROW_EACH, reason_for
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
 from engine.table.schema import Role, Schema
-from engine.table.suggest.keys import KeyCandidate, is_numbered_person, key_candidates
+from engine.table.suggest.key_candidate import KeyCandidate
+from engine.table.suggest.keys import is_numbered_person, key_candidates
 from engine.table.suggest.suggest import suggest
 from engine.table.table import Table
 from engine.views import Text
@@ -61,7 +61,7 @@ def counted_against(table: Table) -> tuple[KeyCandidate, ...]:
 
 def reason_given(plan: Plan) -> str:
     """Return why every row is another person although a column denies it; nothing where none was given."""
-    return charge.reason_of(plan, ONE_ROW_EACH)
+    return reason_for(plan.decisions, ONE_ROW_EACH)
 
 
 def refuse_undeclared(plan: Plan, checked: Checked) -> None:

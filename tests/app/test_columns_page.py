@@ -163,7 +163,7 @@ def test_the_key_is_chosen_on_the_card_and_taken_away_again(page: Any, window: W
     schema = window.study.plan.schema
     assert schema.person_key is None and schema.one_row_each
     assert schema.column("patient_nbr").role is Role.DIRECT_IDENTIFIER
-    page.card.key.activated.emit(page.card.key.findText("patient_nbr"))
+    page.card.key.activated.emit(page.card.key.findData("patient_nbr"))
     page.card.key_chosen.emit("patient_nbr")
     schema = window.study.plan.schema
     assert schema.person_key.name == "patient_nbr" and not schema.one_row_each

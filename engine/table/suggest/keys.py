@@ -7,7 +7,6 @@ values repeat, and whose rows agree in what a person has for good, is such a con
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import pandas as pd
 from engine.progress import SILENT, Progress
 from engine.table.schema import Kind, Role
 from engine.table.suggest.column_words import says, words
+from engine.table.suggest.key_candidate import KeyCandidate
 from engine.table.table import Table
 
 FEWEST = 20
@@ -27,44 +27,17 @@ FEW_ROWS_EACH = 0.2
 """… from here on, five rows each at most, one column that stays the same is enough."""
 AGREES = 0.95
 """Share of the repeated values within which a column has to stay the same to count as constant."""
+RARE = 1e-3
+"""Chance that all repeated values agree, above which their agreeing says nothing: there are too few."""
 BY_CHANCE = 0.8
 """Above this share of repeated values that would agree by chance, agreeing says nothing."""
 _ROWS = 100_000
 _BY_ROLE = (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER)
 _NEVER = (Role.PLACE, Role.TIME, Role.WEIGHT, Role.DROPPED)
+_KNOWN_OF_PEOPLE = ("birth", "age", "sex", "origin")
 _NO_NUMBER = ("email", "phone", "web_address")
 
 Codes = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class KeyCandidate:
-    """A column that could tell whose a row is.
-
-    Parameters
-    ----------
-    column
-        Its name.
-    people
-        Different values: so many people, if it is what it looks like.
-    rows
-        Rows in which it is filled.
-    recognised
-        Whether name or form of the cells say so; otherwise only the counts do.
-    constant
-        Other columns that stay the same within its repeated values, more than by chance.
-    """
-
-    column: str
-    people: int
-    rows: int
-    recognised: bool
-    constant: tuple[str, ...] = ()
-
-    @property
-    def repeats(self) -> bool:
-        """Whether a value stands in several rows: then not every row is another person."""
-        return self.people < self.rows
 
 
 def key_candidates(
@@ -92,9 +65,10 @@ def key_candidates(
     A column that nobody recognises is a candidate if it holds whole numbers or short codes that repeat, and
     within its repeated values either something stays the same that people have for good (sex, birth, origin,
     what others know of them), or at least half of all other columns, or a single one where its values have
-    five rows each at most. A column that would mostly agree by
-    chance, because nearly all rows have one value, counts for nothing. Of a large table, all rows of so many
-    values are looked at as have about 100,000 rows.
+    five rows each at most. What is built like a classification needs two things that people have for good: a
+    diagnosis may go with a sex. A column that would agree by chance, as nearly all rows have one value or
+    few values repeat, counts for nothing. Of a large table, all rows of so many values are looked at as have
+    about 100,000 rows.
     """
     wanted = [one for one in suggestions if one.column in table.names and may_be_key(one)]
     frame = table.rows()
@@ -102,10 +76,13 @@ def key_candidates(
     for place, one in enumerate(wanted):
         progress.step(place / len(wanted), "table.suggest")
         recognised = one.role in _BY_ROLE
-        constant = _constant(frame, one.column, suggestions)
-        if not recognised and not _speaks(constant, one, suggestions):
+        cells = frame[one.column]
+        cells = cells.mask(cells.astype("str").isin(one.missing)) if one.missing else cells
+        codes, values = pd.factorize(cells)
+        people, rows = len(values), int((codes >= 0).sum())  # a preparation may have left rows out
+        constant = _constant(frame, one.column, codes, people, suggestions)
+        if not recognised and not _speaks(constant, people, rows, one, suggestions):
             continue
-        people, rows = int(one.values["different"]), int(one.values["filled"])
         rank = 0 if one.role is Role.PERSON_KEY else 1 if recognised else 2
         candidate = KeyCandidate(one.column, people, rows, recognised, constant)
         found.append(((rank, -len(constant), -people), candidate))
@@ -122,8 +99,8 @@ def may_be_key(one: Any) -> bool:
     if one.role is Role.DIRECT_IDENTIFIER:
         return True
     is_number = one.kind in (Kind.INTEGER, Kind.TEXT, Kind.CATEGORY)
-    is_code = one.reason.endswith("_shape") or one.role in _NEVER or bool(one.proposals)
-    return is_number and not is_code and people >= SHARE * rows
+    known = one.role in _NEVER or one.values.get("meaning") in _KNOWN_OF_PEOPLE
+    return is_number and not known and people >= SHARE * rows
 
 
 def is_numbered_person(name: str) -> bool:
@@ -140,11 +117,15 @@ def is_numbered_person(name: str) -> bool:
     return person and number and not is_count
 
 
-def _speaks(constant: tuple[str, ...], one: Any, suggestions: Sequence[Any]) -> bool:
+def _speaks(constant: tuple[str, ...], people: int, rows: int, one: Any, suggestions: Sequence[Any]) -> bool:
     others = [other for other in suggestions if other.column != one.column and _tells(other)]
     told = {other.column for other in others if other.role is Role.IDENTIFYING}
-    few = int(one.values["different"]) >= FEW_ROWS_EACH * int(one.values["filled"])
+    few = people >= FEW_ROWS_EACH * rows
     most = len(constant) >= 2 and 2 * len(constant) >= len(others)
+    if (
+        one.reason.endswith("_shape") or one.proposals
+    ):  # built like codes of what people have, not who they are
+        return len(told & set(constant)) >= 2
     return bool(told & set(constant)) or most or (few and bool(constant))
 
 
@@ -154,9 +135,11 @@ def _tells(other: Any) -> bool:
     return people > 1 and not other.differs_everywhere and rows > 0
 
 
-def _constant(frame: pd.DataFrame, name: str, suggestions: Sequence[Any]) -> tuple[str, ...]:
+def _constant(
+    frame: pd.DataFrame, name: str, all_codes: Codes, people: int, suggestions: Sequence[Any]
+) -> tuple[str, ...]:
     """Return the columns that stay the same within the repeated values of a column, more than by chance."""
-    codes, rows = _repeated(frame[name])
+    codes, rows = _repeated(all_codes, people)
     if not len(rows):
         return ()
     starts = np.concatenate(([0], np.flatnonzero(np.diff(codes)) + 1))
@@ -169,15 +152,15 @@ def _constant(frame: pd.DataFrame, name: str, suggestions: Sequence[Any]) -> tup
         shares = np.bincount(cells) / len(cells)
         expected = float((float((shares**2).sum()) ** (sizes - 1)).mean())
         same = np.minimum.reduceat(cells, starts) == np.maximum.reduceat(cells, starts)
-        if expected <= BY_CHANCE and float(same.mean()) >= AGREES:
+        by_chance = expected > BY_CHANCE or expected ** len(sizes) > RARE
+        if not by_chance and float(same.mean()) >= AGREES:
             found.append(other.column)
     return tuple(found)
 
 
-def _repeated(cells: pd.Series) -> tuple[Codes, Codes]:
+def _repeated(codes: Codes, people: int) -> tuple[Codes, Codes]:
     """Return the codes of the cells that repeat, sorted, and the rows in which they stand."""
-    codes, values = pd.factorize(cells)
-    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    counts = np.bincount(codes[codes >= 0], minlength=people)
     kept = counts > 1
     if counts[kept].sum() > _ROWS:  # whole groups of it, in the order in which they first appear
         kept &= np.cumsum(np.where(kept, counts, 0)) <= _ROWS
