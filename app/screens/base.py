@@ -265,6 +265,13 @@ class Page(QScrollArea):
         """Show a notice above the page."""
         self.frame.notify(what, do, tone=tone)
 
+    def hold_back(self, found: tuple[str, str, QWidget]) -> None:
+        """Say why nobody can go on, and lead to what leads on."""
+        what, do, where = found
+        self.notify(what, do)
+        self.ensureWidgetVisible(where, 0, 24)
+        where.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def clear_notice(self) -> None:
         """Hide the notice."""
         self.frame.clear_notice()

@@ -40,7 +40,7 @@ from app.screens.method.said import explanation, none_fits, way, which_rule_out
 from app.screens.method.ways import WayRow, Ways
 from app.state import flow
 from app.state.flow import BUDGET
-from app.words.columns import names_people
+from app.words.columns import naming_words
 from app.work import marking
 from app.work.choosing import (
     QUESTIONS,
@@ -54,7 +54,7 @@ from app.work.choosing import (
 )
 from app.work.deciding import kind_of_promise
 from app.work.releasing import example
-from engine.methods.protocol import Rows, Spends
+from engine.methods.protocol import Spends
 
 SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way stand beside each other
 QUESTIONS_BESIDE = 886  # and from which the questions stand beside the ways
@@ -408,6 +408,8 @@ class MethodPage(Page):
             self._close_example()
         elif self.choosing and self.selected:
             self._use()
+        elif (found := self.trial.why_not()) is not None:
+            self.hold_back(found)
         else:
             self.frame.go_next()
 
@@ -441,6 +443,7 @@ class MethodPage(Page):
 
     def leave(self) -> None:
         self._shows_example = False
+        self.trial.look_at_taken()
         self.declare.close_editor()
         if self.study.plan.schema.columns and not self.study.open_questions:
             marking.keep_last_schema(self.study.plan.schema, folder=self.frame.data)  # declared here too
@@ -466,23 +469,14 @@ class MethodPage(Page):
         general = [problem for problem in problems if problem.parameter not in self.form.lines]
         self.general.setVisible(bool(general))
         self.general.say("\n\n".join(" ".join(words.explain(problem)) for problem in general))
-        naming = self._naming(method)
-        self.naming.setVisible(bool(naming))
-        self.naming.say(words.say("app.method.names_people", columns=", ".join(naming), count=len(naming)))
+        said = naming_words(plan, method, self.study.result("suggestions") or ())
+        self.naming.setVisible(bool(said))
+        self.naming.say(said)
         self.sizes_part.setVisible(method.spends is Spends.CHOSEN)
         self.card.setVisible(bool(asked or general) and not self._shows_example)
         if not self.sizes.hasFocus():
             self.sizes.setText(", ".join(f"{one}" for one in plan.declared_sizes))
             self.sizes_wrong.hide()
-
-    def _naming(self, method: Any) -> list[str]:
-        """Return the chosen columns that name people, where rows leave with values as they stand."""
-        if method.rows not in (Rows.REAL, Rows.COARSER):
-            return []
-        chosen = self.study.plan.parameters.get("columns") or ()
-        known = {one.column: one for one in self.study.result("suggestions") or ()}
-        columns = {column.name: column for column in self.study.plan.schema.columns}
-        return [name for name in chosen if name in columns and names_people(columns[name], known.get(name))]
 
     def _topics_of_form(self) -> bool:
         return any(line.part in self._topics for line in self.form.lines.values())

@@ -209,7 +209,7 @@ class Lattice:
         return Looked(kept, left_out, holds, closes, *self._losses(steps, kept if holds else None, rows))
 
     def alone(self, steps: Steps) -> int:
-        """Return how many people stand alone: with one row at least, or where sets are compared with theirs."""
+        """Return how many people stand alone: with one row at least, or with their set where these count."""
         if self.sets is None:
             return self.people_in(steps, self.people.sizes(steps) == 1)
         return int((self.sets.parted(steps).people == 1).sum())
