@@ -444,7 +444,6 @@ class MethodPage(Page):
     def leave(self) -> None:
         self._shows_example = False
         self.trial.look_at_taken()
-        self.declare.close_editor()
         if self.study.plan.schema.columns and not self.study.open_questions:
             marking.keep_last_schema(self.study.plan.schema, folder=self.frame.data)  # declared here too
 
@@ -466,6 +465,7 @@ class MethodPage(Page):
             for name, line in self.form.lines.items():
                 for widget in (line.part, *line.field.findChildren(QWidget)):
                     self.topic(widget, f"parameter.{name}")
+        self.declaring.refresh()
         general = [problem for problem in problems if problem.parameter not in self.form.lines]
         self.general.setVisible(bool(general))
         self.general.say("\n\n".join(" ".join(words.explain(problem)) for problem in general))
