@@ -200,6 +200,12 @@ class Window(QWidget):
         self._point_to_missing()
         self.setWindowTitle(f"{page.title.text()} · {words.say('app.window.name')}")
 
+    def go_to(self, step: str, place: str) -> None:
+        """Open a step at one of its places; see `Page.point_to`."""
+        self.go(step)
+        if self.step == step:
+            self.page(step).point_to(place)
+
     def go_next(self) -> None:
         """Open the following step, or say what is missing from this one."""
         unread = self._unread_field()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from app import words
@@ -67,6 +67,14 @@ def naming_words(plan: Plan, method: Method, suggestions: Iterable[Any]) -> str:
     found = [name for name in chosen if names_people(columns[name], known.get(name))]
     told = ", ".join(found)
     return words.say("app.method.names_people", columns=told, count=len(found)) if found else ""
+
+
+def outside_words(names: Sequence[str]) -> str:
+    """Say that columns which nobody was asked about are in no count of risk; nothing where there are none."""
+    if not names:
+        return ""
+    key = "outside_one" if len(names) == 1 else "outside"
+    return words.say(f"app.columns.{key}", count=len(names), column=names[0])
 
 
 def why(column: Column, suggestion: Any) -> str:
