@@ -106,6 +106,7 @@ class Page(QScrollArea):
         column.addSpacing(16)
         column.addWidget(self.busy)
         column.addLayout(self.body, 1)
+        column.addStretch(0)  # takes the room where nothing is shown yet, so that the words stay together
         self.setWidget(inner)
         self._column = column
         self._margin = 32

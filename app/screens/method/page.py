@@ -60,6 +60,7 @@ SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way sta
 QUESTIONS_BESIDE = 886  # and from which the questions stand beside the ways
 QUESTIONS_IN_THREE = 700  # … or, above the ways, three in a line
 QUESTIONS_WIDE = 240
+QUESTIONS_HIGH = 600  # height of the page from which questions above the ways leave room for some
 
 
 class MethodPage(Page):
@@ -72,6 +73,7 @@ class MethodPage(Page):
         self.choosing = True
         self.selected = ""
         self._shows_example = False
+        self._has_room = True
         self._kept: dict[str, dict[str, Any]] = {}  # what was filled in for ways that were left again
         self._examples: list[TemporaryDirectory[str]] = []
         self._build_choice()
@@ -101,7 +103,17 @@ class MethodPage(Page):
         for group in self.questions.groups.values():
             for button in group.buttons():
                 self.topic(button, "questions")
-        self._choice_row.addWidget(self.questions)
+        asking = QVBoxLayout()
+        asking.setSpacing(8)
+        self.ask = QPushButton(words.say("app.method.ask_first"))
+        self.ask.setObjectName("ask-first")
+        self.ask.setProperty("look", "link")
+        self.ask.setCheckable(True)
+        self.ask.toggled.connect(lambda shown: self._fold_questions())
+        asking.addWidget(self.ask, 0, Qt.AlignmentFlag.AlignLeft)
+        asking.addWidget(self.questions)
+        asking.addStretch(1)
+        self._choice_row.addLayout(asking)
         column = QVBoxLayout()
         column.setSpacing(12)
         column.addLayout(self._build_search())
@@ -239,7 +251,16 @@ class MethodPage(Page):
         across = 3 if self.viewport().width() >= QUESTIONS_IN_THREE else 2
         self.questions.lay(1 if wide else across)
         self.questions.setMaximumWidth(QUESTIONS_WIDE if wide else 16_777_215)
+        self._has_room = wide or self.viewport().height() >= QUESTIONS_HIGH
+        self._fold_questions()
         super().resizeEvent(event)  # last: it lays out what stands beside each other now
+
+    def _fold_questions(self) -> None:
+        """Keep the ways in view: where the questions would push them out, they stand behind a link."""
+        asks = self._has_room or self.ask.isChecked() or bool(self.questions.answers())
+        self.ask.setVisible(not self._has_room)
+        self.ask.setText(words.say(f"app.method.ask_first{'_shown' if asks else ''}"))
+        self.questions.setVisible(asks)
 
     # --- showing -----------------------------------------------------------------------------------
 

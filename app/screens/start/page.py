@@ -49,10 +49,10 @@ class StartPage(Page):
         self.explore = self._button("explore", lambda: self.frame.go("explore"))
         grid.addWidget(self._card("table", self.table, self.without), 0, 0)
         grid.addWidget(self._card("sample", self.sample), 0, 1)
-        plans = self._card("plan", self.draft, self.plan, self.save)
+        plans = self._card("plan", self.draft, self.plan, self.save, apart=(self.draft,))
         self.left = Prose(tone="quiet", pixels=12)
         self.left.setObjectName("left")
-        plans.body.insertWidget(2, self.left)
+        plans.body.insertWidget(plans.body.indexOf(self.draft), self.left)
         self.earlier = QVBoxLayout()
         self.earlier.setSpacing(0)
         plans.body.addLayout(self.earlier)
@@ -75,14 +75,18 @@ class StartPage(Page):
         button.clicked.connect(lambda checked=False: act())  # type: ignore[operator]
         return button
 
-    def _card(self, name: str, *buttons: QPushButton) -> Card:
+    def _card(self, name: str, *buttons: QPushButton, apart: tuple[QPushButton, ...] = ()) -> Card:
+        """A card with its buttons; those with long words ``apart`` have a line of their own."""
         card = Card()
         card.body.setSpacing(6)
         card.body.addWidget(Heading(words.say(f"app.start.{name}_heading"), size="side"))
         card.body.addWidget(Prose(words.say(f"app.start.{name}_body"), tone="quiet"))
         card.body.addStretch(1)
         card.body.addSpacing(6)
-        card.body.addLayout(row(*(one for one in buttons if one.property("look") != "link")))
+        for button in apart:
+            card.body.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        beside = (one for one in buttons if one.property("look") != "link" and one not in apart)
+        card.body.addLayout(row(*beside))
         for link in (one for one in buttons if one.property("look") == "link"):
             card.body.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
         for button in buttons:
