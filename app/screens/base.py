@@ -60,7 +60,9 @@ class Frame(Protocol):
     def show_explanation(self, explanation: Explanation) -> None: ...
     def topic_soon(self, page: Page, topic: str, *, at_once: bool) -> None: ...
     def go(self, step: str) -> None: ...
+    def go_to(self, step: str, place: str) -> None: ...
     def go_next(self) -> None: ...
+    def open_where_it_stopped(self, step: str) -> None: ...
     def update_frame(self) -> None: ...
 
 
@@ -104,6 +106,7 @@ class Page(QScrollArea):
         column.addSpacing(16)
         column.addWidget(self.busy)
         column.addLayout(self.body, 1)
+        column.addStretch(0)  # takes the room where nothing is shown yet, so that the words stay together
         self.setWidget(inner)
         self._column = column
         self._margin = 32
@@ -264,6 +267,13 @@ class Page(QScrollArea):
     def notify(self, what: str, do: str = "", *, tone: str = "care") -> None:
         """Show a notice above the page."""
         self.frame.notify(what, do, tone=tone)
+
+    def hold_back(self, found: tuple[str, str, QWidget]) -> None:
+        """Say why nobody can go on, and lead to what leads on."""
+        what, do, where = found
+        self.notify(what, do)
+        self.ensureWidgetVisible(where, 0, 24)
+        where.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def clear_notice(self) -> None:
         """Hide the notice."""
