@@ -159,6 +159,32 @@ def test_a_question_is_built_from_what_was_declared(window: Window, qtbot: Any, 
     assert page.bar.segments[0].kind == "next" and "would be left" in page.used.plain()
 
 
+def test_a_line_that_is_being_filled_in_is_told_in_a_sentence_for_people(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = desk(window, qtbot, tmp_path)
+
+    def told() -> str:
+        said = page.form.lines["questions"].problem
+        assert not said.isHidden() and said.property("tone") == "quiet"
+        shown = [one.plain() for one in page.findChildren(Prose) if one.isVisible()]
+        assert not [one for one in shown if "understood" in one or "…" in one], shown
+        return said.plain()
+
+    unfinished = "A condition is not finished: a column, a comparison or a value is still missing."
+    last(page, QAbstractButton, "condition-add").click()
+    assert told().startswith(unfinished), "no column"
+    choose(last(page, QComboBox, "clause-column"), "time_in_hospital")
+    assert told().startswith(unfinished), "no value"
+    choose(last(page, QComboBox, "clause-operator"), "between")
+    qtbot.keyClicks(last(page, QLineEdit, "value-0"), "3")
+    assert told().startswith(unfinished), "half of the values"
+    last(page, QAbstractButton, "condition-and").click()
+    choose(last(page, QComboBox, "clause-column"), "gender")
+    tick(page, "Female")
+    assert told().startswith(unfinished), "a gap before a whole line"
+
+
 def test_what_was_asked_before_is_said_before_anything_is_spent(
     window: Window, qtbot: Any, tmp_path: Path
 ) -> None:
