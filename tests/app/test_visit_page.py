@@ -59,10 +59,17 @@ def test_a_question_says_what_it_takes_and_costs_nothing_again(
 ) -> None:
     page = opened(window, qtbot, "services.private_queries", tmp_path, holding_budget=Budget(Fraction(2)))
     assert not window.footer.next.text().startswith("Answer")
+    assert window.footer.next.property("waiting") is True, "nothing to be done is nothing to press"
+    assert window.footer.next.toolTip() == words.say("app.visit.waits")
     page._filled("questions", [{"where": "gender is Female", "epsilon": "1/10"}])
     assert window.footer.next.text() == "Answer, spend ε 0.10"
+    assert window.footer.next.property("waiting") is False
     go_on(window, qtbot)
     assert len(page.answers) == 1, (window.notice.words(), page.wrong.plain())
+    page._filled("questions", [{}])  # answered once: going on is the next thing to do
+    assert window.footer.next.text() == words.say("app.window.next")
+    assert window.footer.next.property("waiting") is False
+    page._filled("questions", [{"where": "gender is Female", "epsilon": "1/10"}])
     assert (page.answers[0][1].bundle.folder / "release" / "evidence.json").is_file()
     assert "takes nothing" in page.takes.plain() and "nothing is spent" in window.footer.next.text()
     before = Ledger(window.study.ledger_path).entries()
