@@ -116,7 +116,7 @@ class Side(QFrame):
         self._show_links()
 
     def _show_links(self) -> None:
-        """Show what stands outside the steps once: the first page has buttons of its own for what is beside."""
+        """Show what stands outside the steps once: the first page has buttons of its own for it."""
         for step, button in self.links.items():
             button.setVisible(not self._narrow and not (self._current == flow.START and step in flow.BESIDE))
 
