@@ -267,7 +267,7 @@ class Window(QWidget):
         goes_on = flow.following(self.step, state) is not None and page.shows_next()
         self.footer.next.setVisible(goes_on or bool(named))
         missing = flow.missing(self.step, state)
-        self.footer.show_next(named, next(iter(missing), None))
+        self.footer.show_next(named, next(iter(missing), page.waits()))
         self.notice.still_missing(missing)
         self.footer.show_history(*self.undoing.named())
         if self.study.saved_at is not None:

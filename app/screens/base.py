@@ -40,6 +40,7 @@ from app.state.settings import Settings
 from app.state.study import Study
 from app.work.jobs import LONG, JobRunner
 from engine.errors import EngineError
+from engine.views import Text
 
 Pieces = Iterator[None]  # what `build` returns where it yields between its parts
 _MADE = object()
@@ -174,6 +175,10 @@ class Page(QScrollArea):
     def next_words(self) -> str:
         """Return what the button for the next step says, or nothing for plain Next."""
         return ""
+
+    def waits(self) -> Text | None:
+        """Return what the page waits for although one may go on: Next is pale and says so."""
+        return None
 
     def shows_next(self) -> bool:
         """Say whether there is anything to go on to."""

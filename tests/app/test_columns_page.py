@@ -304,3 +304,11 @@ def test_find_is_reached_by_keyboard(page: Any, qtbot: Any) -> None:
     page.table.setFocus()
     qtbot.keyClick(page.table, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     assert page.find.hasFocus()
+
+
+def test_what_is_chosen_is_counted_in_words_that_agree(page: Any) -> None:
+    said = {}
+    for names in (("age",), ("age", "ward"), ()):
+        page.select(*names) if names else page.table.clearSelection()
+        said[len(names)] = page.answers_for.text()
+    assert said == {0: "No column is selected", 1: "This column is", 2: "2 columns are"}

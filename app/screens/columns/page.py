@@ -286,7 +286,7 @@ class ColumnsPage(Page):
         self.accept.setVisible(bool(every))
         chosen = self.table.selected()
         self.mark.setEnabled(bool(chosen))
-        key = "answer_for_one" if len(chosen) == 1 else "answer_for"
+        key = {0: "answer_for_none", 1: "answer_for_one"}.get(len(chosen), "answer_for")
         self.answers_for.setText(words.say(f"app.columns.{key}", count=len(chosen)))
         for button in self.answers.values():
             button.setEnabled(bool(chosen))

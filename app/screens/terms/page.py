@@ -143,7 +143,6 @@ class TermsPage(Page):
             )
             card = NumberCard(words.say(base))
             card.setObjectName(f"number-{name}")
-            card.number.setWordWrap(True)
             self.topic(card, name)
             self.cards[name] = card
             self._grid.addWidget(card, place // across, place % across)

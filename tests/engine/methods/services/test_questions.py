@@ -176,9 +176,9 @@ def test_a_row_is_decided_by_itself_alone():
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("sex", "condition"), ("sex is", "condition"), ("sex is f and", "condition"),
-        ("(sex is f", "condition"), ("sex is f)", "condition"), ("sex in f", "condition"),
-        ("sex in (f", "condition"), ('"sex is f', "condition"),
+        ("sex", "unfinished"), ("sex is", "unfinished"), ("sex is f and", "unfinished"),
+        ("(sex is f", "unfinished"), ("sex is f)", "condition"), ("sex in f", "condition"),
+        ("sex in (f", "unfinished"), ('"sex is f', "condition"),
         ("sex is f sex is m", "condition"), ("= f", "condition"), ("age between 1 or 2", "condition"),
         ("(" * 200 + "sex is f" + ")" * 200, "condition"), ("not " * 500 + "sex is f", "condition"),
         ("x" * 5000, "too_long"),
