@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from engine.table.table import Table
 
 DECLARED_SIZES = (5, 20, 100, 1000)
+POINTS, PERCENT = "percentage points", "%"
+"""Units: how far a share is from another share; a part of something that is named."""
+LOG_ODDS = "log-odds"
 MAIN = "people"
 """What most methods call their only source."""
 
@@ -175,7 +178,7 @@ class Expected:
     median, limit
         The median absolute error, and what 95 of 100 releases stay within.
     unit
-        Of the released number.
+        Of the released number; what is counted of one person stands behind a comma, see `unit_parts`.
     """
 
     quantity: Text
@@ -184,6 +187,26 @@ class Expected:
     median: float
     limit: float
     unit: str = ""
+
+    @property
+    def is_count(self) -> bool:
+        """Whether people or rows are counted, so that a group of some size is right to a part of it."""
+        return (
+            bool(self.unit) and self.of in ("group", "whole") and self.unit.strip() not in (POINTS, PERCENT)
+        )
+
+
+def unit_parts(unit: str) -> tuple[str, str]:
+    """Return a unit as it stands behind a number, and all of it where that is shorter.
+
+    Examples
+    --------
+    >>> unit_parts("rows, at most 3 of a person"), unit_parts(" people"), unit_parts("")
+    ((' rows', 'rows, at most 3 of a person'), (' people', ''), ('', ''))
+    """
+    unit = unit.strip()
+    short, comma, _ = unit.partition(",")
+    return (f" {short}" if short else "", unit if comma else "")
 
 
 @dataclass(frozen=True)

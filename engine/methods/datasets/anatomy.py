@@ -78,7 +78,8 @@ class Anatomy(Method):
         return [Problem(f"{ID}.several_rows", {})] if request.rows_per_person > 1 else []
 
     def cost(self, request: Request) -> Promise:
-        return unbounded(request, "l_diversity", l=request.values["l"], sensitive=request.values["sensitive"])
+        terms = {"l": request.values["l"], "sensitive": request.values["sensitive"]}
+        return unbounded(request, "l_diversity", assumptions=("buckets_alone_known",), **terms)
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         rows, values = next(iter(tables.values())).rows(), request.values

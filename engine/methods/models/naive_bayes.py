@@ -20,6 +20,7 @@ from engine.methods.models.written_cells import cell_labels, written_cells
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
+    POINTS,
     Context,
     Expected,
     Family,
@@ -149,6 +150,7 @@ class NaiveBayes(ScoredModel):
                 size,
                 min(100.0, 67.45 * noise / max(size, 1)),
                 min(100.0, 196.0 * noise / max(size, 1)),
+                POINTS,
             )
             for size in request.sizes
         )

@@ -21,6 +21,7 @@ from engine.methods.models.targets import privacy_told
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
+    POINTS,
     Context,
     Expected,
     Family,
@@ -211,7 +212,7 @@ class PrincipalComponents(Method):
                 size,
                 min(100.0, 50 * self.spread(request) / max(size, 1) / largest),
                 min(100.0, 100 * self.spread(request) / max(size, 1) / largest),
-                " %",
+                POINTS,
             )
             for size in request.sizes
         )

@@ -13,6 +13,8 @@ from engine.report.document import Bullets, Part
 from engine.report.words import bracketed, is_number, margin_columns, with_margin, word
 from engine.views import BarsView, Cell, IntervalsView, Label, NumberView, TableView, Text, View, amount
 
+MARGINS = ("within_95.label", "headings.within_95")
+"""How the ids of headings end below which margins stand."""
 MOST_BARS = 25
 MOST_ACROSS = 8
 FEWEST_ROWS = 7
@@ -44,6 +46,8 @@ def _intro(evidence: PublicEvidence) -> str:
         return "intro_invented_moments" if "moment" in kinds else "intro_invented"
     if evidence.method["family"] == "dataset":
         return "intro_invented_rows"
+    if evidence.method["family"] == "model":
+        return "intro_model"
     return "intro" if any(map(has_margins, evidence.views)) else "intro_apart"
 
 

@@ -505,7 +505,11 @@ def test_the_first_page_speaks_of_predictions_not_of_groups():
     for sizes, name in (((1000, 10_000), "exact_range_prediction"), ((1000,), "exact_prediction")):
         forecast = LINEAR.forecast(replace(asked("x", target="stay"), sizes=sizes))
         lines = tuple(asdict(one) | {"quantity": one.quantity.id} for one in forecast.errors)
-        (said,) = accuracy(SimpleNamespace(expected=lines, measures={}))
+        (said,) = accuracy(
+            SimpleNamespace(
+                expected=lines, measures={}, views=(), decided={}, promise=SimpleNamespace(loss=None)
+            )
+        )
         assert said.id == f"report.cover.{name}" and "1,000" in texts.text(said.id, **said.values)
 
 
