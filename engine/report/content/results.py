@@ -13,8 +13,6 @@ from engine.report.document import Bullets, Part
 from engine.report.words import bracketed, is_number, margin_columns, with_margin, word
 from engine.views import BarsView, Cell, IntervalsView, Label, NumberView, TableView, Text, View, amount
 
-MARGINS = ("within_95.label", "headings.within_95")
-"""How the ids of headings end below which margins stand."""
 MOST_BARS = 25
 MOST_ACROSS = 8
 FEWEST_ROWS = 7
