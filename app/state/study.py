@@ -86,6 +86,7 @@ RESULTS: Mapping[str, _JSON] = {
     "detection": _file,  # what was found out about the file
     "raw": _file,  # the table as it was read
     "suggestions": _file,
+    "keys": _prepared,  # which columns could tell whose a row is
     "table": _prepared,  # … and as it was prepared
     "bars": lambda tree: [
         _prepared(tree),
@@ -149,6 +150,7 @@ class Study:
         self.registers = Holdings()  # what the ledger knows, once it was asked
         self.saved_at: datetime | None = None
         self.target: Path | None = None  # the folder that becomes the bundle
+        self.proposed: Path | None = None  # the target, where nobody chose another one
         self.resumed: Any = None  # a service that was opened some other day, see app.visiting.Opened
         self.without_table = False  # begun with the purpose, for what reads no table
         self.release_asked = ""  # fingerprint of the plan whose release was asked for, until it begins
@@ -199,6 +201,7 @@ class Study:
             new_holding=bool(self._plan.holding)
             and self._plan.holding.casefold() not in {name.casefold() for name in self.registers.names},
             question=self.registers.question(self._plan),
+            keys=self.result("keys") or (),
         )
 
     def listen(self, callback: Callable[[frozenset[str]], None]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from app.state.draft import without_copies
 from app.state.flow import ROWS_PER_PERSON, UNIT
 from app.state.settings import data_folder, write_aside
+from engine.bounded import read_text
 from engine.errors import InputRefused
 from engine.release.plan import Plan
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
@@ -113,6 +114,18 @@ def alike(columns: Sequence[Column], suggestions: Mapping[str, Any]) -> dict[str
     return {names[0]: tuple(names[1:]) for names in groups.values() if len(names) > 1}
 
 
+def never_asked(columns: Iterable[Column], suggestions: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the columns that were taken as nobody can know them of a person, without asking anybody."""
+    return tuple(
+        column.name
+        for column in columns
+        if column.role in (Role.SENSITIVE, Role.OTHER)
+        and (suggestion := suggestions.get(column.name)) is not None
+        and not suggestion.asked
+        and suggestion.role is column.role
+    )
+
+
 def with_plain_list(column: Column, suggestion: Any) -> Column:
     """Return a column with the code list that was proposed, where each of its codes says what it means.
 
@@ -166,8 +179,8 @@ def keep_last_schema(schema: Schema, *, folder: Path | None = None) -> None:
 def last_schema(*, folder: Path | None = None) -> Schema | None:
     """Return the last schema, or None."""
     try:
-        return Schema.loads(last_schema_path(folder).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, InputRefused):
+        return Schema.loads(read_text(last_schema_path(folder)))
+    except (OSError, ValueError, InputRefused):
         return None
 
 

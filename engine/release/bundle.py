@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pandas.api.types import is_numeric_dtype
 
+from engine.bounded import sha256
 from engine.errors import InputRefused
 from engine.methods.protocol import (
     Artefact,
@@ -26,6 +27,7 @@ from engine.methods.protocol import (
     TableArtefact,
 )
 from engine.methods.shared.rows import in_order
+from engine.notebook import Shown
 from engine.release.beside import Beside
 from engine.release.documents import document_html
 from engine.release.spread import Spread
@@ -52,7 +54,7 @@ MOST_LISTED = 40
 
 
 @dataclass(frozen=True)
-class Bundle:
+class Bundle(Shown):
     """A finished bundle: where it is, the ledger entry that paid, and the hashes of both sum files.
 
     ``views`` show the release and may leave; ``internal_views`` come from private rows: what the table gave
@@ -219,6 +221,10 @@ def harmless(cell: Any) -> Any:
     return _BEHIND.sub(lambda part: _guarded(part[0]), _guarded(cell))
 
 
+_KEPT = frozenset(f"datasets.{name}" for name in ("as_it_is", "partly_invented", "of_the_bucket", "range"))
+"""What the dictionary says of columns with cells of the custodian's table."""
+
+
 def _guarded(cell: str) -> str:
     """Return text with an apostrophe before it where it begins a formula."""
     seen = unicodedata.normalize("NFKC", cell)
@@ -243,6 +249,7 @@ def dictionary_json(
         meaning = _said(artefact.meaning, sentence)
         return {"file": artefact.files[0], "meaning": meaning}
     several = {"files": list(artefact.files)} if len(artefact.files) > 1 else {}
+    written = {"written": sentence("bundle.written")} if _has_cells_of_people(artefact) else {}
     released = {
         entry.name: entry.values or _released(entry, artefact.frames, declared)
         for entry in artefact.dictionary
@@ -250,6 +257,7 @@ def dictionary_json(
     return {
         "file": artefact.files[0],
         **several,
+        **written,
         "columns": [
             _entry_json(
                 replace(entry, values=released[entry.name]),
@@ -260,6 +268,12 @@ def dictionary_json(
             for entry in artefact.dictionary
         ],
     }
+
+
+def _has_cells_of_people(artefact: TableArtefact) -> bool:
+    """Whether cells of the custodian's table leave in rows: they do so in one form for each value."""
+    kept = any(entry.meaning.id in _KEPT for entry in artefact.dictionary)
+    return kept or artefact.origins is not None
 
 
 def _released(
@@ -324,7 +338,7 @@ def _said(text: Text, sentence: Callable[..., str]) -> str:
 def write_sums(folder: Path) -> str:
     """Write ``SHA256SUMS`` over every other file of a folder and return the hash of that file itself."""
     names = sorted(path.name for path in folder.iterdir() if path.name != SUMS)
-    lines = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
+    lines = [f"{sha256(folder / name)}  {name}\n" for name in names]
     return write(folder / SUMS, "".join(lines).encode())
 
 

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from engine import strict_json
-from engine.errors import InputRefused
+from engine.bounded import read_text
+from engine.errors import EngineError, InputRefused
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request, Spends
+from engine.notebook import Shown
 from engine.numbers import plain, written
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
@@ -101,7 +103,7 @@ STAYS = ("reason", "motive", "control", "threshold", "retention", "officer")
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Shown):
     """One release, decided.
 
     Parameters
@@ -179,7 +181,9 @@ class Plan:
         )
 
     def candidate_plans(self) -> tuple[Plan, ...]:
-        """Return the plan and those that were compared with it, each as a plan of its own.
+        """Return the plan and those that were compared with it, each as a plan of its own and once.
+
+        Settings are the same where the method and all values are, those that nobody filled in too.
 
         Raises
         ------
@@ -201,7 +205,23 @@ class Plan:
                     parameters=dict(parameters),
                 )
             )
-        return tuple(found)
+        settings: list[tuple[str, object]] = []
+        each = []
+        for one in found:
+            own = (one.method, one.settings)
+            if own not in settings:
+                settings.append(own)
+                each.append(one)
+        return tuple(each)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the method is told, with what nobody filled in; as it was written where it cannot be read."""
+        try:
+            request = self.request
+        except EngineError:
+            return self.parameters
+        return self.parameters if request.wrong else request.values
 
     def files_of(self, source: str) -> tuple[FileReference, ...]:
         """Return the files of a source: ``source``, ``source.2``, ``source.3`` …"""
@@ -297,7 +317,7 @@ class Plan:
     def read(path: Path) -> Plan:
         """Read a plan file; see `loads`."""
         try:
-            return Plan.loads(path.read_text(encoding="utf-8"), file=path.name)
+            return Plan.loads(read_text(path), file=path.name)
         except (OSError, UnicodeDecodeError) as error:
             raise InputRefused("plan.not_readable", file=path.name) from error
 

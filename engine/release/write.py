@@ -22,7 +22,7 @@ from engine.methods.protocol import MAIN, Forecast, Release, Rows, TableArtefact
 from engine.methods.values import to_json
 from engine.privacy.keys import is_locked
 from engine.privacy.promise import Unit
-from engine.release import bundle, charge, naming
+from engine.release import bundle, charge, each_row, naming
 from engine.release.checked import Checked
 from engine.release.foreseen import Foreseen
 from engine.release.make import HELD_OUT, Draft
@@ -128,7 +128,7 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
         register=_register(made) if plan.purpose.states_total == "yes" else {},
         forecast=made.foreseen.forecast.views,
         views=(*release.views, *views(made.evaluated.public)),
-        notes=(*release.notes, *naming.notes(plan, made.checked)),
+        notes=(*release.notes, *naming.notes(plan, made.checked), *each_row.notes(plan, made.checked)),
         measures=figures(made.evaluated.public),
         counted=_counted(made),
     )
@@ -205,8 +205,8 @@ def _decided(made: Made) -> dict[str, Any]:
             decided["one_row_each"] = True
     if made.draft.held_out:
         decided["held_out"] = str(HELD_OUT)
-    if plan.candidates:
-        decided["candidates"] = len(plan.candidates) + 1
+    if (compared := len(plan.candidate_plans())) > 1:
+        decided["candidates"] = compared
     if plan.tried:
         decided["tried"] = plan.tried
     if plan.step:

@@ -12,10 +12,15 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
 from app.frame.window import Window
 from app.parts.prose import Prose
+from app.parts.trial.solution import steps_words
 from app.parts.views.table import TableBody
+from app.screens.preview.asks import look_ahead
 from app.state import flow
-from engine.methods.protocol import Budget
+from engine.methods.catalogue import methods
+from engine.methods.protocol import Budget, Method, Rows
+from engine.release.examples import plans
 from engine.release.plan import Plan
+from tests.app.test_trial_card import at_trial
 from tests.app.walking import SAMPLE, example_plan, settle
 
 THIN = Budget(Fraction(1, 200))
@@ -55,6 +60,42 @@ def test_a_useless_release_is_said_and_asked_once(at: Any, window: Window, qtbot
     window.footer.next.click()
     assert window.step == "release"
     qtbot.waitUntil(lambda: not window.runner.busy("release"), timeout=60_000)
+
+
+@pytest.mark.parametrize(("register", "said"), [("0.5", "all"), ("0.8", "half"), ("2", "")])
+def test_a_release_that_takes_its_whole_register_says_so(
+    at: Any, window: Window, qtbot: Any, register: str, said: str
+) -> None:
+    """On the page and in the block at the left, in words and not by the number alone."""
+    page = at("preview", holding_budget=Budget(Fraction(register)))
+    after, block = page.numbers["after"], window.side.register.takes
+    assert (after.number.property("tone") == "care") == bool(said)
+    assert ("takes" in after.sentence.plain()) == bool(said) == block.isVisible()
+    if said:
+        expected = {"all": "all that is left", "half": "more than half"}[said]
+        assert expected in after.sentence.plain() and expected in block.plain()
+        assert block.plain() in window.side.register.accessibleName()
+    else:
+        assert "takes" not in window.side.register.accessibleName()
+
+
+def test_a_folder_is_named_by_the_title_that_stands(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("preview")
+    plan = window.study.plan
+    window.go("purpose")
+    settle(qtbot, window)
+    window.study.decide(purpose=replace(plan.purpose, title="Another request"))
+    window.go("preview")
+    settle(qtbot, window)
+    assert "another-request" in page.folder.text()
+    own = str(Path(page.folder.text()).with_name("of-my-own"))
+    page.folder.setText(own)
+    page.folder.editingFinished.emit()
+    window.go("purpose")
+    window.study.decide(purpose=replace(plan.purpose, title="A third one"))
+    window.go("preview")
+    settle(qtbot, window)
+    assert page.folder.text() == own, "what somebody chose stays"
 
 
 def test_a_remedy_changes_the_plan_and_is_looked_at(at: Any, window: Window, qtbot: Any) -> None:
@@ -164,3 +205,33 @@ def test_the_noise_of_a_model_is_measured_before_it_is_spent(
     window.study.decide(budget=Budget(Fraction(1, 2)))
     page.enter()
     assert "ε =" not in page.audit.told.plain(), "an answer is about its own plan"
+
+
+@pytest.mark.parametrize("asked", methods(), ids=lambda one: one.id)
+def test_a_true_shape_is_claimed_only_where_it_follows_from_declarations(
+    asked: Method, window: Window, qtbot: Any
+) -> None:
+    """A mock whose rows, steps or hidden cells would be others on the custodian's rows does not claim it."""
+    found = look_ahead(plans(asked)[0], None)
+    if found.preview.promise is None:
+        pytest.skip("what others protected has no preview of its own")
+    bounded = found.preview.promise.loss is not None
+    page = window.page("preview")
+    page.ahead = found
+    window.study.decide(method=asked.id)
+    page._show_ahead(found.preview)
+    says_true = "true shape" in page.shape.pill.text()
+    assert says_true == bounded
+    assert page.shape.note.isHidden() == bounded
+    if asked.rows in (Rows.REAL, Rows.COARSER):
+        assert not says_true and "follow from your rows" in page.shape.note.plain()
+
+
+def test_the_steps_that_were_tried_stand_beside_invented_rows(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at_trial(window, qtbot, "datasets.k_anonymity", tmp_path)
+    shown = page.trial._found.answers[0]
+    window.page("preview")._show_ahead(look_ahead(window.study.plan, None).preview)
+    note = window.page("preview").shape.note.plain()
+    assert steps_words(shown, shown.candidates[shown.taken]) in note

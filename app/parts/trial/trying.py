@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from PySide6.QtWidgets import QWidget
+
 from app import words
 from app.parts.trial.trial_card import TrialCard
 from app.state import flow
@@ -58,7 +60,7 @@ class MethodTrial:
         if shown is not None:
             self.runner.cancel(SLOT)
             self._asked_for = plan
-            self._show((shown,), plan, 0)
+            self._show((shown,), plan, 0, drawn_anew=self._found.drawn_anew)
             return
         self.runner.cancel(SLOT)
         self._asked_for, self._found = plan, None
@@ -78,6 +80,19 @@ class MethodTrial:
             self.runner.cancel(SLOT)
         self._asked_for = self._found = None
         self.card.hide()
+
+    def why_not(self) -> tuple[str, str, QWidget] | None:
+        """Return why nobody can go on, what to do and where; None where what is shown is what leaves."""
+        found = self.card.barred() if self.applies else None
+        if found is None:
+            return None
+        return words.say("app.trying.map.barred"), words.say("app.trying.map.barred_do"), found
+
+    def look_at_taken(self) -> None:
+        """Show what leaves again, before another screen is opened."""
+        back = self.card.barred()
+        if back is not None:
+            back.click()
 
     def _relevant(self) -> Plan:
         """Return the plan with nothing but what the figures depend on."""
@@ -114,13 +129,16 @@ class MethodTrial:
             return
         self._found = found
         self.study.store("trial", found, self.study.plan)
-        self._show(found.answers, found.plan, found.lines)
+        self._show(found.answers, found.plan, found.lines, drawn_anew=found.drawn_anew)
 
-    def _show(self, answers: tuple[Any, ...], plan: Plan, lines: int) -> None:
+    def _show(self, answers: tuple[Any, ...], plan: Plan, lines: int, *, drawn_anew: bool = False) -> None:
         self.study.count_trial(plan)
         counted = self.study.plan_with_trials.tried
         told = [words.say("app.trying.unfinished", count=lines)] if lines else []
         told.append(words.say("app.trying.counted" if answers else "app.trying.nothing", count=counted))
+        if answers and drawn_anew:
+            cap = plan.schema.rows_per_person
+            told.append(words.say("app.trying.drawn_one" if cap == 1 else "app.trying.drawn", count=cap))
         self.card.show_answers(answers, " ".join(told))
 
     def _tick(self, parameter: str, record: dict[str, Any], place: int | None, on: bool) -> None:

@@ -154,7 +154,9 @@ class ReleasePage(Page):
         column.addWidget(self.nothing)
         self._first = QVBoxLayout()
         column.addLayout(self._first)
-        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
+        self.views = ViewStack(
+            self.runner, lambda widget, place: self.topic(widget, f"view.{place}"), stays=False
+        )
         column.addWidget(self.views)
         column.addWidget(self.files)
         self.stays = _part("stays")
@@ -376,7 +378,7 @@ class ReleasePage(Page):
         self._show_numbers(public["statement"], internal)
         self._show_terms(public)
         self.figures.arrange()
-        self.points.show_points(points(outcome.facts, outcome.bundle.views))
+        self.points.show_points(points(outcome.facts, outcome.came))
         self.views.show_views(tuple(view for view in outcome.bundle.views if not _is_counted(view)))
         first = outcome.facts.get("first", ())
         self.nothing.setVisible(not self.views.views and not first)
@@ -441,7 +443,6 @@ class ReleasePage(Page):
             base = f"promises.{public['promise']['kind']}.terms.{name}"
             card = NumberCard(words.say(f"{base}.label"))
             card.setObjectName(f"number-term.{name}")
-            card.number.setWordWrap(True)
             card.show_number(words.term(value), words.say(f"{base}.what"))
             self.topic(card, f"term.{name}")
             self._terms.append(self.figures.add(card))

@@ -12,9 +12,9 @@ from engine.numbers import exactly
 from engine.privacy.promise import Status, promise_kind
 from engine.report.content import private
 from engine.report.content.facts import facts_of
-from engine.report.content.results import margin_columns
 from engine.report.content.shared import day, method_name, moment, say, side, stated, unit_of
 from engine.report.document import Callout, KeyValues, Part, Row, Signatures
+from engine.report.words import margin_columns
 from engine.texts import plainly
 from engine.views import Label, TableView, Text, View, amount, from_json
 

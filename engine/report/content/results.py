@@ -10,11 +10,9 @@ from engine.evidence import PublicEvidence
 from engine.report.content.facts import has_margins, rows_used
 from engine.report.content.shared import say, side
 from engine.report.document import Bullets, Part
-from engine.report.words import bracketed, is_number, with_margin, word
+from engine.report.words import bracketed, is_number, margin_columns, with_margin, word
 from engine.views import BarsView, Cell, IntervalsView, Label, NumberView, TableView, Text, View, amount
 
-MARGINS = ("within_95.label", "headings.within_95")
-"""How the ids of headings end below which margins stand."""
 MOST_BARS = 25
 MOST_ACROSS = 8
 FEWEST_ROWS = 7
@@ -90,15 +88,6 @@ def _joined(note: Text | None, same: list[Text]) -> Text | None:
     for sentence in sentences[1:]:
         joined = say("words.both", first=joined, second=sentence)
     return joined
-
-
-def margin_columns(table: TableView) -> list[int]:
-    """Return the columns that hold the margin of the number before them."""
-    return [
-        at
-        for at, heading in enumerate(table.headings)
-        if at and isinstance(heading, Text) and heading.id.endswith(MARGINS)
-    ]
 
 
 def beside(table: TableView) -> TableView:

@@ -78,7 +78,7 @@ def test_nothing_of_the_folder_runs_with_an_installed_program(hostile: Path, tmp
     (place,) = (path for path in (tmp_path / "installed").rglob("site-packages") if path.is_dir())
     libraries = next(path for path in sys.path if path.endswith("site-packages"))
     (place / "custos.pth").write_text(f"{ROOT}\n{libraries}\n", encoding="utf-8")
-    assert json.loads(started(str(python), hostile, "engine", "methods"))["methods"]
+    assert json.loads(started(str(python), hostile, "engine", "methods", "--json"))["methods"]
 
 
 def test_nothing_of_the_folder_runs_in_a_whole_release(hostile: Path, tmp_path: Path) -> None:
@@ -86,6 +86,26 @@ def test_nothing_of_the_folder_runs_in_a_whole_release(hostile: Path, tmp_path: 
     arguments = ("run", str(plan), "--out", str(out), "--ledger", str(ledger))
     started(sys.executable, hostile, "engine", *arguments, PYTHONPATH=str(ROOT))
     assert (out / "release" / "evidence.json").is_file()
+
+
+@pytest.mark.parametrize("arguments", [("engine", "methods"), ("app", "--help")], ids=lambda one: one[0])
+def test_with_a_safe_path_not_even_what_python_loads_first_runs(
+    hostile: Path, arguments: tuple[str, ...]
+) -> None:
+    """Without -P Python looks in the folder for these before any line of the program; README says so."""
+    trace = f"open({str(hostile.parent / 'ran')!r}, 'a').write(__name__ + ' ')\n"
+    for name in {one.partition(".")[0] for one in BEFORE} | {"engine", "app"}:
+        if not (hostile / name).exists():
+            (hostile / f"{name}.py").write_text(trace)
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", *arguments],
+        cwd=hostile,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert not (hostile.parent / "ran").exists()
 
 
 def test_the_checkout_itself_is_no_foreign_folder() -> None:
