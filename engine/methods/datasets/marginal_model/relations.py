@@ -8,9 +8,9 @@ from functools import reduce
 
 import numpy as np
 
-from engine.methods.datasets.marginal_model.agreement import GAUSSIAN, LAPLACE, limits
+from engine.methods.datasets.marginal_model.agreement import GAUSSIAN, LAPLACE, Moments, limits
 from engine.methods.datasets.marginal_model.fitting import Measured, Model
-from engine.methods.datasets.marginal_model.propagation import Attributes
+from engine.methods.datasets.marginal_model.junction_tree import Attributes
 
 CHANCE = 0.05
 """Share of columns without any relation of which noise alone makes one that counts as told."""
@@ -50,7 +50,7 @@ def relations(model: Model, measured: Sequence[Measured], *, is_gaussian: bool) 
     )
 
 
-def _is_told(model: Model, one: Measured, moments: tuple[float, float, float], times: int) -> bool:
+def _is_told(model: Model, one: Measured, moments: Moments, times: int) -> bool:
     shares = [model.table((place,)) / model.total for place in one.attributes]
     alone = model.total * reduce(np.multiply.outer, shares)
     expected = one.coarse(alone)
