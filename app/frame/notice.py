@@ -7,6 +7,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import words
+from app.parts.making import empty
 from app.parts.prose import Heading, Prose
 from app.state.flow import Missing
 
@@ -69,9 +70,7 @@ class Notice(QFrame):
     def show_notice(self, what: str, do: str = "", *, tone: str = "wrong") -> None:
         """Show what happened and what to do; a screen reader speaks it."""
         self.missing = ()
-        while (item := self._links.takeAt(0)) is not None:
-            item.widget().deleteLater()
-            item.widget().hide()
+        empty(self._links)
         self.setProperty("tone", tone)
         self._what.setProperty("tone", tone if tone != "accent" else "")
         self._what.setText(what)

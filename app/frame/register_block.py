@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
@@ -78,7 +80,7 @@ class RegisterBlock(QFrame):
             )
         self.left.say(said)
         self.bar.setVisible(found.whole is not None)
-        self.bar.share = float(min(found.spent / found.whole, 1)) if found.whole else 0.0
+        self.bar.share = float(min(found.spent / found.whole, Fraction(1))) if found.whole else 0.0
         self.bar.update()
         self.care.setVisible(not found.bounds_all)
         spoken = f"{found.name}: {said}"

@@ -10,7 +10,7 @@ from app.frame.register_block import RegisterBlock
 from app.frame.step_list import StepList
 from app.parts.prose import Prose
 from app.state import flow
-from app.theme import MODES, text_font, theme
+from app.theme import MODES, restyle, text_font, theme
 from app.work.registers import Standing
 
 WIDE, NARROW = 196, 68
@@ -42,15 +42,15 @@ class Side(QFrame):
         column.addSpacing(4)
         self.steps = StepList(flow.STEPS[1:])
         self.steps.chosen.connect(self.chosen)
-        self.scroll = QScrollArea()
-        self.scroll.setObjectName("steps")
-        self.scroll.setAccessibleName(self.steps.accessibleName())
-        self.scroll.setWidgetResizable(True)
-        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll.setWidget(self.steps)
-        column.addWidget(self.scroll, 1)
+        self.list = QScrollArea()
+        self.list.setObjectName("steps")
+        self.list.setAccessibleName(self.steps.accessibleName())
+        self.list.setWidgetResizable(True)
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setWidget(self.steps)
+        column.addWidget(self.list, 1)
         column.addSpacing(8)
         self.register = RegisterBlock()
         self.register.clicked.connect(lambda: self.chosen.emit("releases"))
@@ -88,13 +88,12 @@ class Side(QFrame):
         """Show the steps there are; see `StepList.update_steps`."""
         self.steps.update_steps(current, steps, done, reachable)
         if current in steps:
-            self.scroll.ensureWidgetVisible(self.steps.buttons[current])
+            self.list.ensureWidgetVisible(self.steps.buttons[current])
         for step, button in self.links.items():
             if button.property("current") == (step == current):
                 continue
             button.setProperty("current", step == current)
-            button.style().unpolish(button)
-            button.style().polish(button)
+            restyle(button)
 
     def show_register(self, found: Standing | None) -> None:
         """Show the register that pays, or none."""

@@ -14,7 +14,7 @@ from app.parts.cards import Card
 from app.parts.prose import Prose
 from app.parts.reading_numbers import Reading
 from app.theme import text_font
-from app.words.money import level, money, percent, written_day
+from app.words.money import as_float, level, money, percent, written_day
 
 CERTAIN = 1000  # beyond this level nobody is less sure than certain
 AMOUNTS = ("epsilon", "delta", "money")
@@ -182,7 +182,7 @@ def sure_after(epsilon: Fraction, neighbours: str) -> str:
 
     relation = Neighbours(neighbours)
     known = relation is not Neighbours.ADD_REMOVE
-    return percent(posterior(0.5, float(min(epsilon, CERTAIN)), known_in_table=known, neighbours=relation))
+    return percent(posterior(0.5, min(as_float(epsilon), CERTAIN), known_in_table=known, neighbours=relation))
 
 
 def change_words(change: dict[str, Any]) -> str:

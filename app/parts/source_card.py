@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QPushButton, QVBoxLayout, 
 
 from app import words
 from app.parts.cards import Card, row
-from app.parts.form.parameter_fields import PLACEHOLDER, empty
+from app.parts.form.parameter_fields import PLACEHOLDER
+from app.parts.making import empty
 from app.parts.prose import Heading, Prose
 from engine.methods.protocol import Source
 from engine.table.schema import Schema

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QVBoxLayout
 
 from app import words
 from app.parts.cards import Card
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.prose import Prose
 from app.parts.wrapping import Wrapping
 from app.theme import text_font, theme

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout
 
 from app import words
 from app.parts.cards import Card, Rule
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.prose import Heading, Prose
 
 

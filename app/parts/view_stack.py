@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.parts.cards import NumberCard
 from app.parts.figures import Figures
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.views import ViewCard
 from app.work.jobs import JobRunner
 from engine.views import BarsView, IntervalsView, TableView, View

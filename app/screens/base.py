@@ -50,6 +50,7 @@ class Frame(Protocol):
     """What a page may ask of the window."""
 
     settings: Settings
+    step: str  # the screen in view
     data: Path | None  # where the draft lies; None: the user's data folder
 
     def open_file(self, path: str) -> None: ...
@@ -105,7 +106,7 @@ class Page(QScrollArea):
         column.addWidget(self.busy)
         column.addLayout(self.body, 1)
         self.setWidget(inner)
-        self._column = column
+        self.inner, self._column = inner, column
         self._margin = 32
         self.verticalScrollBar().rangeChanged.connect(lambda low, high: self.set_margin(self._margin))
         self.show_words()
@@ -214,7 +215,7 @@ class Page(QScrollArea):
         self,
         function: Callable[..., Any],
         *args: Any,
-        done: Callable[[Any], None],
+        done: Callable[[Any], object],
         doing: str,
         failed: Callable[[Exception], None] | None = None,
         cancelled: Callable[[], None] | None = None,

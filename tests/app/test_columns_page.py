@@ -285,4 +285,4 @@ def test_a_group_opens_to_single_columns_and_closes_again(window: Window, qtbot:
 def test_find_is_reached_by_keyboard(page: Any, qtbot: Any) -> None:
     page.table.setFocus()
     qtbot.keyClick(page.table, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
-    assert page.find.hasFocus()
+    assert page.search.hasFocus()

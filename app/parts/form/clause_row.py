@@ -143,13 +143,17 @@ class ClauseRow(QWidget):
         else:
             self._choose(column=name)
 
-    def _choose(self, **changes: str) -> None:
+    def _choose(self, *, column: str | None = None, operator: str | None = None) -> None:
         """Take another column or operator; values stay where they still make sense."""
         before = self.clause
-        clause = replace(before, **changes)
-        column = self._columns.get(clause.column)
+        clause = replace(
+            before,
+            column=before.column if column is None else column,
+            operator=before.operator if operator is None else operator,
+        )
+        known = self._columns.get(clause.column)
         self.clause = clause
-        fitting = () if column is None else self._operators(column, is_listed=bool(self._listed()))
+        fitting = () if known is None else self._operators(known, is_listed=bool(self._listed()))
         if clause.operator not in fitting:
             clause = replace(clause, operator=fitting[0] if fitting else "")
         same = clause.column == before.column and (clause.operator in SEVERAL) == (before.operator in SEVERAL)

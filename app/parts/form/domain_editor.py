@@ -161,44 +161,49 @@ class DomainEditor(QWidget):
 
     def _declare(self) -> None:
         if self._from_rows and not self.known.isChecked():
-            self._say("app.columns.domain.not_vouched")
+            self._refuse("app.columns.domain.not_vouched")
             return
         domain = self._read_bounds() if self.bounds else self._read_list()
-        if domain is not None:
+        if isinstance(domain, str):
+            self._refuse(domain)
+        else:
             self.wrong.hide()
             self.declared.emit(domain, self._from_rows)
 
-    def _read_list(self) -> Domain | None:
+    def _read_list(self) -> Domain | str:
+        """Return what was declared, or the id of what is wrong with it."""
         if self.lists.currentData():
             return Domain(code_list=self.lists.currentData())
         values = [line.strip() for line in self.values.toPlainText().splitlines() if line.strip()]
         if not values:
-            return self._say("app.columns.domain.no_values")
+            return "app.columns.domain.no_values"
         if len(set(values)) < len(values):
-            return self._say("app.columns.domain.twice")
+            return "app.columns.domain.twice"
         return Domain(values=tuple(values))
 
-    def _read_bounds(self) -> Domain | None:
+    def _read_bounds(self) -> Domain | str:
+        """Return what was declared, or the id of what is wrong with it."""
         texts = {name: field.text().strip() for name, field in self.bounds.items()}
         if not texts["minimum"] or not texts["maximum"]:
-            return self._say("app.columns.domain.no_bounds")
+            return "app.columns.domain.no_bounds"
         try:
             if self._column.kind is Kind.DATE:
-                low, high = date.fromisoformat(texts["minimum"]), date.fromisoformat(texts["maximum"])
-                if low >= high:
-                    return self._say("app.columns.domain.order")
-                return Domain(low.isoformat(), high.isoformat())
+                first, last = date.fromisoformat(texts["minimum"]), date.fromisoformat(texts["maximum"])
+                if first >= last:
+                    return "app.columns.domain.order"
+                return Domain(first.isoformat(), last.isoformat())
             low, high = _bound(texts["minimum"]), _bound(texts["maximum"])
             step = _bound(texts["step"]) if texts["step"] else None
         except (ValueError, ZeroDivisionError):
-            return self._say("app.columns.domain.not_a_bound")
+            return "app.columns.domain.not_a_bound"
         if low >= high:
-            return self._say("app.columns.domain.order")
+            return "app.columns.domain.order"
         if step is not None and step <= 0:
-            return self._say("app.columns.domain.not_a_bound")
+            return "app.columns.domain.not_a_bound"
         return Domain(low, high, step)
 
-    def _say(self, text_id: str) -> None:
+    def _refuse(self, text_id: str) -> None:
+        """Say what is wrong with what was declared."""
         self.wrong.say(words.say(text_id))
         self.wrong.show()
 

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.parts.cards import row
 from app.parts.form.hierarchy_editor import HierarchyEditor
 from app.parts.form.parameter_columns import AddedColumns
-from app.parts.form.parameter_fields import Field, empty
+from app.parts.form.parameter_fields import Field
+from app.parts.making import empty
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.table.schema import Column, Schema
 

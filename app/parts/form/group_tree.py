@@ -51,7 +51,8 @@ class GroupTree(QTreeWidget):
         """Show groups; what was open stays open, and the focus where it was."""
         opened = {self._node(one) for one in self._items() if one.isExpanded()}
         known = {self._node(one) for one in self._items()}
-        focus = self._node(self.currentItem()) if self.currentItem() is not None else None
+        current = self.currentItem()
+        focus = self._node(current) if current is not None else None
         self.groups = groups
         with QSignalBlocker(self):
             self.clear()
@@ -121,7 +122,7 @@ class GroupTree(QTreeWidget):
         # The field in which it was typed closes first: the tree is made anew.
         QTimer.singleShot(0, self, lambda: self._tell(renamed))
 
-    def move(self, nodes: Iterable[tuple[int, str]], target: tuple[int, str]) -> None:
+    def move_nodes(self, nodes: Iterable[tuple[int, str]], target: tuple[int, str]) -> None:
         """Move values and groups into a group one step above them; others stay where they are."""
         step, group = target
         groups = self.groups
@@ -142,7 +143,7 @@ class GroupTree(QTreeWidget):
         if event.matches(QKeySequence.StandardKey.Cut):
             self.cut = tuple(self._node(item) for item in self.selectedItems())
         elif event.matches(QKeySequence.StandardKey.Paste) and current is not None:
-            self.move(self.cut, self._node(current))
+            self.move_nodes(self.cut, self._node(current))
         elif event.key() == Qt.Key.Key_Delete and current is not None and self._node(current)[0] >= 0:
             step, group = self._node(current)
             if group:
@@ -156,4 +157,4 @@ class GroupTree(QTreeWidget):
         nodes = [self._node(item) for item in self.selectedItems()]
         event.ignore()  # the tree is made anew from the groups
         if target is not None:
-            self.move(nodes, self._node(target))
+            self.move_nodes(nodes, self._node(target))

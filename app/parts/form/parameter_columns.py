@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidg
 
 from app import words
 from app.parts.cards import row
-from app.parts.form.parameter_fields import PLACEHOLDER, Field, empty
+from app.parts.form.parameter_fields import PLACEHOLDER, Field
+from app.parts.making import empty
 from app.parts.prose import name_label
 from app.theme import mono_font
 from engine.methods.parameters import Parameter, ParameterKind, Problem

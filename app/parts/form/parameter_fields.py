@@ -234,11 +234,3 @@ class ChoiceField(Field):
     def value(self) -> Any:
         place = self.combo.currentIndex() if self.combo is not None else self.group.checkedId()
         return self.names[place] if place >= 0 else None
-
-
-def empty(layout: Any) -> None:
-    """Remove everything from a layout."""
-    while (item := layout.takeAt(0)) is not None:
-        if item.widget() is not None:
-            item.widget().hide()
-            item.widget().deleteLater()

@@ -15,8 +15,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import words
-from app.parts.form.parameter_fields import BooleanField, Field, empty
+from app.parts.form.parameter_fields import BooleanField, Field
 from app.parts.form.parameter_records import make_field
+from app.parts.making import empty
 from app.parts.prose import Heading, Prose
 from engine.methods.parameters import Parameter, ParameterKind, Problem, applies, value_of
 from engine.table.schema import Schema
@@ -174,17 +175,17 @@ class ParameterForm(QWidget):
             if problem.parameter is not None:
                 by_name.setdefault(problem.parameter, problem)
         for name, line in self.lines.items():
-            problem = by_name.get(name)
-            line.problem.setVisible(problem is not None)
-            if problem is None:
+            found = by_name.get(name)
+            line.problem.setVisible(found is not None)
+            if found is None:
                 continue
-            unfilled = problem.code == UNFILLED
+            unfilled = found.code == UNFILLED
             if not unfilled and not _is_asked(line.parameter) and self._further is not None:
                 self._further.setChecked(True)
             line.problem.setProperty("tone", "quiet" if unfilled else "wrong")
             line.problem.style().unpolish(line.problem)
             line.problem.style().polish(line.problem)
-            line.problem.say(self._sentence(problem))
+            line.problem.say(self._sentence(found))
 
     def _sentence(self, problem: Problem) -> str:
         if problem.code == UNFILLED:

@@ -24,6 +24,7 @@ from app.parts.form.each_field import EachField, HierarchyField
 from app.parts.form.parameter_columns import ColumnField, ColumnsField
 from app.parts.form.parameter_fields import BooleanField, ChoiceField, Field, LineField
 from app.parts.form.sentence_field import ConditionField, SentenceField
+from app.parts.making import empty
 from app.parts.prose import Prose
 from app.parts.table import DataTable
 from app.parts.wrapping import Wrapping
@@ -113,11 +114,7 @@ class RecordsField(Field):
         self._show(0 if as_table else kept)
 
     def _show(self, kept: int = 0) -> None:
-        while self.rows.count() > kept:
-            item = self.rows.takeAt(self.rows.count() - 1)
-            if item is not None and item.widget() is not None:
-                item.widget().hide()
-                item.widget().deleteLater()
+        empty(self.rows, kept)
         self.notes = self.notes[:kept]
         self.wrong.hide()
         is_long = len(self.records) > MOST_EDITED
@@ -142,10 +139,10 @@ class RecordsField(Field):
         """Say something below each record: what it costs, for instance."""
         if self.table is not None:
             names = [column.name for column in self.parameter.fields]
-            said = [*notes, *[""] * len(self.records)]
+            padded = [*notes, *[""] * len(self.records)]
             rows = [
                 [str(place), *(_cell(record.get(name)) for name in names), note]
-                for place, (record, note) in enumerate(zip(self.records, said, strict=False), 1)
+                for place, (record, note) in enumerate(zip(self.records, padded, strict=False), 1)
             ]
             self.table.show_rows(["", *map(self._label, names), ""], rows)
             return
@@ -236,8 +233,10 @@ class RecordsField(Field):
 
     def _back_to(self, place: int, name: str) -> None:
         """Let the keyboard go on in a field that was made anew."""
-        made = self.rows.itemAt(place).widget()
-        again = next((one for one in made.findChildren(Field) if one.parameter.name == name), None)
+        item = self.rows.itemAt(place)
+        made = item.widget() if item is not None else None
+        fields: list[Field] = made.findChildren(Field) if made is not None else []
+        again = next((one for one in fields if one.parameter.name == name), None)
         inner = again.findChild(QComboBox) if again is not None else None
         if inner is not None:
             inner.setFocus()

@@ -22,7 +22,8 @@ from app.parts.form.conditions import (
     text_of,
 )
 from app.parts.form.parameter_columns import Unfit, declarable, fitting
-from app.parts.form.parameter_fields import Field, empty
+from app.parts.form.parameter_fields import Field
+from app.parts.making import empty
 from engine.table.schema import Column, Schema
 
 

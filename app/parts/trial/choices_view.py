@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.prose import Prose, name_label
 from app.theme import text_font
 from engine import texts

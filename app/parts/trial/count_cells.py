@@ -108,6 +108,7 @@ class CellsDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         tokens, cell, model = theme.tokens(), index.data(CELL), index.model()
+        assert isinstance(model, CellsModel)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(tokens.colour("line"), 1))
@@ -162,19 +163,19 @@ class CellsTable(QTableView):
         for header in (self.verticalHeader(), self.horizontalHeader()):
             header.setHighlightSections(False)
             header.setSectionsClickable(False)
-        self._kept: CellsModel | None = None
+        self.cells: CellsModel | None = None
 
     def show_cells(self, model: CellsModel) -> None:
         """Show a table; its model lives as long as it is shown."""
         self.setModel(model)
-        self._kept = model
+        self.cells = model
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         self.horizontalHeader().setDefaultAlignment(right)
         self._fit()
 
     def _fit(self) -> None:
         """Make the columns as wide as there is room, within limits."""
-        model = self._kept
+        model = self.cells
         if model is not None and model.columnCount():
             room = self.viewport().width() // model.columnCount()
             least = NARROWEST if model.way != WORKED_OUT else TWO_WORDS
@@ -185,14 +186,14 @@ class CellsTable(QTableView):
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_N and self._kept is not None:
+        if event.key() == Qt.Key.Key_N and self.cells is not None:
             self.go_to_next()
         else:
             super().keyPressEvent(event)
 
     def go_to_next(self) -> None:
         """Go to the next hidden cell, from the last one to the first."""
-        model = self._kept
+        model = self.cells
         if model is None:
             return
         columns = model.columnCount()

@@ -195,13 +195,13 @@ class CountView(QWidget):
 
     def _show_cell(self) -> None:
         """Say of the cell in focus what can be worked out, and why it is as it is."""
-        index, model = self.table.currentIndex(), self.table.model()
-        cell = model.cell(index) if index.isValid() else None
-        hidden = cell is not None and cell.state != "printed" and model.way != REAL
+        index, model = self.table.currentIndex(), self.table.cells
+        cell = model.cell(index) if model is not None and index.isValid() else None
         for part in (self.cell_name, self.line, self.why):
             part.setVisible(cell is not None)
-        if cell is None or self.shown is None:
+        if cell is None or model is None or self.shown is None:
             return
+        hidden = cell.state != "printed" and model.way != REAL
         self.cell_name.setText(model.name(index))
         self.line.setVisible(hidden)
         told = {"value": written(cell.value), "threshold": written(self.shown.threshold)}

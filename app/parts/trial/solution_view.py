@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import row
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.prose import Heading, Prose, name_label
 from app.parts.table import DataTable
 from app.parts.trial.solution import (

@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app import words
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.prose import Heading, Prose
 from app.theme import theme
 from engine.methods.trying import Standing, Tried

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import Card, pill
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.prose import Heading, Prose
 from app.parts.trial.choices_view import ChoicesView
 from app.parts.trial.count_view import CountView

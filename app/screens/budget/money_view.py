@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout,
 
 from app import words
 from app.parts.cards import Card
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.prose import Prose
 from app.parts.table import DataTable
 from app.screens.budget.live_curve import LiveCurve, pen
@@ -108,13 +108,18 @@ class MoneyView(Card):
     def _fill(self) -> None:
         if self._view is None:
             return
-        table = as_table(self._view)
-        marks = [(words.label(mark.label), mark.x, mark.y) for mark in self._view.marks]
-        rows = [
-            tuple(cell if isinstance(cell, str) else texts.number(cell, digits=4) for cell in row)
-            for row in (*marks, *((words.label(row[0]), *row[1:]) for row in table.rows))
+        marks = [(mark.label, mark.x, mark.y) for mark in self._view.marks]
+        drawn = [
+            (series.label, x, y)
+            for series in self._view.series
+            for x, y in zip(series.x, series.y, strict=True)
         ]
-        self.table.show_rows([words.label(one) for one in table.headings], rows, numeric={1, 2})
+        rows = [
+            (words.label(label), texts.number(x, digits=4), texts.number(y, digits=4))
+            for label, x, y in (*marks, *drawn)
+        ]
+        headings = [words.label(one) for one in as_table(self._view).headings]
+        self.table.show_rows(headings, rows, numeric={1, 2})
 
     def resizeEvent(self, event: object) -> None:
         wide = self.width() >= SIDE_BY_SIDE

@@ -291,10 +291,10 @@ class BudgetPage(Page):
         plan = self.study.plan
         price = replace(plan.price, **changes)
         epsilon, budget = epsilon_of_money(replace(plan, price=price)), plan.holding_budget
-        follows = epsilon is not None and budget is not None
-        self.study.decide(
-            price=price, **({"holding_budget": replace(budget, epsilon=epsilon)} if follows else {})
-        )
+        if epsilon is None or budget is None:
+            self.study.decide(price=price)
+        else:
+            self.study.decide(price=price, holding_budget=replace(budget, epsilon=epsilon))
 
     def _budget(self, **changes: Any) -> None:
         if self.study.plan.budget is not None:

@@ -12,7 +12,7 @@ from app import words
 from app.parts.cards import Card
 from app.parts.form.coarsening import read
 from app.parts.form.hierarchy_editor import HierarchyEditor
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.prose import Prose
 from engine.table.schema import Column, Schema
 
@@ -34,7 +34,7 @@ class CoarseningCard(Card):
         """Show the steps of a column; those of others can be taken over."""
         self.column = column
         empty(self.body)
-        self.heading = Prose(f"**{words.say('app.coarsening.title', column=column.name)}**", pixels=15)
+        title = Prose(f"**{words.say('app.coarsening.title', column=column.name)}**", pixels=15)
         others = {one.name: one.hierarchy for one in schema.columns if one.name != column.name}
         known = {name: one.to_json() for name, one in others.items() if one is not None}
         now = column.hierarchy.to_json() if column.hierarchy is not None else None
@@ -43,7 +43,7 @@ class CoarseningCard(Card):
         done = QPushButton(words.say("app.coarsening.done"))
         done.setObjectName("coarsening_done")
         done.clicked.connect(lambda checked=False: self.done.emit())
-        for part in (self.heading, Prose(words.say("app.coarsening.why"), tone="quiet"), self.editor):
+        for part in (title, Prose(words.say("app.coarsening.why"), tone="quiet"), self.editor):
             self.body.addWidget(part)
         self.body.addWidget(done, 0, Qt.AlignmentFlag.AlignLeft)
         self.show()

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QVBoxLa
 from app import words
 from app.parts.form.coarsening import summary
 from app.parts.form.domain_editor import DomainEditor
+from app.parts.making import empty
 from app.parts.prose import Heading, Prose
 from app.screens.columns.mini_bars import MiniBars
 from app.theme import text_font
@@ -172,9 +173,9 @@ class ColumnEditor(QWidget):
                 field.setModified(False)
         roles = {column.role for column in columns}
         kinds = {column.kind for column in columns}
-        for field, found in ((self.role, roles), (self.kind, kinds)):
-            with QSignalBlocker(field):
-                field.setCurrentIndex(field.findData(next(iter(found))) if len(found) == 1 else -1)
+        for box, found in ((self.role, roles), (self.kind, kinds)):
+            with QSignalBlocker(box):
+                box.setCurrentIndex(box.findData(next(iter(found))) if len(found) == 1 else -1)
         role = next(iter(roles)) if len(roles) == 1 else None
         self.means.setVisible(role is not None)
         self.means.say(words.say(f"app.roles.{role.value}.means") if role is not None else "")
@@ -214,9 +215,7 @@ class ColumnEditor(QWidget):
         if tuple(proposals) == self._proposals:
             return
         self._proposals = tuple(proposals)
-        while (item := self._proposals_place.takeAt(0)) is not None:
-            if item.widget() is not None:
-                item.widget().deleteLater()
+        empty(self._proposals_place)
         for proposal in self._proposals[:MOST_PROPOSALS]:
             meanings = "\n\n".join(
                 words.say("app.columns.proposal.meaning", code=code, meaning=meaning, rows=rows)
@@ -235,10 +234,7 @@ class ColumnEditor(QWidget):
         if view is self._bars:
             return
         self._bars = view
-        while (item := self._bars_place.takeAt(0)) is not None:
-            if item.widget() is not None:
-                item.widget().hide()  # at once: out of the layout it would lie over the fields
-                item.widget().deleteLater()
+        empty(self._bars_place)
         if view is not None and view.values:
             self._bars_place.addWidget(MiniBars(view))
             self._bars_place.addSpacing(6)

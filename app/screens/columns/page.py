@@ -48,13 +48,13 @@ class ColumnsPage(Page):
         yield
         self._selecting = False
         self._tried: tuple[Any, ...] = ()
-        self.find = QLineEdit()
-        self.find.setObjectName("find")
-        self.find.setPlaceholderText(words.say("app.columns.find"))
-        self.find.setAccessibleName(words.say("app.columns.find"))
-        self.find.setClearButtonEnabled(True)
-        self.find.setMaximumWidth(220)
-        self.find.textChanged.connect(lambda text: self._fill())
+        self.search = QLineEdit()
+        self.search.setObjectName("find")
+        self.search.setPlaceholderText(words.say("app.columns.find"))
+        self.search.setAccessibleName(words.say("app.columns.find"))
+        self.search.setClearButtonEnabled(True)
+        self.search.setMaximumWidth(220)
+        self.search.textChanged.connect(lambda text: self._fill())
         self.unknown = self._chip("unknown")
         self.open = self._chip("open")
         self.every = self._chip("all")
@@ -74,7 +74,7 @@ class ColumnsPage(Page):
         self.accept.clicked.connect(lambda checked=False: self._accept())
         self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lines.setSpacing(10)
-        self._lines.addLayout(row(self.find, self.unknown, self.open, self.every, stretch=False))
+        self._lines.addLayout(row(self.search, self.unknown, self.open, self.every, stretch=False))
         second = row(self.last)
         second.addWidget(self.mark)
         second.addWidget(self.accept)
@@ -89,7 +89,7 @@ class ColumnsPage(Page):
         self.table.unfolded.connect(self._unfold)
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        find.activated.connect(lambda: self.find.setFocus(Qt.FocusReason.ShortcutFocusReason))
+        find.activated.connect(lambda: self.search.setFocus(Qt.FocusReason.ShortcutFocusReason))
         self.body.addWidget(self.table, 1000)
         yield
         self.steps = CoarseningCard()
@@ -209,7 +209,7 @@ class ColumnsPage(Page):
         return {entry.column: entry for entry in self.study.result("suggestions") or ()}
 
     def _fill(self) -> None:
-        wanted, suggestions = self.find.text().strip().lower(), self._suggestions()
+        wanted, suggestions = self.search.text().strip().lower(), self._suggestions()
         pictures = self.study.result("pictures") or {}
         lines = []
         columns = [column for column in self._columns() if self._is_shown(column, wanted)]

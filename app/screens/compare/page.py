@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QComboBox, QGridLayout, QLineEdit, QPu
 
 from app import words
 from app.parts.cards import Card, row
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose, tell_whole
 from app.parts.table import DataTable

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import Card, row
-from app.parts.form.parameter_fields import empty
 from app.parts.form.parameter_form import ParameterForm
+from app.parts.making import empty
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.parts.second_file import SecondFile
@@ -276,8 +276,8 @@ class ExplorePage(Page):
 
     def _to_answer(self) -> None:
         """Bring the beginning of the answer into view: it stands below what was asked."""
-        self.widget().layout().activate()
-        top = self.answered.mapTo(self.widget(), QPoint(0, 0)).y()
+        self._column.activate()
+        top = self.answered.mapTo(self.inner, QPoint(0, 0)).y()
         self.verticalScrollBar().setValue(top - ABOVE)
 
     # --- saving ------------------------------------------------------------------------------------

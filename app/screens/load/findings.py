@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import Card, Rule
+from app.parts.making import empty
 from app.parts.prose import Heading, Prose
 from engine import texts
 
@@ -47,9 +48,7 @@ class Findings(Card):
         self._show(everything=False)
 
     def _show(self, *, everything: bool) -> None:
-        while (item := self._lines.takeAt(0)) is not None:
-            if item.widget() is not None:
-                item.widget().deleteLater()
+        empty(self._lines)
         shown = self._groups if everything else self._groups[:FIRST]
         for place, group in enumerate(shown):
             if place:

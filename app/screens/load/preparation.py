@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import Card, Rule
+from app.parts.making import empty
 from app.parts.prose import Prose
 from app.parts.wrapping import Wrapping
 from app.screens.load.preparation_forms import StepForm
@@ -52,9 +53,7 @@ class PreparationSteps(Card):
         if tuple(steps) == self._steps and self._lines.count() == 2 * len(self._steps):
             return
         self._steps = tuple(steps)
-        while (item := self._lines.takeAt(0)) is not None:
-            if item.widget() is not None:
-                item.widget().deleteLater()
+        empty(self._lines)
         for place, step in enumerate(self._steps):
             self._lines.addWidget(self._line(place, step))
             self._lines.addWidget(Rule())

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QLine
 
 from app import words
 from app.parts.cards import Card
+from app.parts.making import empty
 from app.parts.prose import Prose
 from app.parts.wrapping import Wrapping
 from app.theme import text_font
@@ -61,7 +62,6 @@ class ReadingOptions(Card):
         self.change.setObjectName("change-reading")
         self.change.setProperty("look", "link")
         self.change.setCheckable(True)
-        self.change.toggled.connect(lambda shown: self._fields.setVisible(shown))
         line.addWidget(self.change, 0, Qt.AlignmentFlag.AlignTop)
         self.body.addLayout(line)
         self._offers = Wrapping()
@@ -75,6 +75,7 @@ class ReadingOptions(Card):
         self._laid: tuple[tuple[str, ...], int] | None = None
         self.body.addWidget(self._fields)
         self._fields.hide()
+        self.change.toggled.connect(self._fields.setVisible)
         self.fields: dict[str, QWidget] = {}
         self._labels: dict[str, QLabel] = {}
         for name in CHOICES:
@@ -157,9 +158,7 @@ class ReadingOptions(Card):
 
     def _offer(self, codes: tuple[str, ...]) -> None:
         """Offer the codes that look like missing values, one button each."""
-        while (item := self._offers.takeAt(0)) is not None:
-            if item.widget() is not None:
-                item.widget().deleteLater()
+        empty(self._offers)
         accepted = tuple(self._given.get("missing", ()))
         if not codes and not accepted:
             return

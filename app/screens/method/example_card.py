@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLay
 
 from app import words
 from app.parts.cards import Card
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.prose import Heading, Prose
 from app.parts.views.table import TableBody
 from app.theme import mono_font
@@ -30,6 +30,7 @@ class ExampleCard(Card):
         self.name = Heading(size="side")
         self.body.addWidget(self.name)
         self.body.addWidget(Prose(words.say("app.method.example.body"), tone="quiet"))
+        self.buttons: dict[str, QPushButton] = {}
         row = QHBoxLayout()
         row.setSpacing(8)
         for name, act in (
@@ -41,6 +42,7 @@ class ExampleCard(Card):
             button.setObjectName(f"example-{name}")
             button.clicked.connect(lambda checked=False, act=act: act())
             row.addWidget(button)
+            self.buttons[name] = button
         row.addStretch(1)
         self.body.addLayout(row)
         self._files = QVBoxLayout()

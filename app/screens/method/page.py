@@ -236,8 +236,8 @@ class MethodPage(Page):
         self._chosen_row.setDirection(across if wide else down)
         wide = self.viewport().width() >= QUESTIONS_BESIDE
         self._choice_row.setDirection(across if wide else down)
-        across = 3 if self.viewport().width() >= QUESTIONS_IN_THREE else 2
-        self.questions.lay(1 if wide else across)
+        columns = 3 if self.viewport().width() >= QUESTIONS_IN_THREE else 2
+        self.questions.lay(1 if wide else columns)
         self.questions.setMaximumWidth(QUESTIONS_WIDE if wide else 16_777_215)
         super().resizeEvent(event)  # last: it lays out what stands beside each other now
 
@@ -432,7 +432,7 @@ class MethodPage(Page):
         self.enter()
         self.verticalScrollBar().setValue(0)
         self.frame.update_frame()
-        self.example.findChild(QPushButton, "example-report").setFocus()
+        self.example.buttons["report"].setFocus()
 
     def _close_example(self) -> None:
         self._shows_example = False

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import Card, pill
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.prose import Prose, name_label
 from app.parts.views import make_view
 from app.parts.views.table import TableBody

@@ -31,7 +31,7 @@ from app.screens.purpose.register_money import RegisterMoney
 from app.state.holdings import NEW_HOLDING, OTHER_KEY, Holdings, epsilon_of_money, look_up, said
 from app.state.purposes import remembered
 from app.theme import text_font
-from app.words.money import LARGEST, level, money
+from app.words.money import as_float, level, money
 from app.work.releasing import change_budget
 from engine import texts
 from engine.methods.protocol import Budget
@@ -343,8 +343,9 @@ class PurposePage(Page):
             self.wrong.say(words.say(f"app.purpose.{wrong}"))
         elif delta is not None:
             self._delta = delta
-        said = not wrong and epsilon is not None and delta is not None
-        budget = Budget(epsilon, delta, relation) if said else None
+        budget = None
+        if not wrong and epsilon is not None and delta is not None:
+            budget = Budget(epsilon, delta, relation)
         # A level that was written goes before the money it would follow from.
         is_followed = budget is not None and budget.epsilon == epsilon_of_money(self.study.plan)
         price = replace(self.study.plan.price, register=None)
@@ -464,7 +465,7 @@ def follows_words(plan: Plan) -> str:
     return words.say(
         "app.purpose.follows.sentence",
         epsilon=level(budget.epsilon),
-        amount=money(cost.at(float(min(budget.epsilon, LARGEST))), plan.price.currency),
+        amount=money(cost.at(as_float(budget.epsilon)), plan.price.currency),
         liability=money(cost.liability, plan.price.currency),
     )
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.parts.cards import Card, NumberCard, pill
 from app.parts.figures import Figures
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.panel import Explanation, Part, three, three_parts
 from app.parts.prose import Heading, Prose
 from app.parts.view_stack import ViewStack
@@ -165,10 +165,11 @@ class ReleasePage(Page):
         self.inside = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"inside.{place}"))
         column.addWidget(self.inside)
         self.beside, self.spread = RowsBeside(), SpreadBeside()
-        for name, card in (("beside", self.beside), ("spread", self.spread)):
-            for widget in (card, *card.findChildren(QWidget)):
+        beside: tuple[tuple[str, Card], ...] = (("beside", self.beside), ("spread", self.spread))
+        for name, part in beside:
+            for widget in (part, *part.findChildren(QWidget)):
                 self.topic(widget, name)
-            column.addWidget(card)
+            column.addWidget(part)
         self.body.addWidget(self.made)
 
     # --- showing -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import Card
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.prose import Prose
 from app.screens.release.looking import Point
 from app.theme import text_font

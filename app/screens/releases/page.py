@@ -327,12 +327,15 @@ class ReleasesPage(Page):
         dialog.open()
 
     def _look_behind(self, folder: str, table: str) -> None:
+        asked = self.behind.asked()
         self.work(
             behind,
             Path(folder),
             table=Path(table),
             ledger_path=self.study.ledger_path,
-            **self.behind.asked(),
+            pseudonym=asked["pseudonym"],
+            reason=asked["reason"],
+            passphrase=asked["passphrase"],
             done=self.behind.show_person,
             doing=words.say("app.releases.writing"),
             stoppable=False,
@@ -365,7 +368,7 @@ def _bar(holding: dict[str, Any]) -> Bar:
     left = Fraction(holding["left"]["epsilon"])
     return Bar(
         holding["name"],
-        float(min(max(left / whole, 0), 1)),
+        min(max(float(left / whole), 0.0), 1.0),
         f"ε\u00a0{level(left, down=True)}",
         words.say(
             "app.releases.left_of",

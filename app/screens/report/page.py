@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QPlainTextEdit, QPushButto
 from app import words
 from app.parts.behind_link import BehindLink
 from app.parts.cards import Card
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Prose
 from app.parts.verify_card import VerifyCard

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWi
 
 from app import words
 from app.parts.cards import Card, pill
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.prose import Heading, Prose
 from app.theme import mono_font, text_font
 from engine import texts

@@ -70,9 +70,9 @@ class GroupHistogram(QWidget):
         painter.setPen(tokens.colour("line"))
         painter.drawLine(QLineF(0, floor, self.width(), floor))
         if 0 < self.below < len(self.bars):
-            place = self.below * slot
+            limit = self.below * slot
             painter.setPen(QPen(tokens.colour("text"), 1, Qt.PenStyle.DashLine))
-            painter.drawLine(QLineF(place, 18, place, floor))
+            painter.drawLine(QLineF(limit, 18, limit, floor))
         if self.words:
             painter.setPen(tokens.colour("care" if self.below else "quiet"))
             painter.setFont(text_font(11, 600))

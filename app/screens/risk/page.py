@@ -57,7 +57,7 @@ class RiskPage(Page):
         self.because_card.body.addWidget(Prose(words.say("app.risk.try.note"), tone="quiet", pixels=12))
         self.because_card.body.addWidget(self.because)
         self.because_card.body.addStretch(1)
-        self._side_by_side = None
+        self._side_by_side: bool | None = None
         self._arrange(True)
         self.exposed = ExposedCard()
         column.addWidget(self.exposed)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
 
 from app import words
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.prose import name_label
 from app.theme import mono_font, text_font
 from engine import texts

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QLabel, QPush
 
 from app import words
 from app.parts.cards import Card, row
+from app.parts.making import empty
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.screens.base import Page
@@ -223,9 +224,7 @@ class StartPage(Page):
 
 def _show_links(column: QVBoxLayout, links: list[tuple[str, str]], follow: Callable[[int], None]) -> None:
     """Fill a column with links, each by its name and its words; ``follow`` gets the place, from 1."""
-    while (item := column.takeAt(0)) is not None:
-        item.widget().hide()
-        item.widget().deleteLater()
+    empty(column)
     for place, (name, text) in enumerate(links, start=1):
         link = QPushButton(text)
         link.setObjectName(name)

@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtWidgets import QVBoxLayout
 
 from app import words
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.source_card import SourceCard
 from app.screens.base import Page
 from app.state import flow

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app import words
 from app.parts.cards import Card, NumberCard
-from app.parts.form.parameter_fields import empty
 from app.parts.form.parameter_form import ParameterForm
+from app.parts.making import empty
 from app.parts.panel import Explanation, Part, three, three_parts
 from app.parts.prose import Prose
 from app.parts.trial.trial_card import TrialCard

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import row
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty
 from app.parts.prose import Heading, Prose
 from app.words.money import level
 from engine.methods.protocol import Cheaper

@@ -12,9 +12,9 @@ from shiboken6 import isValid
 
 from app import words
 from app.parts.cards import Card
-from app.parts.form.parameter_fields import empty
 from app.parts.form.parameter_form import ParameterForm
 from app.parts.form.parameter_records import RecordsField
+from app.parts.making import empty
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.parts.segment_bar import LEFT, NEXT, Segment, SegmentBar
