@@ -6,11 +6,12 @@ from fractions import Fraction
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app import words
+from app.parts.making import add, make_column, make_label
 from app.parts.prose import Prose
-from app.theme import text_font, theme
+from app.theme import theme
 from app.words.money import level
 from app.work.registers import Standing
 
@@ -48,17 +49,13 @@ class RegisterBlock(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("register")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 0, 8, 10)
-        column.setSpacing(4)
-        self.name = QLabel()
-        self.name.setFont(text_font(12, 600))
+        column = make_column(inside=self, spacing=4, margins=(8, 0, 8, 10))
+        self.name = make_label(pixels=12, weight=600)
         self.name.setTextFormat(Qt.TextFormat.PlainText)
         self.left = Prose(tone="quiet", pixels=12)
         self.bar = _Bar()
         self.care = Prose(words.say("app.window.register.unbounded"), tone="care", pixels=11)
-        for part in (self.name, self.left, self.bar, self.care):
-            column.addWidget(part)
+        add(column, self.name, self.left, self.bar, self.care)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.hide()
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
 from app.frame.register_block import RegisterBlock
 from app.frame.step_list import StepList
+from app.parts.making import add, left, make_button, make_label, make_row, named
 from app.parts.prose import Prose
 from app.state import flow
-from app.theme import MODES, restyle, text_font, theme
+from app.theme import MODES, restyle, theme
 from app.work.registers import Standing
 
 WIDE, NARROW = 196, 68
@@ -32,46 +33,32 @@ class Side(QFrame):
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(MARGIN, 26, MARGIN, 20)
         column.setSpacing(0)
-        self.name = QLabel(words.say("app.window.name"))
-        self.name.setFont(text_font(18, 700))
+        self.name = make_label(words.say("app.window.name"), pixels=18, weight=700)
         self.name.setIndent(8)
-        column.addWidget(self.name)
-        column.addSpacing(10)
         self.links: dict[str, QPushButton] = {}
-        column.addWidget(self._link(flow.START), 0, Qt.AlignmentFlag.AlignLeft)
-        column.addSpacing(4)
+        add(column, self.name, 10, left(self._link(flow.START)), 4)
         self.steps = StepList(flow.STEPS[1:])
         self.steps.chosen.connect(self.chosen)
-        self.list = QScrollArea()
-        self.list.setObjectName("steps")
-        self.list.setAccessibleName(self.steps.accessibleName())
+        self.list = named(QScrollArea(), "steps", self.steps.accessibleName())
         self.list.setWidgetResizable(True)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setWidget(self.steps)
-        column.addWidget(self.list, 1)
-        column.addSpacing(8)
         self.register = RegisterBlock()
         self.register.clicked.connect(lambda: self.chosen.emit("releases"))
-        column.addWidget(self.register)
-        beside = QHBoxLayout()
-        beside.setSpacing(14)
+        add(column, (self.list, 1), 8, self.register)
+        beside = make_row(spacing=14)
         for step in flow.BESIDE:
             beside.addWidget(self._link(step))
         beside.addStretch(1)
         column.addLayout(beside)
-        self.look = QPushButton()
-        self.look.setObjectName("look")
-        self.look.setProperty("look", "link")
-        self.look.clicked.connect(lambda checked=False: self._next_look())
+        self.look = make_button("", "look", self._next_look, look="link")
         theme.changed.connect(self._name_look)
         self._name_look()
-        column.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addSpacing(8)
         self.offline = Prose(words.say("app.window.offline"), tone="quiet", pixels=12)
         self.offline.setContentsMargins(8, 0, 0, 0)
-        column.addWidget(self.offline)
+        add(column, left(self.look), 8, self.offline)
 
     def _link(self, step: str) -> QPushButton:
         """What stands outside the numbered steps."""

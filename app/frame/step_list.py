@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QAbstractButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from app import words
+from app.parts.making import make_column
 from app.theme import text_font, theme
 
 BEFORE_NAME, AFTER_NAME = 40, 4  # pixels
@@ -79,9 +80,7 @@ class StepList(QWidget):
     def __init__(self, steps: tuple[str, ...], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(words.say("app.window.steps"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = make_column(inside=self, spacing=0, margins=0)
         self.buttons: dict[str, StepButton] = {}
         for number, step in enumerate(steps, start=1):
             button = StepButton(step, number)

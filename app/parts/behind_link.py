@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.cards import Card
+from app.parts.making import make_button, make_column
 
 
 class BehindLink(Card):
@@ -18,14 +19,11 @@ class BehindLink(Card):
             self.setProperty("card", "bare")
             self.body.setContentsMargins(0, 0, 0, 0)
         self._heading = heading
-        self.link = QPushButton()
-        self.link.setProperty("look", "link")
-        self.link.setCheckable(True)
+        self.link = make_button(look="link", checkable=True)
         self.link.toggled.connect(lambda shown: self._show(shown))
         self.body.addWidget(self.link, 0, Qt.AlignmentFlag.AlignLeft)
         self._inner = QWidget()
-        inner = QVBoxLayout(self._inner)
-        inner.setContentsMargins(0, 0, 0, 0)
+        inner = make_column(inside=self._inner, margins=0)
         self.body.addWidget(self._inner)
         self.body = inner
         self._show(False)

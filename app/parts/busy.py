@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QProgressBar, QWidget
 
 from app import words
+from app.parts.making import add, make_button, make_column, make_row
 from app.parts.prose import Prose
 
 SHOW_AFTER = 200  # milliseconds: what is over sooner never flickers
@@ -19,21 +20,15 @@ class Busy(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("busy")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 10, 12, 10)
-        row.setSpacing(16)
-        column = QVBoxLayout()
-        column.setSpacing(8)
+        row = make_row(inside=self, spacing=16, margins=(16, 10, 12, 10))
+        column = make_column(spacing=8)
         self._words = Prose(tone="quiet")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setRange(0, 1000)
-        column.addWidget(self._words)
-        column.addWidget(self._bar)
-        row.addLayout(column, 1)
-        self._stop = QPushButton(words.say("app.window.stop"))
-        self._stop.clicked.connect(lambda checked=False: self._on_stop())
-        row.addWidget(self._stop)
+        add(column, self._words, self._bar)
+        self._stop = make_button(words.say("app.window.stop"), press=lambda: self._on_stop())
+        add(row, (column, 1), self._stop)
         self._on_stop: Callable[[], None] = lambda: None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
+from app.parts.making import STRETCH, add, make_column, make_label, make_row
 from app.parts.prose import Heading, Prose
-from app.theme import text_font
+from app.theme import restyle
 
 
 class Card(QFrame):
@@ -15,9 +16,7 @@ class Card(QFrame):
     def __init__(self, heading: str = "", *, tone: str = "quiet", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
-        self.body = QVBoxLayout(self)
-        self.body.setContentsMargins(16, 16, 16, 16)
-        self.body.setSpacing(8)
+        self.body = make_column(inside=self, spacing=8, margins=16)
         self.heading = Heading(heading, size="card", tone=tone)
         self.body.addWidget(self.heading)
         self.heading.setVisible(bool(heading))  # after it has a parent, or it would be a window of its own
@@ -32,16 +31,13 @@ class NumberCard(Card):
         self.number = Heading(size="key")
         self.number.setWordWrap(False)
         self.sentence = Prose()
-        self.body.addWidget(self.number)
-        self.body.addWidget(self.sentence)
-        self.body.addStretch(1)
+        add(self.body, self.number, self.sentence, STRETCH)
 
     def show_number(self, number: str, sentence: str = "", *, tone: str = "") -> None:
         """Show a number and its sentence; ``tone`` is "", accent, care or wrong."""
         self.number.setText(number)
         self.number.setProperty("tone", tone)
-        self.number.style().unpolish(self.number)
-        self.number.style().polish(self.number)
+        restyle(self.number)
         self.sentence.say(sentence)
         self.setAccessibleName(f"{self.heading.text()}: {number}. {self.sentence.plain()}")
 
@@ -57,8 +53,7 @@ class Rule(QFrame):
 
 def row(*widgets: QWidget, spacing: int = 10, stretch: bool = True) -> QHBoxLayout:
     """Return widgets side by side, with the free room after them."""
-    made = QHBoxLayout()
-    made.setSpacing(spacing)
+    made = make_row(spacing=spacing)
     for widget in widgets:
         made.addWidget(widget)
     if stretch:
@@ -68,8 +63,7 @@ def row(*widgets: QWidget, spacing: int = 10, stretch: bool = True) -> QHBoxLayo
 
 def pill(text: str) -> QLabel:
     """Return a short word about what stands beside it, in a frame of its own height."""
-    made = QLabel(text)
+    made = make_label(text, pixels=12, weight=600)
     made.setProperty("pill", "true")
-    made.setFont(text_font(12, 600))
     made.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
     return made

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QGridLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
+from app.parts.making import make_button, make_column, make_grid
 
 
 class Fold(QWidget):
@@ -13,19 +14,11 @@ class Fold(QWidget):
     def __init__(self, name: str, heading: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._heading = heading
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        self.line = QPushButton()
-        self.line.setObjectName(f"fold_{name}")
-        self.line.setProperty("look", "link")
-        self.line.setCheckable(True)
+        column = make_column(inside=self, spacing=4, margins=0)
+        self.line = make_button("", f"fold_{name}", look="link", checkable=True)
         column.addWidget(self.line)
         self.body = QWidget()
-        self.grid = QGridLayout(self.body)
-        self.grid.setContentsMargins(0, 0, 0, 8)
-        self.grid.setHorizontalSpacing(16)
-        self.grid.setVerticalSpacing(4)
+        self.grid = make_grid(self.body, across=16, down=4, margins=(0, 0, 0, 8))
         for side in (0, 1):
             self.grid.setColumnStretch(side, 1)
         self.body.hide()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QGridLayout, QPushButton, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QButtonGroup, QRadioButton, QWidget
 
 from app import words
+from app.parts.making import STRETCH, add, left, make_button, make_column, make_grid, named
 from app.parts.prose import Heading
 
 
@@ -19,36 +20,24 @@ class Questions(QWidget):
     def __init__(self, base: str, questions: Mapping[str, tuple[str, ...]]) -> None:
         super().__init__()
         self.groups: dict[str, QButtonGroup] = {}
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(24)
-        self._grid.setVerticalSpacing(12)
+        outer = make_column(inside=self, spacing=0, margins=0)
+        self._grid = make_grid(across=24, down=12)
         outer.addLayout(self._grid)
         self._parts = [self._part(base, name, answers) for name, answers in questions.items()]
         self._columns = 0
         self.lay(1)
-        self.clear = QPushButton(words.say("app.method.clear"))
-        self.clear.setObjectName("clear-answers")
-        self.clear.setProperty("look", "link")
-        self.clear.clicked.connect(lambda checked=False: self.take_back())
-        outer.addSpacing(8)
-        outer.addWidget(self.clear, 0, Qt.AlignmentFlag.AlignLeft)
-        outer.addStretch(1)
+        self.clear = make_button(words.say("app.method.clear"), "clear-answers", self.take_back, look="link")
+        add(outer, 8, left(self.clear), STRETCH)
         self.clear.setEnabled(False)
 
     def _part(self, base: str, question: str, answers: tuple[str, ...]) -> QWidget:
         part = QWidget()
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = make_column(inside=part, spacing=0, margins=0)
         asked = words.say(f"{base}.{question}.question")
         column.addWidget(Heading(asked, size="card"))
         group = QButtonGroup(self)
         for answer in answers:
-            button = QRadioButton(words.say(f"{base}.{question}.{answer}"))
-            button.setObjectName(f"{question}-{answer}")
+            button = named(QRadioButton(words.say(f"{base}.{question}.{answer}")), f"{question}-{answer}")
             button.setAccessibleName(f"{asked}: {button.text()}")
             button.setProperty("answer", answer)
             group.addButton(button)

@@ -7,14 +7,14 @@ from typing import Any
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QWidget
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import empty
+from app.parts.making import add, empty, make_column, make_grid, named
 from app.parts.prose import Prose
 from app.parts.wrapping import Wrapping
-from app.theme import text_font, theme
+from app.theme import restyle, text_font, theme
 from app.words.money import level, size
 
 HEIGHT = 18
@@ -62,19 +62,16 @@ class VerdictCard(Card):
         self.setObjectName("verdict")
         self._shown: Any = None
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.sentence = Prose()
-        self.sentence.setObjectName("verdict-sentence")
-        self.body.addWidget(self.sentence)
+        self.sentence = named(Prose(), "verdict-sentence")
         self.bar = ShareBar()
-        self.body.addWidget(self.bar)
+        add(self.body, self.sentence, self.bar)
         self._legend = QGridLayout()
         self.says, self.silent = Prose(tone="quiet", pixels=12), Prose(tone="care", pixels=12)
         self.silent.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._legend.addWidget(self.says, 0, 0)
         self._legend.addWidget(self.silent, 0, 1)
         self.body.addLayout(self._legend)
-        self._remedies = QVBoxLayout()
-        self._remedies.setSpacing(8)
+        self._remedies = make_column(spacing=8)
         self.body.addLayout(self._remedies)
         self.hide()
 
@@ -94,8 +91,7 @@ class VerdictCard(Card):
         self.setProperty("card", "care" if bad else "true")
         self.heading.setProperty("tone", "care" if bad else "quiet")
         for one in (self, self.heading):
-            one.style().unpolish(one)
-            one.style().polish(one)
+            restyle(one)
         if hasattr(verdict, "said"):
             self._show_judged(verdict)
         else:
@@ -137,10 +133,7 @@ class VerdictCard(Card):
 
     def _show_remedies(self, remedies: Sequence[Any], jumps: Sequence[str]) -> None:
         grid = QWidget()
-        lines = QGridLayout(grid)
-        lines.setContentsMargins(0, 6, 0, 0)
-        lines.setHorizontalSpacing(16)
-        lines.setVerticalSpacing(8)
+        lines = make_grid(grid, across=16, down=8, margins=(0, 6, 0, 0))
         lines.setColumnStretch(1, 1)
         for place, remedy in enumerate(remedies):
             button = QPushButton(_named(remedy))
@@ -164,8 +157,7 @@ class VerdictCard(Card):
             link.setProperty("look", "link")
             link.clicked.connect(lambda checked=False, one=step: self.jump.emit(one))
             beside.addWidget(link)
-        self._remedies.addWidget(grid)
-        self._remedies.addWidget(links)
+        add(self._remedies, grid, links)
 
 
 def _named(remedy: Any) -> str:

@@ -30,10 +30,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app import words
 from app.parts.busy import Busy
+from app.parts.making import add, make_column, named
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.state.settings import Settings
@@ -89,22 +90,12 @@ class Page(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         inner = _Body()
         inner.setObjectName("pageBody")
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(32, 28, 32, 24)
-        column.setSpacing(0)
-        self.title = Heading("", size="title")
-        self.title.setObjectName("title")
-        self.subtitle = Prose("", tone="quiet")
-        self.subtitle.setObjectName("subtitle")
+        column = make_column(inside=inner, spacing=0, margins=(32, 28, 32, 24))
+        self.title = named(Heading("", size="title"), "title")
+        self.subtitle = named(Prose("", tone="quiet"), "subtitle")
         self.busy = Busy()
-        self.body = QVBoxLayout()
-        self.body.setSpacing(16)
-        column.addWidget(self.title)
-        column.addSpacing(6)
-        column.addWidget(self.subtitle)
-        column.addSpacing(16)
-        column.addWidget(self.busy)
-        column.addLayout(self.body, 1)
+        self.body = make_column(spacing=16)
+        add(column, self.title, 6, self.subtitle, 16, self.busy, (self.body, 1))
         self.setWidget(inner)
         self.inner, self._column = inner, column
         self._margin = 32

@@ -22,6 +22,7 @@ from app import words
 from app.parts.form.conditions import SEVERAL, WITHOUT_VALUE, Clause
 from app.parts.form.parameter_columns import Unfit, fill_columns, is_declarable
 from app.parts.form.parameter_fields import PLACEHOLDER
+from app.parts.making import add, make_choice
 from app.parts.wrapping import Wrapping
 from app.theme import mono_font
 from engine.table.schema import Column
@@ -115,16 +116,13 @@ class ClauseRow(QWidget):
         self.column.activated.connect(lambda place: self._choose_column())
         self.operator = self._combo("operator", NARROW)
         self.operator.activated.connect(lambda place: self._choose(operator=self.operator.currentData()))
-        self.line.addWidget(self.column)
-        self.line.addWidget(self.operator)
+        add(self.line, self.column, self.operator)
         self.parts: list[QWidget] = []
         self._after = after
         self._show()
 
     def _combo(self, name: str, least: int) -> QComboBox:
-        combo = QComboBox()
-        combo.setObjectName(f"clause-{name}")
-        combo.setAccessibleName(f"{self.spoken}: {words.say(f'app.conditions.{name}')}")
+        combo = make_choice(f"clause-{name}", f"{self.spoken}: {words.say(f'app.conditions.{name}')}")
         combo.setMinimumWidth(least)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         return combo
@@ -203,9 +201,7 @@ class ClauseRow(QWidget):
         now = self.clause.values[place] if place < len(self.clause.values) else ""
         if not listed:
             return self._edit(place, spoken, now, NARROW)
-        combo = QComboBox()
-        combo.setObjectName(f"value-{place}")
-        combo.setAccessibleName(spoken)
+        combo = make_choice(f"value-{place}", spoken)
         combo.addItems(list(listed))
         combo.setPlaceholderText(words.say("app.conditions.choose_value"))
         combo.setCurrentIndex(combo.findText(now) if now else PLACEHOLDER)

@@ -10,11 +10,8 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSignalBlocker, Q
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
-    QComboBox,
     QFileDialog,
-    QHBoxLayout,
     QHeaderView,
-    QLabel,
     QLineEdit,
     QPushButton,
     QTableView,
@@ -44,6 +41,17 @@ from app.parts.form.coarsening import (
     steps_of,
 )
 from app.parts.form.group_tree import GroupTree
+from app.parts.making import (
+    add,
+    hidden,
+    make_button,
+    make_choice,
+    make_column,
+    make_field,
+    make_label,
+    make_row,
+    named,
+)
 from app.parts.prose import Prose
 from app.parts.table import LinesDelegate, RowsModel
 from engine.errors import EngineError
@@ -96,12 +104,8 @@ class HierarchyEditor(QWidget):
         self.tree: Mapping[str, Any] | None = None
         self.told: Mapping[str, Any] | None = None  # what was last said to have been decided
         self.groups = Groups.of(listed_values(column))
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(8)
-        self.form = QComboBox()
-        self.form.setObjectName("hierarchy_form")
-        self.form.setAccessibleName(words.say("app.coarsening.form"))
+        box = make_column(inside=self, spacing=8, margins=0)
+        self.form = make_choice("hierarchy_form", words.say("app.coarsening.form"))
         for name in ("none", *forms(column)):
             form, _, codes = name.partition(":")
             said = code_systems()[codes].title if codes else ""
@@ -111,9 +115,7 @@ class HierarchyEditor(QWidget):
         for name in self.others:
             self.form.addItem(words.say("app.coarsening.like", column=name), f"like:{name}")
         self.form.activated.connect(lambda place: self._choose(str(self.form.currentData())))
-        self.file = QPushButton(words.say("app.coarsening.file"))
-        self.file.setObjectName("hierarchy_file")
-        self.file.clicked.connect(lambda checked=False: self._ask_file())
+        self.file = make_button(words.say("app.coarsening.file"), "hierarchy_file", self._ask_file)
         self.save = self._button("save", self._ask_save)
         box.addLayout(row(self.form, self.file, self.save))
         self._build_fields(box)
@@ -127,18 +129,13 @@ class HierarchyEditor(QWidget):
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(ROW)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
-        box.addWidget(self.table)
         self.group_tree = GroupTree(column.name)
         self.group_tree.regrouped.connect(self._regroup)
-        box.addWidget(self.group_tree)
+        add(box, self.table, self.group_tree)
         self._build_groups(box)
-        self.note = Prose(tone="quiet", pixels=12)
-        self.note.setObjectName("hierarchy_note")
-        box.addWidget(self.note)
-        self.wrong = Prose(tone="wrong", pixels=12)
-        self.wrong.setObjectName("hierarchy_wrong")
-        self.wrong.hide()
-        box.addWidget(self.wrong)
+        self.note = named(Prose(tone="quiet", pixels=12), "hierarchy_note")
+        self.wrong = hidden(named(Prose(tone="wrong", pixels=12), "hierarchy_wrong"))
+        add(box, self.note, self.wrong)
         self.show_value(value)
 
     def _build_fields(self, box: QVBoxLayout) -> None:
@@ -155,11 +152,9 @@ class HierarchyEditor(QWidget):
         }
         self.periods: dict[str, QCheckBox] = {}
         part = QWidget()
-        line = QHBoxLayout(part)
-        line.setContentsMargins(0, 0, 0, 0)
+        line = make_row(inside=part, margins=0)
         for word in CALENDAR:
-            tick = QCheckBox(words.say(f"app.coarsening.periods.{word}"))
-            tick.setObjectName(f"period_{word}")
+            tick = named(QCheckBox(words.say(f"app.coarsening.periods.{word}")), f"period_{word}")
             tick.clicked.connect(lambda checked=False: self._typed())
             self.periods[word] = tick
             line.addWidget(tick)
@@ -169,24 +164,18 @@ class HierarchyEditor(QWidget):
             box.addWidget(one)
 
     def _line(self, name: str, *, width: int = 150) -> QLineEdit:
-        edit = QLineEdit()
-        edit.setObjectName(name)
+        edit = make_field(name, edited=self._typed)
         edit.setFixedWidth(width)
         edit.textEdited.connect(lambda text: self._typed(finished=False))
-        edit.editingFinished.connect(self._typed)
         return edit
 
     def _together(self, *fields: tuple[str, QLineEdit]) -> QWidget:
         part = QWidget()
-        line = QHBoxLayout(part)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(8)
+        line = make_row(inside=part, spacing=8, margins=0)
         for name, edit in fields:
-            label = QLabel(words.say(f"app.coarsening.{name}"))
-            label.setBuddy(edit)
+            label = make_label(words.say(f"app.coarsening.{name}"), buddy=edit)
             edit.setAccessibleName(label.text())
-            line.addWidget(label)
-            line.addWidget(edit)
+            add(line, label, edit)
         line.addStretch(1)
         return part
 
@@ -210,8 +199,7 @@ class HierarchyEditor(QWidget):
         box.addWidget(part)
 
     def _button(self, name: str, act: Any) -> QPushButton:
-        button = QPushButton(words.say(f"app.coarsening.{name}"))
-        button.setObjectName(f"hierarchy_{name}")
+        button = make_button(words.say(f"app.coarsening.{name}"), f"hierarchy_{name}")
         if name != "put":
             button.setProperty("look", "link")
         button.clicked.connect(lambda checked=False: act())

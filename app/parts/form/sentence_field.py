@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import row
@@ -23,7 +23,7 @@ from app.parts.form.conditions import (
 )
 from app.parts.form.parameter_columns import Unfit, declarable, fitting
 from app.parts.form.parameter_fields import Field
-from app.parts.making import empty
+from app.parts.making import add, empty, make_button, make_choice, make_column, make_field, make_label
 from engine.table.schema import Column, Schema
 
 
@@ -36,13 +36,9 @@ class SentenceField(Field):
         self.clauses: tuple[Clause, ...] = ()
         self.columns: tuple[Column, ...] = ()
         self._others: list[Unfit] = []
-        self.everybody = QLabel(words.say("app.conditions.everybody"))
-        self.everybody.setProperty("tone", "quiet")
-        self.rows = QVBoxLayout()
-        self.rows.setSpacing(6)
-        self.edit = QLineEdit()
-        self.edit.setObjectName(self.parameter.name)
-        self.edit.setAccessibleName(self.spoken)
+        self.everybody = make_label(words.say("app.conditions.everybody"), tone="quiet")
+        self.rows = make_column(spacing=6)
+        self.edit = make_field(self.parameter.name, self.spoken)
         self.edit.textEdited.connect(lambda text: self.say())
         self.more = {name: self._link(name) for name in ("add", "and", "or")}
         for name, button in self.more.items():
@@ -52,17 +48,13 @@ class SentenceField(Field):
         self.by_hand = self._link("by_hand")
         self.by_hand.setCheckable(True)
         self.by_hand.toggled.connect(self._write)
-        self.line.addWidget(self.everybody)
-        self.line.addLayout(self.rows)
-        self.line.addWidget(self.edit)
+        add(self.line, self.everybody, self.rows, self.edit)
         self.line.addLayout(row(*self.more.values(), self.by_hand, spacing=14))
         self._show()
 
     def _link(self, name: str) -> QPushButton:
-        button = QPushButton(words.say(f"app.conditions.links.{name}"))
-        button.setObjectName(f"condition-{name}")
+        button = make_button(words.say(f"app.conditions.links.{name}"), f"condition-{name}", look="link")
         button.setAccessibleName(f"{self.spoken}: {button.text()}")
-        button.setProperty("look", "link")
         return button
 
     def set_schema(self, schema: Schema) -> None:
@@ -149,9 +141,7 @@ class SentenceField(Field):
         return made
 
     def _joined(self, place: int, spoken: str) -> QWidget:
-        combo = QComboBox()
-        combo.setObjectName(f"joined-{place}")
-        combo.setAccessibleName(spoken)
+        combo = make_choice(f"joined-{place}", spoken)
         for name in ("and", "or"):
             combo.addItem(words.say(f"app.conditions.joined.{name}"), name)
         combo.setCurrentIndex(combo.findData(self.clauses[place].joined))

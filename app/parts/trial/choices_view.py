@@ -6,15 +6,13 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
-    QGridLayout,
     QLineEdit,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
-from app.parts.making import empty
+from app.parts.making import add, empty, make_column, make_grid, named
 from app.parts.prose import Prose, name_label
 from app.theme import text_font
 from engine import texts
@@ -32,12 +30,8 @@ class ChoicesView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.shown: Choices | None = None
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(8)
-        self.note = Prose(tone="quiet", pixels=12)
-        self.note.setObjectName("choices-note")
-        box.addWidget(self.note)
+        box = make_column(inside=self, spacing=8, margins=0)
+        self.note = named(Prose(tone="quiet", pixels=12), "choices-note")
         self.search = QLineEdit()
         self.search.setObjectName("choices-search")
         self.search.setPlaceholderText(words.say("app.trying.choices.search"))
@@ -45,18 +39,13 @@ class ChoicesView(QWidget):
         self.search.setMaximumWidth(320)
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(lambda text: self._filter())
-        box.addWidget(self.search)
+        add(box, self.note, self.search)
         self.lines = QWidget()
-        self.area = QScrollArea()
-        self.area.setObjectName("choices")
-        self.area.setAccessibleName(words.say("app.trying.choices.name"))
+        self.area = named(QScrollArea(), "choices", words.say("app.trying.choices.name"))
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setWidget(self.lines)
-        self.grid = QGridLayout(self.lines)
-        self.grid.setContentsMargins(0, 0, 12, 0)
-        self.grid.setHorizontalSpacing(18)
-        self.grid.setVerticalSpacing(0)
+        self.grid = make_grid(self.lines, across=18, down=0, margins=(0, 0, 12, 0))
         self.grid.setColumnStretch(0, 1)
         box.addWidget(self.area)
         self.ticks: list[QCheckBox] = []
@@ -91,8 +80,7 @@ class ChoicesView(QWidget):
             self.grid.addWidget(label, 0, column)
         for line, row in enumerate(self.shown.rows):
             said = str(row[0])
-            tick = QCheckBox(said)
-            tick.setObjectName(f"tick-{line}")
+            tick = named(QCheckBox(said), f"tick-{line}")
             tick.setToolTip(words.tip(said))
             tick.clicked.connect(lambda on, line=line: self._tick(line, on))
             self.grid.addWidget(tick, line + 1, 0)

@@ -7,15 +7,13 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
-    QComboBox,
-    QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.parts.cards import row
+from app.parts.making import STRETCH, add, make_button, make_choice, make_column, named
 from app.parts.prose import Heading, Prose
 from app.parts.trial.count_cells import REAL, ROW, WAYS, WORKED_OUT, CellsModel, CellsTable, interval, written
 from app.theme import text_font, theme
@@ -96,50 +94,37 @@ class CountView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.shown: CountTables | None = None
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(10)
-        self.summary = Prose()
-        self.summary.setObjectName("cells-summary")
+        box = make_column(inside=self, spacing=10, margins=0)
+        self.summary = named(Prose(), "cells-summary")
         box.addWidget(self.summary)
         self.ways = QButtonGroup(self)
         chips = []
         for place, name in enumerate(WAYS):
-            chip = QPushButton(words.say(f"app.trying.cells.ways.{name}"))
-            chip.setObjectName(f"cells-{name}")
-            chip.setProperty("look", "chip")
-            chip.setCheckable(True)
+            chip = make_button(
+                words.say(f"app.trying.cells.ways.{name}"), f"cells-{name}", look="chip", checkable=True
+            )
             self.ways.addButton(chip, place)
             chips.append(chip)
         chips[0].setChecked(True)
         self.ways.idClicked.connect(lambda place: self._show_table())
-        self.layers = QComboBox()
-        self.layers.setObjectName("cells-layer")
-        self.layers.setAccessibleName(words.say("app.trying.cells.layer"))
-        self.layers.activated.connect(lambda place: self._show_table())
-        box.addLayout(row(*chips, spacing=4))
-        box.addLayout(row(self.layers))
+        self.layers = make_choice(
+            "cells-layer", words.say("app.trying.cells.layer"), lambda place: self._show_table()
+        )
+        add(box, row(*chips, spacing=4), row(self.layers))
         self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._sides.setSpacing(16)
         self.table = CellsTable()
-        self._sides.addWidget(self.table, 3)
-        self._sides.addWidget(self._build_side())
+        add(self._sides, (self.table, 3), self._build_side())
         box.addLayout(self._sides)
 
     def _build_side(self) -> QWidget:
         self.side = QWidget()
-        column = QVBoxLayout(self.side)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        self.cell_name = Heading(size="small")
-        self.cell_name.setObjectName("cell-name")
+        column = make_column(inside=self.side, spacing=6, margins=0)
+        self.cell_name = named(Heading(size="small"), "cell-name")
         self.line = IntervalLine()
-        self.why = Prose(pixels=12)
-        self.why.setObjectName("cell-why")
+        self.why = named(Prose(pixels=12), "cell-why")
         self.keys = Prose(words.say("app.trying.cells.keys"), tone="quiet", pixels=12)
-        for part in (self.cell_name, self.line, self.why, self.keys):
-            column.addWidget(part)
-        column.addStretch(1)
+        add(column, self.cell_name, self.line, self.why, self.keys, STRETCH)
         return self.side
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import row
-from app.parts.making import empty
+from app.parts.making import STRETCH, add, empty, hidden, left, make_button, make_column, make_grid, named
 from app.parts.prose import Heading, Prose, name_label
 from app.parts.table import DataTable
 from app.parts.trial.solution import (
@@ -49,14 +49,10 @@ class SolutionView(QWidget):
         super().__init__(parent)
         self.shown: SolutionMap | None = None
         self.place = 0
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(14)
+        box = make_column(inside=self, spacing=14, margins=0)
         self.numbers: dict[str, tuple[Heading, Prose]] = {}
         box.addLayout(self._build_figures())
-        self._steps = QGridLayout()
-        self._steps.setHorizontalSpacing(14)
-        self._steps.setVerticalSpacing(6)
+        self._steps = make_grid(across=14, down=6)
         self._steps.setColumnStretch(1, 1)
         box.addLayout(self._steps)
         self.groups: list[QButtonGroup] = []
@@ -67,9 +63,7 @@ class SolutionView(QWidget):
         self._build_words()
 
     def _build_figures(self) -> QGridLayout:
-        line = QGridLayout()
-        line.setHorizontalSpacing(18)
-        line.setVerticalSpacing(2)
+        line = make_grid(across=18, down=2)
         for place, name in enumerate(FIGURES):
             line.addWidget(Prose(words.say(f"app.trying.map.{name}"), tone="quiet", pixels=12), 0, place)
             figure, note = Heading(size="side"), Prose(tone="quiet", pixels=12)
@@ -82,47 +76,34 @@ class SolutionView(QWidget):
 
     def _build_picture(self) -> None:
         part = QWidget()
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
+        column = make_column(inside=part, spacing=4, margins=0)
         self.heading = Heading(size="small", tone="quiet")
-        self.as_table = QPushButton(words.say("app.trying.map.as_table"))
-        self.as_table.setObjectName("map-as-table")
-        self.as_table.setProperty("look", "link")
-        self.as_table.setCheckable(True)
+        self.as_table = make_button(
+            words.say("app.trying.map.as_table"), "map-as-table", look="link", checkable=True
+        )
         self.as_table.toggled.connect(lambda on: self._show_table())
         line = row(self.heading, self.as_table, stretch=False)
         line.setStretch(0, 1)
-        column.addLayout(line)
         self.plot = SolutionPlot()
         self.plot.chosen.connect(self.choose)
-        column.addWidget(self.plot)
-        self.table = DataTable(words.say("app.trying.map.table"))
-        self.table.setObjectName("map-table")
+        self.table = hidden(named(DataTable(words.say("app.trying.map.table")), "map-table"))
         self.table.setProperty("look", "plain")
         self.table.setFixedHeight(280)
-        self.table.hide()
         self._order: list[int] = []
-        column.addWidget(self.table)
-        column.addStretch(1)
+        add(column, line, self.plot, self.table, STRETCH)
         self._sides.addWidget(part, 5)
 
     def _build_words(self) -> None:
         part = QWidget()
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
+        column = make_column(inside=part, spacing=8, margins=0)
         self.what, self.why = Prose(), Prose()
         self.what.setObjectName("map-what")
         self.why.setObjectName("map-why")
         self.finer, self.coarser = QVBoxLayout(), QVBoxLayout()
-        self.best = QPushButton(words.say("app.trying.map.take_best"))
-        self.best.setObjectName("map-take-best")
-        self.best.setProperty("look", "link")
-        self.best.clicked.connect(lambda checked=False: self._take_best())
-        column.addWidget(self.what)
-        column.addWidget(self.why)
-        column.addWidget(self.best, 0, Qt.AlignmentFlag.AlignLeft)
+        self.best = make_button(
+            words.say("app.trying.map.take_best"), "map-take-best", self._take_best, look="link"
+        )
+        add(column, self.what, self.why, left(self.best))
         for side in (self.finer, self.coarser):
             side.setSpacing(2)
             column.addLayout(side)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
-from app.parts.making import empty
+from app.parts.making import add, empty, make_column, make_grid
 from app.parts.prose import Heading, Prose
 from app.theme import theme
 from engine.methods.trying import Standing, Tried
@@ -45,17 +45,12 @@ class StandingView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(8)
+        box = make_column(inside=self, spacing=8, margins=0)
         self.figure, self.note = Heading(size="side"), Prose(tone="quiet", pixels=12)
         self.figure.setObjectName("alone-now")
-        box.addWidget(Prose(words.say("app.trying.standing.heading"), tone="quiet", pixels=12))
-        box.addWidget(self.figure)
+        add(box, Prose(words.say("app.trying.standing.heading"), tone="quiet", pixels=12), self.figure)
         box.addWidget(self.note)
-        self.lines = QGridLayout()
-        self.lines.setHorizontalSpacing(14)
-        self.lines.setVerticalSpacing(6)
+        self.lines = make_grid(across=14, down=6)
         self.lines.setColumnStretch(0, 3)
         self.lines.setColumnStretch(1, 2)
         box.addLayout(self.lines)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import Card, pill
-from app.parts.making import empty
+from app.parts.making import add, empty, left, make_button, make_column, named
 from app.parts.prose import Heading, Prose
 from app.parts.trial.choices_view import ChoicesView
 from app.parts.trial.count_view import CountView
@@ -51,18 +51,11 @@ class TrialCard(Card):
         line = QHBoxLayout()
         line.addWidget(Heading(words.say("app.trying.heading"), size="card"), 1)
         line.addWidget(pill(words.say("app.trying.inside")))
-        self.body.addLayout(line)
-        self.note = Prose(tone="quiet", pixels=12)
-        self.note.setObjectName("trial-note")
-        self.body.addWidget(self.note)
-        self.ask = QPushButton()
-        self.ask.setObjectName("trial-ask")
-        self.ask.clicked.connect(lambda checked=False: self._press())
-        self.body.addWidget(self.ask, 0, Qt.AlignmentFlag.AlignLeft)
+        self.note = named(Prose(tone="quiet", pixels=12), "trial-note")
+        self.ask = make_button("", "trial-ask", self._press)
+        add(self.body, line, self.note, left(self.ask))
         self._parts = QWidget()
-        self._column = QVBoxLayout(self._parts)
-        self._column.setContentsMargins(0, 6, 0, 0)
-        self._column.setSpacing(18)
+        self._column = make_column(inside=self._parts, spacing=18, margins=(0, 6, 0, 0))
         self.body.addWidget(self._parts)
         self._busy = False
         self.hide()

@@ -12,10 +12,11 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 from shiboken6 import isValid
 
 from app import words
+from app.parts.making import add, hidden, left, make_column
 from app.parts.views.table import TableBody
 from app.theme import theme
 from app.work.jobs import SHORT, JobRunner
@@ -96,22 +97,17 @@ class FigureView(QWidget):
         self.view, self.runner = view, runner
         self.slot = f"figure-{next(_numbers)}"
         self._drawn_for: Any = None
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
+        column = make_column(inside=self, spacing=4, margins=0)
         self.canvas = Canvas()
         self.canvas.setAccessibleName(words.label(view.title))
-        column.addWidget(self.canvas)
-        self.body = TableBody(as_table(view))
-        self.body.hide()
-        column.addWidget(self.body)
+        self.body = hidden(TableBody(as_table(view)))
         self.switch = QPushButton(words.say("app.views.as_table"))
         self.switch.setObjectName("as-table")
         self.switch.setAccessibleName(words.say("app.views.as_table_name", title=words.label(view.title)))
         self.switch.setProperty("look", "link")
         self.switch.setCheckable(True)
         self.switch.toggled.connect(self._switch)
-        column.addWidget(self.switch, 0, Qt.AlignmentFlag.AlignLeft)
+        add(column, self.canvas, self.body, left(self.switch))
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(80)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.parts.cards import NumberCard
 from app.parts.exact_field import ExactField, ScaleSlider, three_digits
+from app.parts.making import STRETCH, add, make_row, named
 from app.parts.prose import Prose
 
 
@@ -31,29 +32,23 @@ class LinkedCard(NumberCard):
     ) -> None:
         super().__init__(heading, parent=parent)
         self.setObjectName(f"card-{name}")
-        self.slider = ScaleSlider(label, *scale)
-        self.slider.setObjectName(f"slider-{name}")
+        self.slider = named(ScaleSlider(label, *scale), f"slider-{name}")
         self.field = ExactField(label, smallest=smallest, largest=largest, money=name == "money", width=width)
         self.field.setObjectName(f"exact-{name}")
         self.slider.moved.connect(lambda value: self.chosen.emit(three_digits(value)))
         self.field.decided.connect(self.chosen.emit)
         self.body.addWidget(self.slider)
-        self.row = QHBoxLayout()
-        self.row.setSpacing(6)
+        self.row = make_row(spacing=6)
         name_of_field = Prose(label, tone="quiet", pixels=12)
         name_of_field.setWordWrap(False)
-        self.row.addWidget(name_of_field)
-        self.row.addStretch(1)
-        self.row.addWidget(self.field)
+        add(self.row, name_of_field, STRETCH, self.field)
         self.body.addLayout(self.row)
 
     def add_field(self, field: QWidget, after: str) -> None:
         """Put another field at the end of the row, with a word after it."""
-        self.row.addSpacing(4)
-        self.row.addWidget(field)
         word = Prose(after, tone="quiet", pixels=12)
         word.setWordWrap(False)
-        self.row.addWidget(word)
+        add(self.row, 4, field, word)
 
     def show_choice(self, value: Fraction | None, result: float | None = None) -> None:
         """Show the exact value in the field and roughly on the slider, without telling.

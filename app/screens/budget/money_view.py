@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import empty
+from app.parts.making import (
+    STRETCH,
+    add,
+    empty,
+    hidden,
+    left,
+    make_button,
+    make_column,
+    make_group,
+    make_row,
+    named,
+)
 from app.parts.prose import Prose
 from app.parts.table import DataTable
 from app.screens.budget.live_curve import LiveCurve, pen
-from app.theme import theme
+from app.theme import restyle, theme
 from engine import texts
 from engine.views import CurveView, Series, as_table
 
@@ -41,32 +52,19 @@ class MoneyView(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("money-view")
-        self.curve = LiveCurve()
-        self.curve.setObjectName("cost-curve")
-        self.table = DataTable(words.say("app.budget.table_name"))
+        self.curve = named(LiveCurve(), "cost-curve")
+        self.table = hidden(DataTable(words.say("app.budget.table_name")))
         self.table.setMinimumHeight(190)
-        self.table.hide()
-        side = QVBoxLayout()
-        side.setSpacing(6)
-        self.legend = QVBoxLayout()
-        self.legend.setSpacing(4)
-        side.addLayout(self.legend)
-        side.addSpacing(4)
-        self.window_sentence = Prose()
-        self.window_sentence.setObjectName("window-sentence")
-        side.addWidget(self.window_sentence)
-        self.as_table = QPushButton(words.say("app.budget.as_table"))
-        self.as_table.setObjectName("cost-as-table")
-        self.as_table.setProperty("look", "link")
-        self.as_table.setCheckable(True)
+        side = make_column(spacing=6)
+        self.legend = make_column(spacing=4)
+        self.window_sentence = named(Prose(), "window-sentence")
+        add(side, self.legend, 4, self.window_sentence)
+        self.as_table = make_button(
+            words.say("app.budget.as_table"), "cost-as-table", look="link", checkable=True
+        )
         self.as_table.toggled.connect(self._show_table)
-        side.addWidget(self.as_table, 0, Qt.AlignmentFlag.AlignLeft)
-        side.addStretch(1)
-        self._row = QHBoxLayout()
-        self._row.setSpacing(20)
-        self._row.addWidget(self.curve, 5)
-        self._row.addWidget(self.table, 5)
-        self._row.addLayout(side, 3)
+        add(side, left(self.as_table), STRETCH)
+        self._row = make_row((self.curve, 5), (self.table, 5), (side, 3), spacing=20)
         self.body.addLayout(self._row)
         self._named: list[tuple[str, str]] = []
         self._view: CurveView | None = None
@@ -84,8 +82,7 @@ class MoneyView(Card):
             self._name(series, band=view is not None and view.band is not None)
         if self.window_sentence.property("tone") != tone:
             self.window_sentence.setProperty("tone", tone)
-            self.window_sentence.style().unpolish(self.window_sentence)
-            self.window_sentence.style().polish(self.window_sentence)
+            restyle(self.window_sentence)
         if self.window_sentence.plain() != sentence.replace("**", ""):
             self.window_sentence.say(sentence)
         if self.table.isVisible():
@@ -130,10 +127,4 @@ class MoneyView(Card):
 
 
 def _line(style: str, name: str) -> QWidget:
-    part = QWidget()
-    row = QHBoxLayout(part)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(10)
-    row.addWidget(Sample(style))
-    row.addWidget(Prose(name), 1)
-    return part
+    return make_group(make_row(Sample(style), (Prose(name), 1), spacing=10, margins=0))

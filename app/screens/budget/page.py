@@ -7,11 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.cards import Card
 from app.parts.exact_field import ExactField
+from app.parts.making import STRETCH, add, hidden, make_grid, named
 from app.parts.panel import Explanation, three
 from app.parts.prose import Prose
 from app.parts.verdict_card import VerdictCard
@@ -49,31 +50,24 @@ class BudgetPage(Page):
         self.topic(self.owed.anchor, "anchor")
         for field in (self.owed.people, self.owed.compensation):
             self.topic(field, "owed")
-        self.body.addWidget(self.owed)
         self.question = Prose(words.say("app.budget.question"))
-        self.body.addWidget(self.question)
-        self.problem = Prose(tone="wrong")
-        self.problem.setObjectName("problem-budget")
-        self.body.addWidget(self.problem)
+        self.problem = named(Prose(tone="wrong"), "problem-budget")
+        add(self.body, self.owed, self.question, self.problem)
         yield
         self._build_cards()
-        self.caution = Prose(tone="care")
-        self.caution.setObjectName("second-decides")
-        self.caution.hide()
+        self.caution = hidden(named(Prose(tone="care"), "second-decides"))
         self.body.addWidget(self.caution)
         yield
         self.verdict = VerdictCard()
         self.verdict.jump.connect(lambda step: self.frame.go(step))
         self.topic(self.verdict, "verdict")
-        self.body.addWidget(self.verdict)
         self.money_view = MoneyView()
         self.topic(self.money_view.curve, "curve")
-        self.body.addWidget(self.money_view)
+        add(self.body, self.verdict, self.money_view)
         yield
         self.further = BudgetFurther()
         self._link_further()
-        self.body.addWidget(self.further)
-        self.body.addStretch(1)
+        add(self.body, self.further, STRETCH)
         self._panel_timer = self._timer(120, lambda: self.refresh_explanation(""))
         self._standing_timer = self._timer(300, self._ask_ledger)
 
@@ -106,21 +100,22 @@ class BudgetPage(Page):
             smallest=Fraction(1, 10**6),
         )
         self.at_risk = AtRiskCard()
-        self.sure = ExactField(
-            words.say("app.budget.learnt.sure"),
-            smallest=Fraction(5001, 100),
-            largest=Fraction(9999, 100),
-            width=58,
+        self.sure = named(
+            ExactField(
+                words.say("app.budget.learnt.sure"),
+                smallest=Fraction(5001, 100),
+                largest=Fraction(9999, 100),
+                width=58,
+            ),
+            "exact-sure",
         )
-        self.sure.setObjectName("exact-sure")
         self.learnt.add_field(self.sure, "%")
         self.money.chosen.connect(self._money_chosen)
         self.learnt.chosen.connect(self._epsilon_chosen)
         self.accuracy.chosen.connect(self._error_chosen)
         self.sure.decided.connect(self._sure_chosen)
         self.cards: tuple[Card, ...] = (self.money, self.learnt, self.accuracy, self.at_risk)
-        self._grid = QGridLayout()
-        self._grid.setSpacing(14)
+        self._grid = make_grid(across=14, down=14)
         self._columns = 0
         self._lay(4)
         self.body.addLayout(self._grid)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtCore import Signal
 
 from app import words
 from app.parts.cards import Card
 from app.parts.form.coarsening import read
 from app.parts.form.hierarchy_editor import HierarchyEditor
-from app.parts.making import empty
+from app.parts.making import add, empty, left, make_button
 from app.parts.prose import Prose
 from engine.table.schema import Column, Schema
 
@@ -40,12 +39,8 @@ class CoarseningCard(Card):
         now = column.hierarchy.to_json() if column.hierarchy is not None else None
         self.editor = HierarchyEditor(column, now, known)
         self.editor.changed.connect(self._changed)
-        done = QPushButton(words.say("app.coarsening.done"))
-        done.setObjectName("coarsening_done")
-        done.clicked.connect(lambda checked=False: self.done.emit())
-        for part in (title, Prose(words.say("app.coarsening.why"), tone="quiet"), self.editor):
-            self.body.addWidget(part)
-        self.body.addWidget(done, 0, Qt.AlignmentFlag.AlignLeft)
+        done = make_button(words.say("app.coarsening.done"), "coarsening_done", self.done.emit)
+        add(self.body, title, Prose(words.say("app.coarsening.why"), tone="quiet"), self.editor, left(done))
         self.show()
         self.editor.form.setFocus()
 

@@ -7,15 +7,14 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QIntValidator
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.form.coarsening import summary
 from app.parts.form.domain_editor import DomainEditor
-from app.parts.making import empty
+from app.parts.making import add, empty, left, make_button, make_choice, make_column, make_label
 from app.parts.prose import Heading, Prose
 from app.screens.columns.mini_bars import MiniBars
-from app.theme import text_font
 from engine.numbers import written
 from engine.table.schema import MOST_LETTERS, Column, Domain, Kind, Role
 from engine.views import BarsView
@@ -45,29 +44,18 @@ class ColumnEditor(QWidget):
         self.one = True
         self._bars: BarsView | None = None
         self._domain: DomainEditor | None = None
-        self._box = QVBoxLayout(self)
-        self._box.setContentsMargins(0, 0, 0, 0)
-        self._box.setSpacing(4)
+        self._box = make_column(inside=self, spacing=4, margins=0)
         self._bars_place = QVBoxLayout()
         self._box.addLayout(self._bars_place)
         self.role = self._combo("role", [(words.say(f"app.roles.{role.value}.name"), role) for role in Role])
         self.role.activated.connect(lambda place: self.role_chosen.emit(Role(self.role.currentData())))
-        self.accept = QPushButton(words.say("app.columns.accept_one"))
-        self.accept.setObjectName("column_accept")
-        self.accept.clicked.connect(lambda checked=False: self.accepted.emit())
-        self._box.addSpacing(4)
-        self._box.addWidget(self.accept, 0, Qt.AlignmentFlag.AlignLeft)
-        self._box.addSpacing(4)
+        self.accept = make_button(words.say("app.columns.accept_one"), "column_accept", self.accepted.emit)
         self.means = Prose()
         self.why = Prose(tone="quiet")
-        self._box.addWidget(self.means)
-        self._box.addWidget(self.why)
-        self._box.addSpacing(8)
+        add(self._box, 4, left(self.accept), 4, self.means, self.why, 8)
         self.what_if_heading = Heading(size="card")
         self.what_if = Prose()
-        self._box.addWidget(self.what_if_heading)
-        self._box.addWidget(self.what_if)
-        self._box.addSpacing(8)
+        add(self._box, self.what_if_heading, self.what_if, 8)
         self._build_cap()
         self.kind = self._combo("kind", [(words.say(f"app.kinds.{kind.value}"), kind) for kind in Kind])
         self.kind.activated.connect(lambda place: self.kind_chosen.emit(Kind(self.kind.currentData())))
@@ -78,16 +66,12 @@ class ColumnEditor(QWidget):
         self._build_words()
 
     def _combo(self, name: str, choices: Sequence[tuple[str, Any]]) -> QComboBox:
-        label = QLabel(words.say(f"app.columns.head.{name}"))
-        label.setFont(text_font(13, 600))
-        field = QComboBox()
-        field.setObjectName(f"column_{name}")
-        field.setAccessibleName(label.text())
+        label = make_label(words.say(f"app.columns.head.{name}"), pixels=13, weight=600)
+        field = make_choice(f"column_{name}", label.text())
         for text, value in choices:
             field.addItem(text, value)
         label.setBuddy(field)
-        self._box.addWidget(label)
-        self._box.addWidget(field)
+        add(self._box, label, field)
         return field
 
     def _build_cap(self) -> None:
@@ -99,22 +83,16 @@ class ColumnEditor(QWidget):
         self.cap.setPlaceholderText(words.say("app.columns.cap.placeholder"))
         self.cap.setValidator(QIntValidator(1, MOST_ROWS_PER_PERSON, self.cap))
         self.cap.editingFinished.connect(self._cap_edited)
-        for part in (self.cap_heading, self.cap_why, self.cap):
-            self._box.addWidget(part)
-        self._box.addSpacing(8)
+        add(self._box, self.cap_heading, self.cap_why, self.cap, 8)
 
     def _build_domain(self) -> None:
         self.domain_heading = Heading(words.say("app.columns.domain.heading"), size="card")
         self.domain_words = Prose()
-        self.change = QPushButton(words.say("app.columns.domain.change"))
-        self.change.setObjectName("domain_change")
-        self.change.setProperty("look", "link")
-        self.change.clicked.connect(lambda checked=False: self.domain_wanted.emit())
-        self._box.addWidget(self.domain_heading)
-        self._box.addWidget(self.domain_words)
-        self._box.addWidget(self.change, 0, Qt.AlignmentFlag.AlignLeft)
-        self._proposals_place = QVBoxLayout()
-        self._proposals_place.setSpacing(4)
+        self.change = make_button(
+            words.say("app.columns.domain.change"), "domain_change", self.domain_wanted.emit, look="link"
+        )
+        add(self._box, self.domain_heading, self.domain_words, left(self.change))
+        self._proposals_place = make_column(spacing=4)
         self._box.addLayout(self._proposals_place)
         self._proposals: tuple[Any, ...] = ()
         self._domain_place = QVBoxLayout()
@@ -123,14 +101,10 @@ class ColumnEditor(QWidget):
     def _build_steps(self) -> None:
         self.steps_heading = Heading(words.say("app.coarsening.heading"), size="card")
         self.steps_words = Prose()
-        self.steps = QPushButton(words.say("app.coarsening.change"))
-        self.steps.setObjectName("steps_change")
-        self.steps.setProperty("look", "link")
-        self.steps.clicked.connect(lambda checked=False: self.steps_wanted.emit())
-        self._box.addSpacing(8)
-        self._box.addWidget(self.steps_heading)
-        self._box.addWidget(self.steps_words)
-        self._box.addWidget(self.steps, 0, Qt.AlignmentFlag.AlignLeft)
+        self.steps = make_button(
+            words.say("app.coarsening.change"), "steps_change", self.steps_wanted.emit, look="link"
+        )
+        add(self._box, 8, self.steps_heading, self.steps_words, left(self.steps))
 
     def _build_missing(self) -> None:
         self.missing_heading = Heading(words.say("app.columns.missing.heading"), size="card")
@@ -139,9 +113,7 @@ class ColumnEditor(QWidget):
         self.missing.setAccessibleName(words.say("app.columns.missing.heading"))
         self.missing.setPlaceholderText(words.say("app.columns.missing.placeholder"))
         self.missing.editingFinished.connect(self._missing_edited)
-        self._box.addSpacing(8)
-        self._box.addWidget(self.missing_heading)
-        self._box.addWidget(self.missing)
+        add(self._box, 8, self.missing_heading, self.missing)
 
     def _build_words(self) -> None:
         """What the recipient reads about the column: public words, never a cell."""
@@ -154,13 +126,10 @@ class ColumnEditor(QWidget):
             field.setAccessibleName(words.say(f"app.columns.words.{name}"))
             field.setPlaceholderText(words.say(f"app.columns.words.{name}_placeholder"))
             field.editingFinished.connect(self._words_edited)
-        self._box.addSpacing(8)
-        for part in (self.words_heading, self.words_why, self.meaning, self.unit):
-            self._box.addWidget(part)
-        self.book = QPushButton(words.say("app.columns.book"))
-        self.book.setObjectName("code_book")
-        self.book.setProperty("look", "link")
-        self.book.clicked.connect(lambda checked=False: self.book_wanted.emit())
+        add(self._box, 8, self.words_heading, self.words_why, self.meaning, self.unit)
+        self.book = make_button(
+            words.say("app.columns.book"), "code_book", self.book_wanted.emit, look="link"
+        )
         self._box.addWidget(self.book, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_columns(self, columns: Sequence[Column]) -> None:
@@ -226,8 +195,7 @@ class ColumnEditor(QWidget):
             take = QPushButton(words.say("app.columns.proposal.take"))
             take.setObjectName(f"take_{proposal.code_list}")
             take.clicked.connect(lambda checked=False, name=proposal.code_list: self.list_taken.emit(name))
-            self._proposals_place.addWidget(said)
-            self._proposals_place.addWidget(take, 0, Qt.AlignmentFlag.AlignLeft)
+            add(self._proposals_place, said, left(take))
 
     def show_bars(self, view: BarsView | None) -> None:
         """Show the column as bars."""
@@ -236,8 +204,7 @@ class ColumnEditor(QWidget):
         self._bars = view
         empty(self._bars_place)
         if view is not None and view.values:
-            self._bars_place.addWidget(MiniBars(view))
-            self._bars_place.addSpacing(6)
+            add(self._bars_place, MiniBars(view), 6)
 
     def show_what_if(self, heading: str, sentence: str) -> None:
         """Say what marking the column does to the number of people who stand alone."""

@@ -7,10 +7,11 @@ from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLabel, QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLabel, QMenu, QPushButton, QWidget
 
 from app import words
 from app.parts.cards import row
+from app.parts.making import add, hidden, make_button, make_field, named
 from app.parts.panel import Explanation, Part
 from app.screens.base import Page, Pieces
 from app.screens.columns import figures as column_figures
@@ -48,12 +49,10 @@ class ColumnsPage(Page):
         yield
         self._selecting = False
         self._tried: tuple[Any, ...] = ()
-        self.search = QLineEdit()
-        self.search.setObjectName("find")
-        self.search.setPlaceholderText(words.say("app.columns.find"))
-        self.search.setAccessibleName(words.say("app.columns.find"))
+        self.search = make_field(
+            "find", words.say("app.columns.find"), placeholder=words.say("app.columns.find"), width=220
+        )
         self.search.setClearButtonEnabled(True)
-        self.search.setMaximumWidth(220)
         self.search.textChanged.connect(lambda text: self._fill())
         self.unknown = self._chip("unknown")
         self.open = self._chip("open")
@@ -66,22 +65,16 @@ class ColumnsPage(Page):
         self.open.setChecked(True)
         self.last = self._chip("last")
         self.last.clicked.connect(lambda checked=False: self._reuse())
-        self.mark = QPushButton(words.say("app.columns.mark"))
-        self.mark.setObjectName("mark")
-        self.mark.clicked.connect(lambda checked=False: self._menu())
-        self.accept = QPushButton()
-        self.accept.setObjectName("accept")
-        self.accept.clicked.connect(lambda checked=False: self._accept())
+        self.mark = make_button(words.say("app.columns.mark"), "mark", self._menu)
+        self.accept = make_button("", "accept", self._accept)
         self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lines.setSpacing(10)
         self._lines.addLayout(row(self.search, self.unknown, self.open, self.every, stretch=False))
         second = row(self.last)
-        second.addWidget(self.mark)
-        second.addWidget(self.accept)
+        add(second, self.mark, self.accept)
         self._lines.addLayout(second, 1)
         self.body.addLayout(self._lines)
-        self.table = ColumnsTable(words.say("app.columns.table"))
-        self.table.setObjectName("columns")
+        self.table = named(ColumnsTable(words.say("app.columns.table")), "columns")
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         self.table.accepted.connect(self._accept_selected)
         self.table.answered.connect(self._set_role)
@@ -124,10 +117,7 @@ class ColumnsPage(Page):
         self.card.lay(self.viewport().width() - margins.left() - margins.right())
 
     def _chip(self, name: str) -> QPushButton:
-        chip = QPushButton(words.say(f"app.columns.{name}", count=0))
-        chip.setObjectName(f"filter_{name}")
-        chip.setProperty("look", "chip")
-        return chip
+        return make_button(words.say(f"app.columns.{name}", count=0), f"filter_{name}", look="chip")
 
     # --- showing -----------------------------------------------------------------------------------
 
@@ -282,8 +272,7 @@ class ColumnsPage(Page):
 
     def _make_editor(self) -> ColumnEditor:
         """Return what stands on the right: one for all columns, filled anew for those that are selected."""
-        editor = ColumnEditor(self)
-        editor.hide()
+        editor = hidden(ColumnEditor(self))
         editor.role_chosen.connect(self._set_role)
         editor.accepted.connect(self._accept_selected)
         editor.kind_chosen.connect(self._set_kind)

@@ -10,20 +10,17 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
     QHBoxLayout,
-    QLabel,
-    QLineEdit,
     QPushButton,
     QRadioButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.parts.cards import Card
+from app.parts.making import STRETCH, add, make_choice, make_column, make_field, make_label, make_row
 from app.parts.prose import Prose, tell_whole
 from app.screens.columns.cap_table import CapTable
 from app.screens.columns.figures import CapLine
-from app.theme import text_font
 from engine.protected import Protected
 from engine.table.schema import MOST_LETTERS_OF_A_WORD
 
@@ -52,16 +49,14 @@ class UnitCard(Card):
 
     def _build_folded(self) -> None:
         self.folded = QWidget()
-        line = QHBoxLayout(self.folded)
-        line.setContentsMargins(0, 0, 0, 0)
+        line = make_row(inside=self.folded, margins=0)
         self.sentence = Prose()
         self.change = QPushButton(words.say("app.columns.unit.change"))
         self.change.setObjectName("unit_change")
         self.change.setAccessibleName(words.say("app.columns.unit.change_name"))
         self.change.setProperty("look", "link")
         self.change.clicked.connect(lambda checked=False: self.unfold(True))
-        line.addWidget(self.sentence, 1)
-        line.addWidget(self.change, 0, Qt.AlignmentFlag.AlignTop)
+        add(line, (self.sentence, 1), (self.change, 0, Qt.AlignmentFlag.AlignTop))
         self.body.addWidget(self.folded)
 
     def _build_open(self) -> None:
@@ -69,9 +64,7 @@ class UnitCard(Card):
         self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.open)
         self._across.setContentsMargins(0, 0, 0, 0)
         self._across.setSpacing(20)
-        left = QVBoxLayout()
-        left.setSpacing(6)
-        left.addLayout(self._build_word())
+        left = make_column(self._build_word(), spacing=6)
         self.group = QButtonGroup(self)
         self.ways: dict[str, QRadioButton] = {}
         for way in WAYS:
@@ -83,33 +76,24 @@ class UnitCard(Card):
             if way == KEY:
                 left.addLayout(self._build_key())
         self.means = Prose(tone="quiet", pixels=12)
-        left.addWidget(self.means)
-        left.addStretch(1)
-        right = QVBoxLayout()
-        right.setSpacing(4)
+        add(left, self.means, STRETCH)
+        right = make_column(spacing=4)
         self.caps = CapTable()
         self.caps.chosen.connect(self.cap_chosen)
         self.note = Prose(words.say("app.columns.unit.note"), tone="quiet", pixels=12)
-        right.addWidget(self.caps)
-        right.addWidget(self.note)
-        right.addStretch(1)
-        self._across.addLayout(left, 4)
-        self._across.addLayout(right, 5)
+        add(right, self.caps, self.note, STRETCH)
+        add(self._across, (left, 4), (right, 5))
         self.body.addWidget(self.open)
 
     def _build_word(self) -> QHBoxLayout:
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        label = QLabel(words.say("app.columns.unit.word"))
-        label.setFont(text_font(13, 600))
-        self.word = QComboBox()
-        self.word.setObjectName("unit_word")
+        line = make_row(spacing=8)
+        label = make_label(words.say("app.columns.unit.word"), pixels=13, weight=600)
+        self.word = make_choice("unit_word", words.say("app.columns.unit.word_name"))
         self.word.setEditable(True)
         self.word.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.word.setMinimumContentsLength(8)
         self.word.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.word.setMinimumWidth(96)
-        self.word.setAccessibleName(words.say("app.columns.unit.word_name"))
         field = self.word.lineEdit()
         assert field is not None
         field.setMaxLength(MOST_LETTERS_OF_A_WORD)
@@ -118,28 +102,21 @@ class UnitCard(Card):
         self.word.activated.connect(lambda place: self._word())
         field.editingFinished.connect(self._word)
         label.setBuddy(self.word)
-        line.addWidget(label)
-        line.addWidget(self.word, 3)
-        many = QLabel(words.say("app.columns.unit.many"))
-        many.setFont(text_font(13))
-        self.many = QLineEdit()
-        self.many.setObjectName("unit_many")
-        self.many.setMaxLength(MOST_LETTERS_OF_A_WORD)
+        add(line, label, (self.word, 3))
+        many = make_label(words.say("app.columns.unit.many"), pixels=13)
+        self.many = make_field(
+            "unit_many", words.say("app.columns.unit.many_name"), most=MOST_LETTERS_OF_A_WORD
+        )
         self.many.setMinimumWidth(72)
-        self.many.setAccessibleName(words.say("app.columns.unit.many_name"))
         self.many.editingFinished.connect(lambda: self.many_chosen.emit(" ".join(self.many.text().split())))
         tell_whole(self.many)
         many.setBuddy(self.many)
-        line.addWidget(many)
-        line.addWidget(self.many, 2)
+        add(line, many, (self.many, 2))
         return line
 
     def _build_key(self) -> QHBoxLayout:
-        line = QHBoxLayout()
-        line.setContentsMargins(30, 0, 0, 0)
-        self.key = QComboBox()
-        self.key.setObjectName("unit_column")
-        self.key.setAccessibleName(words.say("app.columns.unit.column_name"))
+        line = make_row(margins=(30, 0, 0, 0))
+        self.key = make_choice("unit_column", words.say("app.columns.unit.column_name"))
         self.key.setPlaceholderText(words.say("app.columns.unit.column"))
         self.key.setMinimumContentsLength(14)
         self.key.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.cards import Card, Rule
-from app.parts.making import empty
+from app.parts.making import add, empty, left, make_button, make_column
 from app.parts.prose import Heading, Prose
 from engine import texts
 
@@ -26,14 +26,9 @@ class Findings(Card):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.title = Heading(size="card")
         self.body.addWidget(self.title)
-        self._lines = QVBoxLayout()
-        self._lines.setSpacing(10)
-        self.body.addLayout(self._lines)
-        self.more = QPushButton()
-        self.more.setObjectName("more_findings")
-        self.more.setProperty("look", "link")
-        self.more.clicked.connect(lambda checked=False: self._show(everything=True))
-        self.body.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        self._lines = make_column(spacing=10)
+        self.more = make_button("", "more_findings", lambda: self._show(everything=True), look="link")
+        add(self.body, self._lines, left(self.more))
         self._groups: list[tuple[Any, ...]] = []
 
     def show_findings(self, findings: Sequence[Any]) -> None:
@@ -61,9 +56,7 @@ class Findings(Card):
 
 def _line(group: tuple[Any, ...]) -> QWidget:
     part = QWidget()
-    column = QVBoxLayout(part)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(2)
+    column = make_column(inside=part, spacing=2, margins=0)
     first = group[0]
     what, do = texts.sentences(first.code, first.values, language=words.language())
     column.addWidget(Prose(what))

@@ -8,10 +8,11 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
 from app import words
 from app.parts.cards import Card
+from app.parts.making import STRETCH, add, make_button, make_column, make_row, named
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.parts.table import DataTable
@@ -38,11 +39,8 @@ class LoadPage(Page):
         self.drop = self._build_drop()
         self.body.addWidget(self.drop, 1)
         self.loaded = QWidget()
-        column = QVBoxLayout(self.loaded)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(16)
-        self.rows = DataTable(words.say("app.load.first_rows"))
-        self.rows.setObjectName("first_rows")
+        column = make_column(inside=self.loaded, spacing=16, margins=0)
+        self.rows = named(DataTable(words.say("app.load.first_rows")), "first_rows")
         self.rows.setMinimumHeight(TABLE[0])
         self.topic(self.rows, "rows")
         column.addWidget(self.rows, 1)
@@ -50,38 +48,26 @@ class LoadPage(Page):
         self.options.changed.connect(self._override)
         for name, field in self.options.fields.items():
             self.topic(field, f"option.{name}")
-        column.addWidget(self.options)
         self.findings = Findings()
         self.topic(self.findings, "findings")
-        column.addWidget(self.findings)
         self.preparation = PreparationSteps()
         self.preparation.changed.connect(self._prepare)
         self.topic(self.preparation, "preparation")
-        column.addWidget(self.preparation)
+        add(column, self.options, self.findings, self.preparation)
         self.body.addWidget(self.loaded, 1)
 
     def _build_drop(self) -> QWidget:
-        card = Card()
-        card.setObjectName("drop")
+        card = named(Card(), "drop")
         card.setMinimumHeight(240)
-        card.body.addStretch(1)
         heading = Heading(words.say("app.load.drop_heading"), size="side")
         heading.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        card.body.addWidget(heading)
         formats = Prose(words.say("app.load.formats"), tone="quiet")
         formats.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        card.body.addWidget(formats)
-        card.body.addSpacing(8)
-        self.choose = QPushButton(words.say("app.load.choose"))
-        self.choose.setObjectName("choose")
-        self.choose.setProperty("look", "primary")
+        add(card.body, STRETCH, heading, formats, 8)
+        self.choose = make_button(words.say("app.load.choose"), "choose", look="primary")
         self.choose.clicked.connect(self._ask)
-        line = QHBoxLayout()
-        line.addStretch(1)
-        line.addWidget(self.choose)
-        line.addStretch(1)
-        card.body.addLayout(line)
-        card.body.addStretch(1)
+        line = make_row(STRETCH, self.choose, STRETCH)
+        add(card.body, line, STRETCH)
         return card
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import Card, Rule
-from app.parts.making import empty
+from app.parts.making import add, empty, make_column, make_row
 from app.parts.prose import Prose
 from app.parts.wrapping import Wrapping
 from app.screens.load.preparation_forms import StepForm
@@ -31,8 +31,7 @@ class PreparationSteps(Card):
         self.form: StepForm | None = None
         self.intro = Prose(words.say("app.load.preparation_intro"), tone="quiet")
         self.body.addWidget(self.intro)
-        self._lines = QVBoxLayout()
-        self._lines.setSpacing(0)
+        self._lines = make_column(spacing=0)
         self.body.addLayout(self._lines)
         self._form_place = QVBoxLayout()
         self.body.addLayout(self._form_place)
@@ -55,16 +54,13 @@ class PreparationSteps(Card):
         self._steps = tuple(steps)
         empty(self._lines)
         for place, step in enumerate(self._steps):
-            self._lines.addWidget(self._line(place, step))
-            self._lines.addWidget(Rule())
+            add(self._lines, self._line(place, step), Rule())
         self.intro.setVisible(not self._steps)
 
     def _line(self, place: int, step: Mapping[str, Any]) -> QWidget:
         part = QWidget()
-        row = QHBoxLayout(part)
-        row.setContentsMargins(0, 2, 0, 2)
+        row = make_row(inside=part, margins=(0, 2, 0, 2))
         sentence = step_words(step)
-        row.addWidget(Prose(f"{place + 1}. {sentence}"), 1)
         remove = QPushButton(words.say("app.load.remove_step"))
         remove.setObjectName(f"remove_{place}")
         remove.setAccessibleName(words.say("app.load.remove_step_name", step=sentence))
@@ -72,7 +68,7 @@ class PreparationSteps(Card):
         remove.clicked.connect(
             lambda checked=False: self._emit(self._steps[:place] + self._steps[place + 1 :])
         )
-        row.addWidget(remove, 0, Qt.AlignmentFlag.AlignTop)
+        add(row, (Prose(f"{place + 1}. {sentence}"), 1), (remove, 0, Qt.AlignmentFlag.AlignTop))
         return part
 
     def add(self, kind: str) -> None:

@@ -10,19 +10,26 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QFrame,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
+from app.parts.making import (
+    STRETCH,
+    add,
+    hidden,
+    make_button,
+    make_column,
+    make_field,
+    make_grid,
+    make_label,
+    make_row,
+)
 from app.parts.prose import Prose
-from app.theme import text_font
 from engine.errors import EngineError
 from engine.table.preparation.declarations import STEPS, Holds, Member
 from engine.table.schema import Schema
@@ -40,32 +47,20 @@ class StepForm(QFrame):
         self.members = tuple(member for member in STEPS[kind] if member.shown)
         self.fields: dict[str, Any] = {}
         self._labels: dict[str, QLabel] = {}
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 4, 0, 4)
-        box.setSpacing(8)
-        self.grid = QGridLayout()
-        self.grid.setHorizontalSpacing(16)
-        self.grid.setVerticalSpacing(4)
+        box = make_column(inside=self, spacing=8, margins=(0, 4, 0, 4))
+        self.grid = make_grid(across=16, down=4)
         box.addLayout(self.grid)
         for member in self.members:
             self._place(member)
         for column in range(self.grid.columnCount()):
             self.grid.setColumnStretch(column, 1)
         self._fit()
-        self.wrong = Prose(tone="wrong", pixels=12)
-        self.wrong.hide()
+        self.wrong = hidden(Prose(tone="wrong", pixels=12))
         box.addWidget(self.wrong)
         line = QHBoxLayout()
-        add = QPushButton(words.say("app.preparation.add"))
-        add.setObjectName("step_add")
-        add.clicked.connect(lambda checked=False: self._make())
-        drop = QPushButton(words.say("app.preparation.drop"))
-        drop.setObjectName("step_drop")
-        drop.setProperty("look", "link")
-        drop.clicked.connect(lambda checked=False: self.dropped.emit())
-        line.addWidget(add)
-        line.addWidget(drop)
-        line.addStretch(1)
+        make = make_button(words.say("app.preparation.add"), "step_add", self._make)
+        drop = make_button(words.say("app.preparation.drop"), "step_drop", self.dropped.emit, look="link")
+        add(line, make, drop, STRETCH)
         box.addLayout(line)
 
     def focus_first(self) -> None:
@@ -108,10 +103,9 @@ class StepForm(QFrame):
 
     def _place(self, member: Member) -> None:
         field = self._field(member)
-        label = QLabel(words.say(text_of("field", self.kind, member.name)))
-        label.setFont(text_font(12))
-        label.setProperty("tone", "quiet")
-        label.setBuddy(field)
+        label = make_label(
+            words.say(text_of("field", self.kind, member.name)), pixels=12, tone="quiet", buddy=field
+        )
         field.setObjectName(f"step_{member.name}")
         field.setAccessibleName(label.text())
         place = len(self.fields)
@@ -139,18 +133,13 @@ class StepForm(QFrame):
             lines.setTabChangesFocus(True)
             lines.setFixedHeight(96)
             return lines
-        line = QLineEdit()
-        line.setPlaceholderText(example)
-        return line
+        return make_field(placeholder=example)
 
     def _with_button(self, field: Any) -> QWidget:
         """Return a field for a file beside the button that looks for one."""
         both = QWidget()
-        line = QHBoxLayout(both)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.addWidget(field, 1)
-        choose = QPushButton(words.say("app.load.choose"))
-        choose.clicked.connect(lambda checked=False: self._ask(field))
+        line = make_row((field, 1), inside=both, margins=0)
+        choose = make_button(words.say("app.load.choose"), press=lambda: self._ask(field))
         line.addWidget(choose)
         return both
 

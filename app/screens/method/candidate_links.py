@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app import words
+from app.parts.making import add, make_button, make_row
 from app.work.comparing import variants
 
 
@@ -20,20 +21,13 @@ class CandidateLinks(QWidget):
     def __init__(self, study: Any) -> None:
         super().__init__()
         self.study = study
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(20)
+        line = make_row(inside=self, spacing=20, margins=0)
         self.keep = self._link("keep", "keep-candidate", self._keep)
         self.usual = self._link("usual", "usual-candidates", self._keep_usual)
-        line.addWidget(self.keep)
-        line.addWidget(self.usual)
+        add(line, self.keep, self.usual)
 
     def _link(self, text: str, name: str, act: Callable[[], None]) -> QPushButton:
-        link = QPushButton(words.say(f"app.method.{text}"))
-        link.setObjectName(name)
-        link.setProperty("look", "link")
-        link.clicked.connect(lambda checked=False: act())
-        return link
+        return make_button(words.say(f"app.method.{text}"), name, lambda: act(), look="link")
 
     def renew(self, method: Any) -> None:
         """Offer what a method has."""

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.form.domain_editor import DomainEditor
+from app.parts.making import make_button, make_column
 from app.parts.prose import Heading
 from engine.table.schema import Column, Domain
 
@@ -22,16 +23,13 @@ class DeclareCard(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("declare-here")
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(4)
+        self._column = make_column(inside=self, spacing=4, margins=0)
         self.heading = Heading(size="card")
         self._column.addWidget(self.heading)
         self.editor: DomainEditor | None = None
-        self.cancel = QPushButton(words.say("app.method.declare_cancel"))
-        self.cancel.setObjectName("declare-cancel")
-        self.cancel.setProperty("look", "link")
-        self.cancel.clicked.connect(lambda checked=False: self.close_editor())
+        self.cancel = make_button(
+            words.say("app.method.declare_cancel"), "declare-cancel", self.close_editor, look="link"
+        )
         self._column.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignLeft)
         self.hide()
 

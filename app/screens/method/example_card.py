@@ -6,11 +6,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QVBoxLayout
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import empty
+from app.parts.making import add, empty, make_row, named
 from app.parts.prose import Heading, Prose
 from app.parts.views.table import TableBody
 from app.theme import mono_font
@@ -28,11 +28,9 @@ class ExampleCard(Card):
         self.setObjectName("example")
         self.folder = Path()
         self.name = Heading(size="side")
-        self.body.addWidget(self.name)
-        self.body.addWidget(Prose(words.say("app.method.example.body"), tone="quiet"))
+        add(self.body, self.name, Prose(words.say("app.method.example.body"), tone="quiet"))
         self.buttons: dict[str, QPushButton] = {}
-        row = QHBoxLayout()
-        row.setSpacing(8)
+        row = make_row(spacing=8)
         for name, act in (
             ("report", lambda: self._open(self.folder / "release" / "report-external.pdf")),
             ("folder", lambda: self._open(self.folder / "release")),
@@ -46,15 +44,11 @@ class ExampleCard(Card):
         row.addStretch(1)
         self.body.addLayout(row)
         self._files = QVBoxLayout()
-        self.body.addLayout(self._files)
-        self.cover = QPlainTextEdit()
-        self.cover.setObjectName("example-cover")
-        self.cover.setAccessibleName(words.say("app.method.example.cover"))
+        self.cover = named(QPlainTextEdit(), "example-cover", words.say("app.method.example.cover"))
         self.cover.setReadOnly(True)
         self.cover.setFont(mono_font(12))
         self.cover.setMinimumHeight(260)
-        self.body.addWidget(Heading(words.say("app.method.example.cover"), size="card"))
-        self.body.addWidget(self.cover)
+        add(self.body, self._files, Heading(words.say("app.method.example.cover"), size="card"), self.cover)
 
     def show_bundle(self, title: str, folder: Path, files: list[tuple[str, int, str]]) -> None:
         """Show a bundle by its folder and the files of its part for outside."""

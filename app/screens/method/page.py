@@ -13,15 +13,25 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
     QHBoxLayout,
-    QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.parts.cards import Card
 from app.parts.form.parameter_form import ParameterForm
+from app.parts.making import (
+    STRETCH,
+    add,
+    hidden,
+    left,
+    make_button,
+    make_column,
+    make_field,
+    make_group,
+    make_row,
+    named,
+)
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Heading, Prose
 from app.parts.questions import Questions
@@ -85,8 +95,7 @@ class MethodPage(Page):
                 words.say("app.report.cannot_open"), words.say("app.report.cannot_open_do", path=path)
             )
         )
-        self.body.addWidget(self.example)
-        self.body.addStretch(1)
+        add(self.body, self.example, STRETCH)
         find = QShortcut(QKeySequence.StandardKey.Find, self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         find.activated.connect(self._find)
@@ -102,50 +111,32 @@ class MethodPage(Page):
             for button in group.buttons():
                 self.topic(button, "questions")
         self._choice_row.addWidget(self.questions)
-        column = QVBoxLayout()
-        column.setSpacing(12)
-        column.addLayout(self._build_search())
+        column = make_column(self._build_search(), spacing=12)
         self.ways = Ways()
         self.ways.chosen.connect(self._select)
         self.ways.used.connect(self._use)
         self.ways.example.connect(self._ask_example)
         self.ways.made.connect(self._topics_of)
-        column.addWidget(self.ways)
-        self.none = Prose()
-        self.none.setObjectName("no-way")
-        column.addWidget(self.none)
-        self.others = QPushButton()
-        self.others.setObjectName("others")
-        self.others.setProperty("look", "link")
-        self.others.clicked.connect(lambda checked=False: self._show_all(True))
-        column.addWidget(self.others, 0, Qt.AlignmentFlag.AlignLeft)
-        self.why = Prose(tone="quiet", pixels=12)
-        self.why.setObjectName("why-others")
-        column.addWidget(self.why)
-        column.addStretch(1)
+        self.none = named(Prose(), "no-way")
+        self.others = make_button("", "others", lambda: self._show_all(True), look="link")
+        self.why = named(Prose(tone="quiet", pixels=12), "why-others")
+        add(column, self.ways, self.none, left(self.others), self.why, STRETCH)
         self._choice_row.addLayout(column, 1)
         self.body.addWidget(self.choice)
 
     def _build_search(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        self.search = QLineEdit()
-        self.search.setObjectName("search")
-        self.search.setAccessibleName(words.say("app.method.search"))
-        self.search.setPlaceholderText(words.say("app.method.search"))
+        row = make_row(spacing=8)
+        self.search = make_field(
+            "search", words.say("app.method.search"), placeholder=words.say("app.method.search"), width=320
+        )
         self.search.setClearButtonEnabled(True)
-        self.search.setMaximumWidth(320)
         self.search.textChanged.connect(lambda text: self._show_ways())
         self.topic(self.search, "search")
-        row.addWidget(self.search, 3)
-        row.addStretch(1)
+        add(row, (self.search, 3), STRETCH)
         self.which = QButtonGroup(self)
         self.chips: dict[str, QPushButton] = {}
         for name in ("fit", "all"):
-            chip = QPushButton()
-            chip.setObjectName(f"show-{name}")
-            chip.setProperty("look", "chip")
-            chip.setCheckable(True)
+            chip = make_button("", f"show-{name}", look="chip", checkable=True)
             self.which.addButton(chip)
             self.chips[name] = chip
             row.addWidget(chip)
@@ -155,21 +146,14 @@ class MethodPage(Page):
 
     def _build_chosen(self) -> None:
         """What the chosen way promises, and what the recipient can and cannot do."""
-        self.another = QPushButton(words.say("app.method.another"))
-        self.another.setObjectName("another-way")
-        self.another.setProperty("look", "link")
-        self.another.clicked.connect(lambda checked=False: self._choose_again())
+        self.another = make_button(
+            words.say("app.method.another"), "another-way", self._choose_again, look="link"
+        )
         self.candidates = CandidateLinks(self.study)
         self.candidates.said.connect(lambda said: self.notify(said, tone="accent"))
         for link in (self.candidates.keep, self.candidates.usual):
             self.topic(link, "keep")
-        self.links = QWidget()
-        line = QHBoxLayout(self.links)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(20)
-        line.addWidget(self.another)
-        line.addWidget(self.candidates)
-        line.addStretch(1)
+        self.links = make_group(make_row(self.another, self.candidates, STRETCH, spacing=20, margins=0))
         self.body.addWidget(self.links)
         self.chosen = QWidget()
         self._chosen_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.chosen)
@@ -179,8 +163,7 @@ class MethodPage(Page):
         for name in ("guarantee", "recipient_can", "recipient_cannot"):
             card = Card(words.say(f"app.method.{name}"))
             self.says[name] = Prose()
-            card.body.addWidget(self.says[name])
-            card.body.addStretch(1)
+            add(card.body, self.says[name], STRETCH)
             self._chosen_row.addWidget(card, 1)
         self.body.addWidget(self.chosen)
 
@@ -189,46 +172,33 @@ class MethodPage(Page):
         self.card.body.setSpacing(18)
         self.form = ParameterForm()
         self.form.changed.connect(lambda name, value: self.study.decide_parameters(**{name: value}))
-        self.card.body.addWidget(self.form)
         self.declare = DeclareCard()
         self.declaring = DeclareHere(self.form, self.declare, self.study, self._asks_to_declare)
         self.topic(self.declare.cancel, "declare")
-        self.card.body.addWidget(self.declare)
-        self.general = Prose(tone="wrong")
-        self.general.setObjectName("problem-general")
-        self.card.body.addWidget(self.general)
-        self.naming = Prose(tone="wrong")
-        self.naming.setObjectName("names-people")
-        self.card.body.addWidget(self.naming)
+        self.general = named(Prose(tone="wrong"), "problem-general")
+        self.naming = named(Prose(tone="wrong"), "names-people")
+        add(self.card.body, self.form, self.declare, self.general, self.naming)
         self.sizes_part = QWidget()
-        column = QVBoxLayout(self.sizes_part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addWidget(Heading(words.say("app.method.sizes"), size="card"))
-        self.sizes = QLineEdit()
-        self.sizes.setObjectName("declared_sizes")
-        self.sizes.setAccessibleName(words.say("app.method.sizes"))
-        self.sizes.setMaximumWidth(260)
+        column = make_column(
+            Heading(words.say("app.method.sizes"), size="card"), inside=self.sizes_part, spacing=6, margins=0
+        )
+        self.sizes = make_field("declared_sizes", words.say("app.method.sizes"), width=260)
         self.sizes.textEdited.connect(self._decide_sizes)
         self.topic(self.sizes, "sizes")
-        column.addWidget(self.sizes)
-        self.sizes_wrong = Prose(words.say("app.method.sizes_wrong"), tone="wrong", pixels=12)
-        self.sizes_wrong.hide()
-        column.addWidget(self.sizes_wrong)
+        self.sizes_wrong = hidden(Prose(words.say("app.method.sizes_wrong"), tone="wrong", pixels=12))
+        add(column, self.sizes, self.sizes_wrong)
         self.card.body.addWidget(self.sizes_part)
         self.body.addWidget(self.card)
         card = VerdictCard()
         self.topic(card, "verdict")
         self.verdict = MethodVerdict(card, self.study, self.runner)
-        self.body.addWidget(card)
         tried = TrialCard()
         self.topic(tried, "trial")
         self.trial = MethodTrial(tried, self.id, self.study, self.runner)
-        self.body.addWidget(tried)
         further = DemandCard()
         self.topic(further, "demand")
         self.demand = MeasuresOnDemand(further, self.study, self.runner)
-        self.body.addWidget(further)
+        add(self.body, card, tried, further)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         wide = self.viewport().width() >= SIDE_BY_SIDE

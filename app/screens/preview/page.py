@@ -11,16 +11,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFileDialog,
-    QGridLayout,
-    QHBoxLayout,
-    QLineEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.parts.cards import Card, NumberCard
+from app.parts.making import STRETCH, add, make_button, make_column, make_field, make_grid, make_row, named
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Prose, tell_whole
 from app.parts.verdict_card import VerdictCard
@@ -53,67 +49,51 @@ class PreviewPage(Page):
         self._warned = ""
         self.wrong = Card()
         self.wrong.setProperty("card", "care")
-        self.wrong_words = Prose()
-        self.wrong_words.setObjectName("refusal")
+        self.wrong_words = named(Prose(), "refusal")
         self.wrong.body.addWidget(self.wrong_words)
-        self.body.addWidget(self.wrong)
         self.verdict = VerdictCard()
         self.verdict.chosen.connect(self._take_remedy)
         self.verdict.jump.connect(lambda step: self.frame.go(step))
         self.topic(self.verdict, "verdict")
-        self.body.addWidget(self.verdict)
+        add(self.body, self.wrong, self.verdict)
         self.shape = ShapeCard(self.runner)
         self.topic(self.shape, "shape")
-        self.exact = Card(words.say("app.preview.exact.heading"))
-        self.exact.setObjectName("exact")
-        self.exact_words = Prose()
-        self.exact_words.setObjectName("exact-words")
+        self.exact = named(Card(words.say("app.preview.exact.heading")), "exact")
+        self.exact_words = named(Prose(), "exact-words")
         self.exact.body.addWidget(self.exact_words)
         self.topic(self.exact, "exact")
         self.sentence = Card(words.say("app.preview.sentence"))
-        self.sentence_words = Prose()
-        self.sentence_words.setObjectName("sentence")
+        self.sentence_words = named(Prose(), "sentence")
         self.sentence.body.addWidget(self.sentence_words)
         self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._parts.setSpacing(14)
-        said = QVBoxLayout()
-        said.setSpacing(14)
-        said.addWidget(self.exact)
-        said.addWidget(self.sentence)
-        said.addStretch(1)
-        self._parts.addWidget(self.shape, 3)
-        self._parts.addLayout(said, 2)
+        said = make_column(self.exact, self.sentence, STRETCH, spacing=14)
+        add(self._parts, (self.shape, 3), (said, 2))
         self.body.addLayout(self._parts)
-        line = QGridLayout()
-        line.setSpacing(14)
+        line = make_grid(across=14, down=14)
         self.numbers: dict[str, NumberCard] = {}
         for place, name in enumerate(("before", "spends", "after")):
-            card = NumberCard(words.say(f"app.preview.{name}.heading"))
-            card.setObjectName(f"number-{name}")
+            card = named(NumberCard(words.say(f"app.preview.{name}.heading")), f"number-{name}")
             self.topic(card, name)
             self.numbers[name] = card
             line.addWidget(card, 0, place)
             line.setColumnStretch(place, 1)
-        self.body.addLayout(line)
         self.audit = AuditCard()
         self.audit.ask.clicked.connect(lambda checked=False: self._audit())
         self.topic(self.audit, "audit")
-        self.body.addWidget(self.audit)
+        add(self.body, line, self.audit)
         self.entered = Card(words.say("app.preview.entered"))
-        self.entered_words = Prose()
-        self.entered_words.setObjectName("entered")
+        self.entered_words = named(Prose(), "entered")
         self.entered.body.addWidget(self.entered_words)
-        self.body.addWidget(self.entered)
         self.reasons = Reasons()
         self.reasons.given.connect(self._give_reason)
         self.topic(self.reasons, "reasons")
-        self.body.addWidget(self.reasons)
+        add(self.body, self.entered, self.reasons)
         self._build_folder()
         self.undone = Card(words.say("app.preview.undone"), tone="care")
         self.undone_words = Prose()
         self.undone.body.addWidget(self.undone_words)
-        self.body.addWidget(self.undone)
-        self.body.addStretch(1)
+        add(self.body, self.undone, STRETCH)
 
     def _lay(self) -> None:
         """Put what is said of the table beside it, or below where it is short or there is little room."""
@@ -131,31 +111,22 @@ class PreviewPage(Page):
     def _build_folder(self) -> None:
         """Where the bundle goes, and what will be in its two folders."""
         card = Card(words.say("app.preview.folder"))
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        self.folder = QLineEdit()
-        self.folder.setObjectName("target")
+        row = make_row(spacing=8)
+        self.folder = make_field("target")
         tell_whole(self.folder)
         self.folder.setAccessibleName(words.say("app.preview.folder"))
         self.folder.editingFinished.connect(self._typed)
         self.topic(self.folder, "folder")
-        self.choose = QPushButton(words.say("app.preview.choose"))
-        self.choose.setObjectName("choose-target")
-        self.choose.clicked.connect(lambda checked=False: self._ask())
+        self.choose = make_button(words.say("app.preview.choose"), "choose-target", self._ask)
         self.topic(self.choose, "folder")
-        row.addWidget(self.folder, 1)
-        row.addWidget(self.choose)
+        add(row, (self.folder, 1), self.choose)
         card.body.addLayout(row)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(20)
+        grid = make_grid(across=20)
         self.bodies: dict[str, Prose] = {}
         for place, name in enumerate(INSIDE):
-            part = QVBoxLayout()
-            part.setSpacing(4)
-            part.addWidget(Prose(f"**{words.say(f'app.preview.{name}.heading')}**"))
+            part = make_column(Prose(f"**{words.say(f'app.preview.{name}.heading')}**"), spacing=4)
             self.bodies[name] = Prose(tone="quiet")
-            part.addWidget(self.bodies[name])
-            part.addStretch(1)
+            add(part, self.bodies[name], STRETCH)
             grid.addLayout(part, 0, place)
             grid.setColumnStretch(place, 1)
         card.body.addLayout(grid)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout
+from PySide6.QtWidgets import QLineEdit
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import empty
+from app.parts.making import add, empty, make_column
 from app.parts.prose import Prose
 from app.words.money import level, money, size
 
@@ -24,8 +24,7 @@ class Reasons(Card):
         super().__init__(words.say("app.preview.beyond.heading"), tone="care")
         self.setObjectName("reasons")
         self.setProperty("card", "care")
-        self._lines = QVBoxLayout()
-        self._lines.setSpacing(8)
+        self._lines = make_column(spacing=8)
         self.body.addLayout(self._lines)
         self.fields: dict[str, QLineEdit] = {}
         self.hide()
@@ -39,8 +38,7 @@ class Reasons(Card):
             empty(self._lines)
             self.fields = {}
             for name, values in found.items():
-                self._lines.addWidget(Prose(_sentence(name, values, unit)))
-                self._lines.addWidget(self._field(name))
+                add(self._lines, Prose(_sentence(name, values, unit)), self._field(name))
         for name, field in self.fields.items():
             if not field.hasFocus():
                 field.setText(said.get(name, ""))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import Card, pill
-from app.parts.making import empty
+from app.parts.making import STRETCH, add, empty, make_column, make_label, named
 from app.parts.prose import Prose, name_label
 from app.parts.views import make_view
 from app.parts.views.table import TableBody
 from app.screens.preview.asks import Lines, shapes
-from app.theme import mono_font, text_font
+from app.theme import mono_font
 from app.work.jobs import JobRunner
 from engine.methods.protocol import DocumentArtefact, FileArtefact, ModelArtefact
 from engine.views import NumberView
@@ -36,15 +36,11 @@ class ShapeCard(Card):
         self._runner = runner
         self.is_drawn = False  # something is drawn, which needs the whole width
         row = QHBoxLayout()
-        title = QLabel(words.say("app.preview.shape.heading"))
-        title.setFont(text_font(13, 600))
-        row.addWidget(title)
-        row.addStretch(1)
+        title = make_label(words.say("app.preview.shape.heading"), pixels=13, weight=600)
         self.pill = pill(words.say("app.preview.shape.invented"))
-        row.addWidget(self.pill)
+        add(row, title, STRETCH, self.pill)
         self.body.addLayout(row)
-        self._parts = QVBoxLayout()
-        self._parts.setSpacing(8)
+        self._parts = make_column(spacing=8)
         self.body.addLayout(self._parts)
         self.hide()
 
@@ -65,8 +61,7 @@ class ShapeCard(Card):
             if isinstance(view, NumberView):
                 self._parts.addWidget(Prose(f"**{title}**: {_number(view)}"))
                 continue
-            self._parts.addWidget(Prose(f"**{title}**", tone="quiet", pixels=12))
-            self._parts.addWidget(make_view(view, self._runner))
+            add(self._parts, Prose(f"**{title}**", tone="quiet", pixels=12), make_view(view, self._runner))
         for artefact in mock.artefacts:
             if isinstance(artefact, ModelArtefact | DocumentArtefact | FileArtefact):
                 meaning = words.label(artefact.meaning)
@@ -85,10 +80,8 @@ class ShapeCard(Card):
         name = name_label(lines.file)
         name.setFont(mono_font(12))
         name.setProperty("tone", "quiet")
-        self._parts.addWidget(name)
-        table = TableBody(lines.view)
-        table.setObjectName(f"shape-{lines.file}")
-        self._parts.addWidget(table)
+        table = named(TableBody(lines.view), f"shape-{lines.file}")
+        add(self._parts, name, table)
         last = lines.first + len(lines.view.rows) - 1
         said = words.say("app.preview.shape.lines", first=lines.first, last=last, all=lines.of)
         if lines.view.note is not None:

@@ -9,17 +9,15 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDateEdit,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.parts.cards import Card
 from app.parts.fold import Fold
+from app.parts.making import add, make_button, make_column, make_field, make_grid, make_row, named
 from app.parts.prose import tell_whole
 from app.screens.purpose.threshold_questions import ThresholdQuestions
 from app.state.flow import REQUIRED
@@ -37,21 +35,16 @@ class DateField(QWidget):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(12)
+        line = make_row(inside=self, spacing=12, margins=0)
         self.wanted = QCheckBox(words.say(f"app.purpose.field.{name}.ends"))
         self.wanted.setObjectName("purpose_ends" if name == "expires" else f"purpose_{name}_wanted")
-        self.day = QDateEdit()
-        self.day.setObjectName(f"purpose_{name}")
-        self.day.setAccessibleName(words.say(f"app.purpose.field.{name}.label"))
+        self.day = named(QDateEdit(), f"purpose_{name}", words.say(f"app.purpose.field.{name}.label"))
         self.day.setCalendarPopup(True)
         self.day.setDisplayFormat("d MMMM yyyy")
         self.day.setDate(QDate.currentDate().addYears(1))
         self.wanted.toggled.connect(lambda on: self._decide())
         self.day.dateChanged.connect(lambda day: self._decide())
-        line.addWidget(self.wanted)
-        line.addWidget(self.day, 1)
+        add(line, self.wanted, (self.day, 1))
 
     def show_day(self, written: str) -> None:
         """Show a day, or that there is none."""
@@ -81,18 +74,11 @@ class PurposeForm(QWidget):
         self.fields: dict[str, QLineEdit] = {}
         self.days: dict[str, DateField] = {}
         self.folds: dict[str, Fold] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(16)
+        column = make_column(inside=self, spacing=16, margins=0)
         self.request = Card(words.say("app.purpose.request"))
-        self.fill = QPushButton()
-        self.fill.setObjectName("fill-in")
-        self.fill.setProperty("look", "link")
-        self.fill.clicked.connect(lambda checked=False: self.filled.emit())
+        self.fill = make_button("", "fill-in", self.filled.emit, look="link")
         self.request.body.addWidget(self.fill)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(4)
+        grid = make_grid(across=16, down=4)
         for side in (0, 1):
             grid.setColumnStretch(side, 1)
         for place, name in enumerate(REQUEST):
@@ -137,8 +123,7 @@ class PurposeForm(QWidget):
             label.setBuddy(self.days[name].day)
             grid.addWidget(self.days[name], line + 1, side)
             return
-        field = QLineEdit()
-        field.setObjectName(f"purpose_{name}")
+        field = make_field(f"purpose_{name}")
         tell_whole(field)
         field.setAccessibleName(label.text())
         field.setPlaceholderText(words.say(f"app.purpose.field.{name}.example"))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.exact_field import ExactField
-from app.theme import text_font
+from app.parts.making import make_choice, make_grid, make_label
 from app.words.money import CURRENCIES
 from engine.pricing.price import Price
 
@@ -23,14 +23,9 @@ class RegisterMoney(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 6)
-        self._grid.setHorizontalSpacing(6)
-        self._grid.setVerticalSpacing(4)
+        self._grid = make_grid(self, across=6, down=4, margins=(0, 0, 0, 6))
         self.money = self._field("money", 0, span=2)
-        self.currency = QComboBox()
-        self.currency.setObjectName("holding_currency")
-        self.currency.setAccessibleName(words.say("app.budget.currency"))
+        self.currency = make_choice("holding_currency", words.say("app.budget.currency"))
         for name in CURRENCIES:
             self.currency.addItem(name, name)
         self._grid.addWidget(self.currency, 1, 1)
@@ -49,9 +44,7 @@ class RegisterMoney(QWidget):
         )
 
     def _field(self, name: str, column: int, *, whole: bool = False, span: int = 1) -> ExactField:
-        label = QLabel(words.say(f"app.purpose.field.holding_{name}.label"))
-        label.setFont(text_font(12))
-        label.setProperty("tone", "quiet")
+        label = make_label(words.say(f"app.purpose.field.holding_{name}.label"), pixels=12, tone="quiet")
         smallest = 1 if whole else Fraction(1, 100)
         field = ExactField(label.text(), smallest=smallest, whole=whole, money=not whole, width=WIDTH)
         field.setObjectName(f"holding_{name}")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
 from app import words
+from app.parts.making import make_button, make_choice, make_grid, make_label, named
 from app.parts.prose import Prose
-from app.theme import text_font
 from engine.release.plan import Purpose
 from engine.risk.thresholds import CONTROLS, MOTIVES, SIZES, group_size, highest_risk, proposed
 
@@ -21,21 +21,15 @@ class ThresholdQuestions(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(16)
-        self._grid.setVerticalSpacing(4)
+        self._grid = make_grid(self, across=16, down=4, margins=0)
         for side in (0, 1):
             self._grid.setColumnStretch(side, 1)
         self.fields: dict[str, QComboBox] = {}
         self._choice("motive", MOTIVES, 0, 0)
         self._choice("control", CONTROLS, 0, 1)
-        self.proposal = Prose(tone="quiet")
-        self.proposal.setObjectName("threshold-proposal")
+        self.proposal = named(Prose(tone="quiet"), "threshold-proposal")
         self._grid.addWidget(self.proposal, 2, 0, 1, 2)
-        self.take = QPushButton()
-        self.take.setObjectName("take-threshold")
-        self.take.clicked.connect(lambda checked=False: self._take())
+        self.take = make_button("", "take-threshold", self._take)
         self._grid.addWidget(self.take, 3, 0, Qt.AlignmentFlag.AlignLeft)
         self._choice("threshold", (*map(str, SIZES), OWN), 4, 0)
         self.own = QLineEdit()
@@ -49,12 +43,8 @@ class ThresholdQuestions(QWidget):
         self._wants_own = False
 
     def _choice(self, name: str, answers: tuple[str, ...], line: int, side: int) -> None:
-        label = QLabel(words.say(f"app.purpose.field.{name}.label"))
-        label.setFont(text_font(12))
-        label.setProperty("tone", "quiet")
-        box = QComboBox()
-        box.setObjectName(f"purpose_{name}")
-        box.setAccessibleName(label.text())
+        label = make_label(words.say(f"app.purpose.field.{name}.label"), pixels=12, tone="quiet")
+        box = make_choice(f"purpose_{name}", label.text())
         box.addItem(words.say("app.purpose.unanswered"), "")
         for one in answers:
             box.addItem(words.say(f"app.purpose.field.{name}.{one}"), one)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QProgressBar,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.parts.cards import Card, NumberCard, pill
 from app.parts.figures import Figures
-from app.parts.making import empty
+from app.parts.making import STRETCH, add, empty, make_button, make_column, make_row, named
 from app.parts.panel import Explanation, Part, three, three_parts
 from app.parts.prose import Heading, Prose
 from app.parts.view_stack import ViewStack
@@ -31,6 +30,7 @@ from app.screens.release.points import Points
 from app.screens.release.rows_beside import RowsBeside
 from app.screens.release.spread_beside import SpreadBeside
 from app.state import flow
+from app.theme import restyle
 from app.words.money import level, percent, written_day
 from app.work.releasing import SPENT, Outcome, Watch, release
 from engine import texts
@@ -57,12 +57,10 @@ class ReleasePage(Page):
         self.body.addWidget(self.waiting)
         self._build_secret()
         self._build_running()
-        self.ended = Card()
-        self.ended.setObjectName("ended")
+        self.ended = named(Card(), "ended")
         self.ended.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.ended_title, self.ended_words = Heading(size="side"), Prose()
-        self.ended.body.addWidget(self.ended_title)
-        self.ended.body.addWidget(self.ended_words)
+        add(self.ended.body, self.ended_title, self.ended_words)
         self.body.addWidget(self.ended)
         self._outcome: Outcome | None = None
         yield from self._build_made()
@@ -73,8 +71,7 @@ class ReleasePage(Page):
 
     def _build_secret(self) -> None:
         """For a method that keeps a key: a passphrase that locks it, asked each time and kept nowhere."""
-        self.secret = Card(words.say("app.release.secret.heading"))
-        self.secret.setObjectName("secret")
+        self.secret = named(Card(words.say("app.release.secret.heading")), "secret")
         self.secret.body.addWidget(Prose(words.say("app.release.secret.body"), tone="quiet"))
         self.passphrases: list[QLineEdit] = []
         for name in ("first", "again"):
@@ -89,9 +86,7 @@ class ReleasePage(Page):
             self.secret.body.addWidget(field)
         self.earlier_key: Path | None = None
         self._warned = ""  # the plan whose key would not be locked
-        self.choose_key = QPushButton(words.say("app.release.secret.earlier"))
-        self.choose_key.setObjectName("earlier-key")
-        self.choose_key.clicked.connect(lambda checked=False: self._ask_key())
+        self.choose_key = make_button(words.say("app.release.secret.earlier"), "earlier-key", self._ask_key)
         self.topic(self.choose_key, "secret")
         self.secret.body.addWidget(self.choose_key, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(self.secret)
@@ -108,59 +103,43 @@ class ReleasePage(Page):
         self.choose_key.setText(words.say("app.release.secret.earlier_chosen"))
 
     def _build_running(self) -> None:
-        self.running = Card()
-        self.running.setObjectName("running")
-        self.stage = Heading(size="side")
-        self.stage.setObjectName("stage")
+        self.running = named(Card(), "running")
+        self.stage = named(Heading(size="side"), "stage")
         self.running.body.addWidget(self.stage)
         self.bar = QProgressBar()
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(words.say("app.release.progress"))
-        self.running.body.addWidget(self.bar)
-        self.running.body.addSpacing(4)
-        self.spending = Prose()
-        self.spending.setObjectName("spending")
-        self.running.body.addWidget(self.spending)
+        self.spending = named(Prose(), "spending")
+        add(self.running.body, self.bar, 4, self.spending)
         row = QHBoxLayout()
-        self.stop = QPushButton()
-        self.stop.setObjectName("stop-release")
-        self.stop.clicked.connect(lambda checked=False: self._stop())
+        self.stop = make_button("", "stop-release", self._stop)
         self.topic(self.stop, "stop")
-        row.addWidget(self.stop)
-        row.addStretch(1)
+        add(row, self.stop, STRETCH)
         self.running.body.addLayout(row)
         self.body.addWidget(self.running)
 
     def _build_made(self) -> Pieces:
         self.made = QWidget()
-        column = QVBoxLayout(self.made)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(14)
+        column = make_column(inside=self.made, spacing=14, margins=0)
         self.figures = Figures()
         self.numbers: dict[str, NumberCard] = {}
         for name in ("learnt", "alone", "spent", "left"):
-            card = NumberCard(words.say(f"app.release.{name}.heading"))
-            card.setObjectName(f"number-{name}")
+            card = named(NumberCard(words.say(f"app.release.{name}.heading")), f"number-{name}")
             self.topic(card, name)
             self.numbers[name] = self.figures.add(card)
         self._terms: list[NumberCard] = []
         self.points = Points()
         self.topic(self.points, "points")
-        column.addWidget(self.points)
-        column.addWidget(self.figures)
-        column.addWidget(_part("leaves"))
+        add(column, self.points, self.figures, _part("leaves"))
         self.nothing, self.files = Prose(words.say("app.release.no_numbers")), Prose(tone="quiet")
         column.addWidget(self.nothing)
         self._first = QVBoxLayout()
-        column.addLayout(self._first)
         self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
-        column.addWidget(self.views)
-        column.addWidget(self.files)
+        add(column, self._first, self.views, self.files)
         self.stays = _part("stays")
-        column.addWidget(self.stays)
         self.internal = Prose(tone="quiet")
-        column.addWidget(self.internal)
+        add(column, self.stays, self.internal)
         yield
         self.inside = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"inside.{place}"))
         column.addWidget(self.inside)
@@ -316,8 +295,7 @@ class ReleasePage(Page):
         sentence = self.say("is_spent" if spent else "is_free", epsilon=self._spends)
         if self.spending.plain() != sentence:
             self.spending.setProperty("tone", "care" if spent else "")
-            self.spending.style().unpolish(self.spending)
-            self.spending.style().polish(self.spending)
+            restyle(self.spending)
             self.spending.say(sentence)
 
     def _stop(self) -> None:
@@ -353,8 +331,7 @@ class ReleasePage(Page):
         kept = self.say("stays_spent" if spent else "freed", epsilon=self._spends, holding=self._plan.holding)
         self.ended_words.say(kept)
         self.ended.setProperty("card", "care" if spent else "true")
-        self.ended.style().unpolish(self.ended)
-        self.ended.style().polish(self.ended)
+        restyle(self.ended)
         self.ended.setAccessibleName(f"{self.ended_title.text()} {kept}")
         if outcome.error is not None:
             self.refuse(outcome.error)
@@ -424,8 +401,7 @@ class ReleasePage(Page):
 
     def _show_first(self, name: str, lines: list[list[str]], rows: int) -> None:
         """Show the first lines of a table that leaves row by row."""
-        card = Card(name)
-        card.setObjectName(f"first-{name}")
+        card = named(Card(name), f"first-{name}")
         table = TableBody(TableView(name, tuple(lines[0]), tuple(map(tuple, lines[1:]))))
         card.body.addWidget(table)
         said = words.say("app.release.first", count=len(lines) - 1, rows=rows)
@@ -440,8 +416,7 @@ class ReleasePage(Page):
         self._terms = []
         for name, value in public["promise"]["terms"].items():
             base = f"promises.{public['promise']['kind']}.terms.{name}"
-            card = NumberCard(words.say(f"{base}.label"))
-            card.setObjectName(f"number-term.{name}")
+            card = named(NumberCard(words.say(f"{base}.label")), f"number-term.{name}")
             card.number.setWordWrap(True)
             card.show_number(words.term(value), words.say(f"{base}.what"))
             self.topic(card, f"term.{name}")
@@ -478,10 +453,8 @@ class ReleasePage(Page):
 def _part(name: str) -> QWidget:
     """Return the head of a part: what it is, and whether it leaves or stays."""
     line = QWidget()
-    row = QHBoxLayout(line)
-    row.setContentsMargins(0, 10, 0, 0)
-    row.addWidget(Heading(words.say(f"app.release.part.{name}"), size="side"))
-    row.addStretch(1)
+    row = make_row(inside=line, margins=(0, 10, 0, 0))
+    add(row, Heading(words.say(f"app.release.part.{name}"), size="side"), STRETCH)
     row.addWidget(pill(words.say(f"app.release.pill.{name}")))
     return line
 

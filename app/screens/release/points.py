@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import empty
+from app.parts.making import add, empty, make_column, make_label, make_row
 from app.parts.prose import Prose
 from app.screens.release.looking import Point
-from app.theme import text_font
+from app.theme import restyle
 
 
 class Points(Card):
@@ -22,8 +22,7 @@ class Points(Card):
         super().__init__(words.say("app.release.look_at"), tone="", parent=parent)
         self.setObjectName("look-at")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._lines = QVBoxLayout()
-        self._lines.setSpacing(8)
+        self._lines = make_column(spacing=8)
         self.body.addLayout(self._lines)
 
     def show_points(self, points: Sequence[Point]) -> None:
@@ -31,8 +30,7 @@ class Points(Card):
         empty(self._lines)
         worst = points[0].tone if points else "quiet"
         self.setProperty("card", "care" if worst in ("wrong", "care") else "true")
-        self.style().unpolish(self)
-        self.style().polish(self)
+        restyle(self)
         spoken = []
         for point in points:
             sentence = words.say(f"app.release.point.{point.name}", **point.values)
@@ -47,13 +45,8 @@ class Points(Card):
 
 def _line(mark: str, sentence: str, tone: str) -> QWidget:
     line = QWidget()
-    row = QHBoxLayout(line)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(12)
-    label = QLabel(mark)
-    label.setFont(text_font(12, 600))
-    label.setProperty("tone", tone)
+    row = make_row(inside=line, spacing=12, margins=0)
+    label = make_label(mark, pixels=12, weight=600, tone=tone)
     label.setFixedWidth(72)
-    row.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
-    row.addWidget(Prose(sentence), 1)
+    add(row, (label, 0, Qt.AlignmentFlag.AlignTop), (Prose(sentence), 1))
     return line

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import Card
+from app.parts.making import make_column, named
 from app.parts.prose import Heading, Prose
 from app.parts.table import DataTable
 
@@ -22,16 +23,14 @@ class RowsBeside(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(words.say("app.release.beside.heading"), parent=parent)
         self.setObjectName("rows-beside")
-        self.note = Prose(tone="quiet", pixels=12)
-        self.note.setObjectName("rows-beside-note")
+        self.note = named(Prose(tone="quiet", pixels=12), "rows-beside-note")
         self.body.addWidget(self.note)
         self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._sides.setSpacing(14)
         self.body.addLayout(self._sides)
         self.tables: dict[str, DataTable] = {}
         for name in SIDES:
-            column = QVBoxLayout()
-            column.setSpacing(4)
+            column = make_column(spacing=4)
             said = words.say(f"app.release.beside.{name}")
             column.addWidget(Heading(said, size="small", tone="quiet"))
             table = self.tables[name] = DataTable(said)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QComboBox, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QWidget
 
 from app import words
 from app.parts.cards import Card
+from app.parts.making import add, hidden, left, make_button, make_choice, make_column, named
 from app.parts.prose import Heading, Prose
 from app.parts.table import DataTable
 from app.screens.release.spread_picture import SIDES, SpreadPicture, percent
@@ -26,44 +26,31 @@ class SpreadBeside(Card):
         super().__init__(words.say("app.release.spread.heading"), parent=parent)
         self.setObjectName("spread-beside")
         self._found: Any = None
-        self.note = Prose(tone="quiet", pixels=12)
-        self.note.setObjectName("spread-note")
+        self.note = named(Prose(tone="quiet", pixels=12), "spread-note")
         self.body.addWidget(self.note)
         self._choices = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._choices.setSpacing(14)
         self.fields = {name: self._field(name) for name in NAMES}
-        self.body.addLayout(self._choices)
-        self.told = Prose()
-        self.told.setObjectName("spread-told")
-        self.body.addWidget(self.told)
-        self.picture = SpreadPicture()
-        self.picture.setObjectName("spread-picture")
-        self.body.addWidget(self.picture)
-        self.as_table = QPushButton(words.say("app.release.spread.as_table"))
-        self.as_table.setObjectName("spread-as-table")
-        self.as_table.setProperty("look", "link")
-        self.as_table.setCheckable(True)
+        self.told = named(Prose(), "spread-told")
+        self.picture = named(SpreadPicture(), "spread-picture")
+        add(self.body, self._choices, self.told, self.picture)
+        self.as_table = make_button(
+            words.say("app.release.spread.as_table"), "spread-as-table", look="link", checkable=True
+        )
         self.as_table.toggled.connect(self._open_table)
-        self.body.addWidget(self.as_table, 0, Qt.AlignmentFlag.AlignLeft)
-        self.table = DataTable(words.say("app.release.spread.heading"))
-        self.table.setObjectName("spread-table")
+        self.table = hidden(named(DataTable(words.say("app.release.spread.heading")), "spread-table"))
         self.table.setProperty("look", "plain")
-        self.table.hide()
-        self.body.addWidget(self.table)
+        add(self.body, left(self.as_table), self.table)
         self.hide()
 
     def _field(self, name: str) -> QComboBox:
-        column = QVBoxLayout()
-        column.setSpacing(4)
+        column = make_column(spacing=4)
         said = words.say(f"app.release.spread.{name}")
-        column.addWidget(Heading(said, size="small", tone="quiet"))
-        field = QComboBox()
-        field.setObjectName(f"spread-{name}")
-        field.setAccessibleName(said)
+        field = make_choice(f"spread-{name}", said)
         field.setMinimumContentsLength(12)
         field.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         field.currentIndexChanged.connect(lambda place: self._show())
-        column.addWidget(field)
+        add(column, Heading(said, size="small", tone="quiet"), field)
         self._choices.addLayout(column, 1)
         return field
 

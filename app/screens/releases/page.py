@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from app import words
 from app.parts.cards import Card
+from app.parts.making import STRETCH, add, left, make_button, make_field, make_row, named
 from app.parts.panel import Explanation, Part, three_parts
 from app.parts.prose import Heading, Prose
 from app.parts.register_card import RegisterCard
@@ -48,8 +49,7 @@ class ReleasesPage(Page):
         self.nothing = Prose(words.say("app.releases.nothing"))
         self.body.addWidget(self.nothing)
         self.left_card = Card(words.say("app.releases.left"))
-        self.left = BarList(words.say("app.releases.left"), mono=False)
-        self.left.setObjectName("left-bars")
+        self.left = named(BarList(words.say("app.releases.left"), mono=False), "left-bars")
         self.topic(self.left, "left")
         self.left_card.body.addWidget(self.left)
         self.body.addWidget(self.left_card)
@@ -57,82 +57,58 @@ class ReleasesPage(Page):
         self.register.change.wanted.connect(self._change_budget)
         for widget in (self.register.choice, self.register.change.line, self.register.change.button):
             self.topic(widget, "register")
-        self.body.addWidget(self.register)
-        self.table = ReleasesTable(words.say("app.releases.title"))
-        self.table.setObjectName("releases-table")
+        self.table = named(ReleasesTable(words.say("app.releases.title")), "releases-table")
         self.table.chosen.connect(self._select)
         self.topic(self.table, "table")
-        self.body.addWidget(self.table)
+        add(self.body, self.register, self.table)
         self._build_chosen()
         self.verify = VerifyCard()
         self.verify.button.setText(words.say("app.releases.verify"))
         self.verify.button.clicked.connect(lambda checked=False: self._where(self._verify))
         self.topic(self.verify.button, "verify")
         again = Card(words.say("app.releases.again_heading"))
-        again.body.addWidget(Prose(words.say("app.releases.again_words"), tone="quiet"))
-        self.again = QPushButton(words.say("app.releases.again"))
-        self.again.setObjectName("again")
-        self.again.clicked.connect(lambda checked=False: self._where(self._again))
+        self.again = make_button(words.say("app.releases.again"), "again", lambda: self._where(self._again))
         self.topic(self.again, "again")
-        again.body.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
-        again.body.addStretch(1)
-        line = QHBoxLayout()
-        line.setSpacing(14)
-        line.addWidget(self.verify, 1)
-        line.addWidget(again, 1)
-        self.body.addLayout(line)
-        self.body.addStretch(1)
+        add(again.body, Prose(words.say("app.releases.again_words"), tone="quiet"), left(self.again), STRETCH)
+        line = make_row((self.verify, 1), (again, 1), spacing=14)
+        add(self.body, line, STRETCH)
 
     def _build_chosen(self) -> None:
         """The release that is selected, and what can be done about it."""
-        self.chosen = Card()
-        self.chosen.setObjectName("chosen")
+        self.chosen = named(Card(), "chosen")
         self.chosen_title = Heading(size="side")
         self.chosen_words = Prose()
-        self.chosen.body.addWidget(self.chosen_title)
-        self.chosen.body.addWidget(self.chosen_words)
+        add(self.chosen.body, self.chosen_title, self.chosen_words)
         self.act = QWidget()
-        row = QHBoxLayout(self.act)
-        row.setContentsMargins(0, 4, 0, 0)
-        row.setSpacing(8)
-        self.reason = QLineEdit()
-        self.reason.setObjectName("reason")
-        self.reason.setAccessibleName(words.say("app.releases.reason"))
-        self.reason.setPlaceholderText(words.say("app.releases.reason"))
+        row = make_row(inside=self.act, spacing=8, margins=(0, 4, 0, 0))
+        self.reason = make_field(
+            "reason", words.say("app.releases.reason"), placeholder=words.say("app.releases.reason")
+        )
         self.reason.textChanged.connect(lambda text: self._enable())
         self.withdraw = QPushButton(words.say("app.releases.withdraw"))
         self.withdraw.setObjectName("withdraw")
         self.withdraw.clicked.connect(lambda checked=False: self._act(withdraw))
-        self.resolve = QPushButton(words.say("app.releases.resolve"))
-        self.resolve.setObjectName("resolve")
-        self.resolve.clicked.connect(lambda checked=False: self._act(resolve))
+        self.resolve = make_button(words.say("app.releases.resolve"), "resolve", lambda: self._act(resolve))
         for widget, topic in (
             (self.reason, "withdraw"),
             (self.withdraw, "withdraw"),
             (self.resolve, "resolve"),
         ):
             self.topic(widget, topic)
-        row.addWidget(self.reason, 1)
-        row.addWidget(self.withdraw)
-        row.addWidget(self.resolve)
-        self.chosen.body.addWidget(self.act)
-        self.visit = QPushButton(words.say("app.releases.visit"))
-        self.visit.setObjectName("visit")
-        self.visit.clicked.connect(lambda checked=False: self._go_on())
+        add(row, (self.reason, 1), self.withdraw, self.resolve)
+        self.visit = make_button(words.say("app.releases.visit"), "visit", self._go_on)
         self.topic(self.visit, "visit")
-        self.chosen.body.addWidget(self.visit, 0, Qt.AlignmentFlag.AlignLeft)
-        self.report = QPushButton(words.say("app.releases.show_report"))
-        self.report.setObjectName("show-report")
-        self.report.setProperty("look", "link")
-        self.report.clicked.connect(lambda checked=False: self._show_report())
+        add(self.chosen.body, self.act, left(self.visit))
+        self.report = make_button(
+            words.say("app.releases.show_report"), "show-report", self._show_report, look="link"
+        )
         self.topic(self.report, "report")
         self.chosen.body.addWidget(self.report, 0, Qt.AlignmentFlag.AlignLeft)
         self.chosen.hide()
-        self.body.addWidget(self.chosen)
         self.behind = PseudonymCard(lambda: self._where(self._ask_table))
         self.topic(self.behind.button, "behind")
         self.behind.hide()
-        self.body.addWidget(self.behind)
+        add(self.body, self.chosen, self.behind)
 
     # --- showing -----------------------------------------------------------------------------------
 

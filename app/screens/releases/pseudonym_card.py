@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QPushButton
+from PySide6.QtWidgets import QLineEdit
 
 from app import words
 from app.parts.cards import Card
+from app.parts.making import add, left, make_button, named
 from app.parts.prose import Heading, Prose
 
 FIELDS = ("pseudonym", "reason", "passphrase")
@@ -32,13 +32,9 @@ class PseudonymCard(Card):
             self.fields[name] = field
             self.body.addWidget(field)
         self.fields["passphrase"].setEchoMode(QLineEdit.EchoMode.Password)
-        self.button = QPushButton(words.say("app.releases.behind.button"))
-        self.button.setObjectName("behind")
-        self.button.clicked.connect(lambda checked=False: ask())
-        self.body.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
-        self.answer = Heading(size="side")
-        self.answer.setObjectName("behind-answer")
-        self.body.addWidget(self.answer)
+        self.button = make_button(words.say("app.releases.behind.button"), "behind", lambda: ask())
+        self.answer = named(Heading(size="side"), "behind-answer")
+        add(self.body, left(self.button), self.answer)
         self.forget()
 
     def forget(self) -> None:

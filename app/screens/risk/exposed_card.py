@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
 from app.parts.cards import Card, pill
-from app.parts.making import empty
+from app.parts.making import STRETCH, add, empty, make_button, make_grid, make_row
 from app.parts.prose import Heading, Prose
 from app.theme import mono_font, text_font
 from engine import texts
@@ -24,21 +24,13 @@ class ExposedCard(Card):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("exposed")
-        head = QHBoxLayout()
-        head.addWidget(Heading(words.say("app.risk.exposed.heading"), size="card", tone="quiet"))
-        head.addWidget(pill(words.say("app.risk.exposed.stays")))
-        head.addStretch(1)
-        self.open = QPushButton()
-        self.open.setProperty("look", "link")
-        self.open.clicked.connect(lambda checked=False: self._toggle())
-        head.addWidget(self.open)
-        self.body.addLayout(head)
+        head = make_row(Heading(words.say("app.risk.exposed.heading"), size="card", tone="quiet"))
+        self.open = make_button(press=self._toggle, look="link")
+        add(head, pill(words.say("app.risk.exposed.stays")), STRETCH, self.open)
         self.sentence = Prose(tone="quiet")
-        self.body.addWidget(self.sentence)
+        add(self.body, head, self.sentence)
         self.lines = QWidget()
-        self._grid = QGridLayout(self.lines)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(18)
+        self._grid = make_grid(self.lines, across=18, margins=0)
         self._grid.setColumnStretch(1, 1)
         self.body.addWidget(self.lines)
         self._people: Sequence[Any] = ()

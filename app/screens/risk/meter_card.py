@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QLineF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.parts.cards import NumberCard
+from app.parts.making import make_row
 from app.parts.prose import Prose
 from app.theme import theme
 
@@ -58,9 +59,7 @@ class MeterCard(NumberCard):
         self.source = Prose(tone="quiet", pixels=11)
         self.source.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.body.addWidget(self.meter)
-        below = QHBoxLayout()
-        below.addWidget(self.allowed, 1)
-        below.addWidget(self.source, 1)
+        below = make_row((self.allowed, 1), (self.source, 1))
         self.body.addLayout(below)
 
     def show_meter(

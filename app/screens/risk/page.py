@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import Card
+from app.parts.making import STRETCH, add, hidden, make_button, make_column, make_grid, make_row, named
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Prose
 from app.screens.base import Page
@@ -36,27 +37,21 @@ class RiskPage(Page):
 
     def build(self) -> None:
         self.found = QWidget()
-        column = QVBoxLayout(self.found)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(16)
-        line = QHBoxLayout()
-        line.setSpacing(14)
+        column = make_column(inside=self.found, spacing=16, margins=0)
+        line = make_row(spacing=14)
         self.alone, self.average, self.under = (
             self._meter(line, name) for name in ("alone", "average", "under")
         )
         column.addLayout(line)
-        self._cards = QGridLayout()
-        self._cards.setSpacing(14)
+        self._cards = make_grid(across=14, down=14)
         column.addLayout(self._cards)
         self.histogram_card, self.histogram = self._histogram()
         self.because_card = Card(words.say("app.risk.because.heading"))
-        self.because = TryTable()
-        self.because.setObjectName("because")
+        self.because = named(TryTable(), "because")
         self.because.tried.connect(self._try)
         self.topic(self.because_card, "because")
         self.because_card.body.addWidget(Prose(words.say("app.risk.try.note"), tone="quiet", pixels=12))
-        self.because_card.body.addWidget(self.because)
-        self.because_card.body.addStretch(1)
+        add(self.because_card.body, self.because, STRETCH)
         self._side_by_side: bool | None = None
         self._arrange(True)
         self.exposed = ExposedCard()
@@ -66,40 +61,30 @@ class RiskPage(Page):
         self.topic(self.beside, "beside")
         for widget in self.beside.findChildren(QWidget):
             self.topic(widget, "beside")
-        column.addWidget(self.beside)
         self.nobody = Prose(words.say("app.risk.no_columns"), tone="care")
-        column.addWidget(self.nobody)
-        column.addWidget(Prose(words.say("app.risk.internal"), tone="quiet"))
-        column.addStretch(1)
+        add(column, self.beside, self.nobody, Prose(words.say("app.risk.internal"), tone="quiet"), STRETCH)
         self.body.addWidget(self.found, 1)
         self._tried: Any = None
         self._matching: Any = None
         self._asked: dict[str, tuple[Any, Any]] = {}  # by file: what was asked with, and about which plan
 
     def _meter(self, line: QHBoxLayout, name: str) -> MeterCard:
-        card = MeterCard(words.say(f"app.risk.{name}.heading", k=PUBLISHED))
-        card.setObjectName(name)
+        card = named(MeterCard(words.say(f"app.risk.{name}.heading", k=PUBLISHED)), name)
         self.topic(card, name)
         line.addWidget(card, 1)
         return card
 
     def _histogram(self) -> tuple[Card, GroupHistogram]:
         card = Card(words.say("app.risk.sizes.heading"))
-        histogram = GroupHistogram(words.say("app.risk.sizes.heading"))
-        histogram.setObjectName("sizes")
+        histogram = named(GroupHistogram(words.say("app.risk.sizes.heading")), "sizes")
         self.topic(histogram, "sizes")
-        card.body.addWidget(histogram)
-        card.body.addWidget(Prose(words.say("app.risk.sizes.axis"), tone="quiet", pixels=11))
-        self.as_table = QPushButton(words.say("app.risk.sizes.as_table"))
-        self.as_table.setProperty("look", "link")
-        self.as_table.setCheckable(True)
-        self.as_table.setObjectName("sizes_as_table")
-        self.listed = Prose(pixels=12)
-        self.listed.hide()
+        add(card.body, histogram, Prose(words.say("app.risk.sizes.axis"), tone="quiet", pixels=11))
+        self.as_table = make_button(
+            words.say("app.risk.sizes.as_table"), "sizes_as_table", look="link", checkable=True
+        )
+        self.listed = hidden(Prose(pixels=12))
         self.as_table.toggled.connect(self.listed.setVisible)
-        card.body.addWidget(self.as_table)
-        card.body.addWidget(self.listed)
-        card.body.addStretch(1)
+        add(card.body, self.as_table, self.listed, STRETCH)
         return card, histogram
 
     def _arrange(self, side_by_side: bool) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.cards import row
-from app.parts.making import empty
+from app.parts.making import empty, make_button, make_column, named
 from app.parts.prose import Heading, Prose
 from app.words.money import level
 from engine.methods.protocol import Cheaper
@@ -24,12 +24,10 @@ class CheaperWays(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("cheaper")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addWidget(Heading(words.say("app.visit.cheaper.title"), size="card"))
-        self._lines = QVBoxLayout()
-        self._lines.setSpacing(4)
+        column = make_column(
+            Heading(words.say("app.visit.cheaper.title"), size="card"), inside=self, spacing=6, margins=0
+        )
+        self._lines = make_column(spacing=4)
         column.addLayout(self._lines)
         self.hide()
 
@@ -43,12 +41,9 @@ class CheaperWays(QWidget):
     def _line(self, place: int, way: Cheaper, now: Fraction) -> QWidget:
         values = {"epsilon": level(way.epsilon) if way.epsilon else "0", "now": level(now)}
         price = words.say("app.visit.cheaper.instead", **values) if way.epsilon != now else ""
-        said = Prose(f"{words.label(way.said)} {price}".rstrip())
-        said.setObjectName(f"cheaper-{place}")
-        take = QPushButton(words.say("app.visit.cheaper.take"))
-        take.setObjectName(f"take-cheaper-{place}")
+        said = named(Prose(f"{words.label(way.said)} {price}".rstrip()), f"cheaper-{place}")
+        take = make_button(words.say("app.visit.cheaper.take"), f"take-cheaper-{place}", look="link")
         take.setAccessibleName(f"{take.text()}: {said.plain()}")
-        take.setProperty("look", "link")
         if way.given is None:  # nothing is left to be asked
             take.hide()
         take.clicked.connect(lambda checked=False: self.taken.emit(way.given))

@@ -7,14 +7,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QWidget
 from shiboken6 import isValid
 
 from app import words
 from app.parts.cards import Card
 from app.parts.form.parameter_form import ParameterForm
 from app.parts.form.parameter_records import RecordsField
-from app.parts.making import empty
+from app.parts.making import STRETCH, add, empty, make_column, make_row, named
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.parts.segment_bar import LEFT, NEXT, Segment, SegmentBar
@@ -64,57 +64,44 @@ class VisitPage(Page):
         self._taken = Taken(None)
         self._remembered = ("", "", Remembered())
         self._shown: Any = None
-        self._choices = QHBoxLayout()
-        self._choices.setSpacing(20)
+        self._choices = make_row(spacing=20)
         self.group = QButtonGroup(self)
         self.group.buttonClicked.connect(lambda button: self._choose(button.property("step")))
         self.body.addLayout(self._choices)
-        self._sources = QVBoxLayout()
-        self._sources.setSpacing(14)
+        self._sources = make_column(spacing=14)
         self.body.addLayout(self._sources)
         self._build_asking()
         self._build_budget()
         self.heading = Heading(words.say("app.visit.answers"), size="side")
-        self.body.addWidget(self.heading)
         self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, ""))
-        self.body.addWidget(self.views)
-        self.list = Prose(tone="quiet", pixels=12)
-        self.list.setObjectName("visits")
-        self.body.addWidget(self.list)
-        self.body.addStretch(1)
+        self.list = named(Prose(tone="quiet", pixels=12), "visits")
+        add(self.body, self.heading, self.views, self.list, STRETCH)
 
     def _build_asking(self) -> None:
         self.card = Card()
         self.card.body.setSpacing(14)
         self.form = ParameterForm()
         self.form.changed.connect(self._filled)
-        self.card.body.addWidget(self.form)
-        self.wrong = Prose(tone="wrong")
-        self.wrong.setObjectName("problem-visit")
-        self.card.body.addWidget(self.wrong)
+        self.wrong = named(Prose(tone="wrong"), "problem-visit")
+        add(self.card.body, self.form, self.wrong)
         self.secret = QLineEdit()
         self.secret.setObjectName("passphrase")
         self.secret.setEchoMode(QLineEdit.EchoMode.Password)
         self.secret.setPlaceholderText(words.say("app.visit.passphrase"))
         self.secret.setAccessibleName(words.say("app.visit.passphrase"))
         self.secret.setMaximumWidth(360)
-        self.card.body.addWidget(self.secret)
-        self.takes = Prose()
-        self.takes.setObjectName("takes")
-        self.card.body.addWidget(self.takes)
+        self.takes = named(Prose(), "takes")
         self.cheaper = CheaperWays()
         self.cheaper.taken.connect(self._take)
-        self.card.body.addWidget(self.cheaper)
+        add(self.card.body, self.secret, self.takes, self.cheaper)
         self.body.addWidget(self.card)
 
     def _build_budget(self) -> None:
-        self.budget = Card()
-        self.budget.setObjectName("reserved")
+        self.budget = named(Card(), "reserved")
         self.used = Prose()
         self.bar = SegmentBar()
         self.topic(self.bar, "reserved")
-        self.budget.body.addWidget(self.used)
-        self.budget.body.addWidget(self.bar)
+        add(self.budget.body, self.used, self.bar)
         self.body.addWidget(self.budget)
 
     # --- showing -----------------------------------------------------------------------------------
