@@ -12,7 +12,7 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 from shiboken6 import isValid
 
 from app import words
@@ -22,7 +22,7 @@ from app.theme import theme
 from app.work.jobs import SHORT, JobRunner
 from engine.views import View, as_table
 
-LETTERS = 13.0  # dots
+LETTERS, SMALL = 13.0, 11.0  # dots
 NARROWEST = 280
 FAMILIES = ("Inter",)  # QtSvg takes a list for the name of one family
 _numbers = count(1)
@@ -36,7 +36,7 @@ class Picture:
     spoken: str
 
 
-def render(view: View, *, dark: bool, language: str, width: float) -> Picture:
+def render(view: View, *, dark: bool, language: str, width: float, letters: float = LETTERS) -> Picture:
     """Draw a view so many dots wide; runs as a job, because many numbers take longer than a frame."""
     from engine.report import drawing
     from engine.report import theme as themes
@@ -49,7 +49,7 @@ def render(view: View, *, dark: bool, language: str, width: float) -> Picture:
             theme=themes.DARK if dark else themes.LIGHT,
             language=language,
             width=width / drawing.POINTS,
-            size=LETTERS,
+            size=letters,
             axis_limits=limits,
             families=FAMILIES,
         )
@@ -87,6 +87,34 @@ class Canvas(QWidget):
             painter.setPen(QPen(theme.tokens().colour("accent"), 1.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), 8, 8)
+
+
+class LiveDrawing(Canvas):
+    """Draws one view at once, as often as it changes: what follows a slider cannot wait for a job."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.view: View | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumWidth(NARROWEST)
+        theme.changed.connect(self._draw)
+
+    def show_view(self, view: View | None) -> None:
+        """Show another view."""
+        self.view = view
+        self.setAccessibleName("" if view is None else words.label(view.title))
+        self._draw()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._draw()
+
+    def _draw(self) -> None:
+        if self.view is not None:
+            look, language = theme.tokens().is_dark, words.language()
+            width = max(self.width(), NARROWEST)
+            self.show_picture(render(self.view, dark=look, language=language, width=width, letters=SMALL))
 
 
 class FigureView(QWidget):
