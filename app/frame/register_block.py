@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QFrame
 
 from app import words
 from app.parts.making import add, make_column, make_label
+from app.parts.plot import ShareBar
 from app.parts.prose import Prose
-from app.theme import theme
 from app.words.money import level
 from app.work.registers import Standing
 
 BAR = 6
-
-
-class _Bar(QWidget):
-    """How much of the budget is spent."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.share = 0.0
-        self.setFixedHeight(BAR)
-        theme.changed.connect(self.update)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter, tokens = QPainter(self), theme.tokens()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        whole = QRectF(self.rect())
-        painter.setBrush(tokens.colour("line"))
-        painter.drawRoundedRect(whole, BAR / 2, BAR / 2)
-        if self.share > 0:
-            painter.setBrush(tokens.colour("accent"))
-            whole.setWidth(max(whole.width() * self.share, BAR))
-            painter.drawRoundedRect(whole, BAR / 2, BAR / 2)
-        painter.end()
 
 
 class RegisterBlock(QFrame):
@@ -53,7 +28,7 @@ class RegisterBlock(QFrame):
         self.name = make_label(pixels=12, weight=600)
         self.name.setTextFormat(Qt.TextFormat.PlainText)
         self.left = Prose(tone="quiet", pixels=12)
-        self.bar = _Bar()
+        self.bar = ShareBar(BAR, least=BAR)
         self.care = Prose(words.say("app.window.register.unbounded"), tone="care", pixels=11)
         add(column, self.name, self.left, self.bar, self.care)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -77,8 +52,7 @@ class RegisterBlock(QFrame):
             )
         self.left.say(said)
         self.bar.setVisible(found.whole is not None)
-        self.bar.share = float(min(found.spent / found.whole, Fraction(1))) if found.whole else 0.0
-        self.bar.update()
+        self.bar.show_share(float(found.spent / found.whole) if found.whole else 0.0)
         self.care.setVisible(not found.bounds_all)
         spoken = f"{found.name}: {said}"
         self.setAccessibleName(spoken if found.bounds_all else f"{spoken} {self.care.plain()}")

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QWidget
 
-from app.theme import text_font, theme
+from app.parts.plot import Painted
+from app.theme import theme
 
 USED, NEXT, LEFT = "used", "next", "left"
 HEIGHT, LABELS, GAP = 10, 20, 2
@@ -24,16 +25,14 @@ class Segment:
     kind: str = USED
 
 
-class SegmentBar(QWidget):
+class SegmentBar(Painted):
     """The parts beside one another; told apart by fill and by the words below."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("segments")
         self.segments: tuple[Segment, ...] = ()
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        theme.changed.connect(self.update)
+        self.grow_across()
 
     def sizeHint(self) -> QSize:
         return QSize(300, HEIGHT + LABELS + 4)
@@ -44,10 +43,8 @@ class SegmentBar(QWidget):
         self.setAccessibleName(spoken)
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter, tokens = QPainter(self), theme.tokens()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(text_font(11))
+    def paint(self, painter: QPainter) -> None:
+        tokens = theme.tokens()
         left, room = 0.0, self.width() - GAP * max(len(self.segments) - 1, 0)
         for segment in self.segments:
             width = room * segment.share
@@ -64,8 +61,3 @@ class SegmentBar(QWidget):
             if painter.fontMetrics().horizontalAdvance(segment.label) <= width:
                 painter.drawText(below, Qt.AlignmentFlag.AlignCenter, segment.label)
             left += width + GAP
-        if self.hasFocus():
-            painter.setPen(tokens.colour("accent"))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-        painter.end()

@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
-    QSizePolicy,
     QWidget,
 )
 
 from app import words
 from app.parts.cards import row
 from app.parts.making import STRETCH, add, make_button, make_choice, make_column, named
+from app.parts.plot import Painted
 from app.parts.prose import Heading, Prose
 from app.parts.trial.count_cells import REAL, ROW, WAYS, WORKED_OUT, CellsModel, CellsTable, interval, written
-from app.theme import text_font, theme
+from app.theme import theme
 from engine.methods.trying import CountCell, CountTable, CountTables, Tried
 
 BESIDE, SIDE, MOST_HEIGHT = 700, 220, 520
 LINE_HEIGHT = 66
 
 
-class IntervalLine(QWidget):
+class IntervalLine(Painted):
     """What can be worked out of a cell as a bar, with its real value and the limit."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, focus=False)
         self.setFixedHeight(LINE_HEIGHT)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.grow_across()
         self.cell: CountCell | None = None
         self.threshold = 0.0
-        theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         return QSize(230, LINE_HEIGHT)
@@ -43,13 +42,10 @@ class IntervalLine(QWidget):
         self.setAccessibleName(spoken)
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        cell = self.cell
+    def paint(self, painter: QPainter) -> None:
+        cell, tokens = self.cell, theme.tokens()
         if cell is None:
             return
-        painter, tokens = QPainter(self), theme.tokens()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(text_font(11))
         low = cell.low or 0.0
         high = cell.high if cell.high is not None else max(2 * cell.value, 2 * self.threshold)
         begin = 0.0 if low < high / 2 else low - (high - low) / 3
@@ -78,7 +74,6 @@ class IntervalLine(QWidget):
         painter.setPen(tokens.colour("quiet"))
         self._label(painter, at(low), 46, written(low))
         self._label(painter, at(high), 46, "∞" if cell.high is None else written(high))
-        painter.end()
 
     def _label(self, painter: QPainter, centre: float, top: float, said: str) -> None:
         width = painter.fontMetrics().horizontalAdvance(said) + 4.0

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 from math import sqrt
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QWidget
 
 from app import words
+from app.parts.plot import PointPicture
 from app.parts.trial.solution import lost, neighbours, steps_words
-from app.theme import text_font, theme
+from app.theme import theme
 from engine.methods.trying import SolutionMap
 
-LEFT, RIGHT, TOP, BOTTOM = 52, 18, 26, 40
-POINT, NEAR, HEIGHT = 4.0, 16.0, 280
+POINT, HEIGHT = 4.0, 280
 TICKS = 4
 
 
-class SolutionPlot(QWidget):
+class SolutionPlot(PointPicture):
     """``chosen`` tells the place of a combination that was clicked, or reached by an arrow key."""
 
-    chosen = Signal(int)
+    MARGINS = (52, 26, 18, 40)
+    NEAR = 16.0
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("solution-plot")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(HEIGHT)
         self.shown: SolutionMap | None = None
-        self.place = 0
-        theme.changed.connect(self.update)
 
     def show_map(self, shown: SolutionMap, place: int) -> None:
         """Show a map with a ring around one of its combinations."""
@@ -54,9 +51,6 @@ class SolutionPlot(QWidget):
 
     # --- where things lie --------------------------------------------------------------------------
 
-    def _field(self) -> QRectF:
-        return QRectF(LEFT, TOP, max(self.width() - LEFT - RIGHT, 50), max(self.height() - TOP - BOTTOM, 30))
-
     def _across(self) -> tuple[float, float]:
         assert self.shown is not None
         if self.shown.is_share:
@@ -71,14 +65,14 @@ class SolutionPlot(QWidget):
         return float(max(most, self.shown.most_left_out, 1))
 
     def _up(self, people: float) -> float:
-        field = self._field()
+        field = self.field()
         return field.bottom() - field.height() * sqrt(people / self._most())  # the few are what matters
 
     def points(self) -> list[QPointF]:
         """Return where each combination lies."""
         if self.shown is None:
             return []
-        field, (low, high), most = self._field(), self._across(), self._most()
+        field, (low, high), most = self.field(), self._across(), self._most()
         left, bottom = field.left(), field.bottom()
         across, height = field.width() / (high - low), field.height()
         return [
@@ -88,26 +82,18 @@ class SolutionPlot(QWidget):
 
     # --- painting ----------------------------------------------------------------------------------
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paint(self, painter: QPainter) -> None:
         if self.shown is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(text_font(11))
         points = self.points()
         self._paint_allowed(painter)
         self._paint_axes(painter)
         self._paint_ways(painter, points)
         self._paint_points(painter, points)
-        if self.hasFocus():
-            painter.setPen(QPen(theme.tokens().colour("accent"), 1.5))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
-        painter.end()
 
     def _paint_allowed(self, painter: QPainter) -> None:
         assert self.shown is not None
-        tokens, field, most = theme.tokens(), self._field(), self.shown.most_left_out
+        tokens, field, most = theme.tokens(), self.field(), self.shown.most_left_out
         level = self._up(most)
         area = QRectF(field.left(), level, field.width(), field.bottom() - level)
         painter.fillRect(area, tokens.colour("accent_soft"))
@@ -120,16 +106,11 @@ class SolutionPlot(QWidget):
 
     def _paint_axes(self, painter: QPainter) -> None:
         assert self.shown is not None
-        tokens, field, (low, high) = theme.tokens(), self._field(), self._across()
+        tokens, field, (low, high) = theme.tokens(), self.field(), self._across()
         painter.setPen(tokens.colour("quiet"))
         painter.drawLine(field.bottomLeft(), field.bottomRight())
-        aside = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         for people in self._levels():
-            level = self._up(people)
-            painter.setPen(tokens.colour("line"))
-            painter.drawLine(QPointF(field.left(), level), QPointF(field.right(), level))
-            painter.setPen(tokens.colour("quiet"))
-            painter.drawText(QRectF(0, level - 8, LEFT - 8, 16), aside, f"{people:,}")
+            self.draw_level(painter, self._up(people), f"{people:,}")
         for tick in range(TICKS + 1):
             value = low + (high - low) * tick / TICKS
             place = QRectF(field.left() + field.width() * tick / TICKS - 40, field.bottom() + 4, 80, 16)
@@ -192,39 +173,26 @@ class SolutionPlot(QWidget):
             for place, (point, one) in enumerate(zip(self.points(), self.shown.candidates, strict=True))
         ]
         distance, _, _, place = min(near)
-        return place if distance <= NEAR else None
+        return place if distance <= self.NEAR else None
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        place = self.at(event.position())
-        if place is not None:
-            self.chosen.emit(place)
+    def step_of(self, key: Qt.Key) -> int:
+        up = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}  # more people are left out further up
+        return up.get(key, super().step_of(key))
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go to the next combination by its loss (left and right) or by whom it leaves out (up and down)."""
-        key = Qt.Key(event.key())
-        step = {Qt.Key.Key_Right: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}.get(key)
-        if step is None or self.shown is None:
-            super().keyPressEvent(event)
-            return
-        across = key in (Qt.Key.Key_Right, Qt.Key.Key_Left)
-        found = self.shown.candidates
+    def in_order(self, key: Qt.Key) -> list[int]:
+        """Return the combinations by their loss (left and right) or by whom they leave out (up and down)."""
+        if self.shown is None:
+            return []
+        across, found = key in (Qt.Key.Key_Right, Qt.Key.Key_Left), self.shown.candidates
 
         def order(place: int) -> tuple[float, float, int]:
             one = found[place]
             return (one.lost, one.left_out, place) if across else (one.left_out, one.lost, place)
 
-        places = sorted(
+        return sorted(
             (place for place, one in enumerate(found) if one.holds or place == self.place), key=order
         )
-        at = places.index(self.place) + step
-        self.chosen.emit(places[max(0, min(at, len(places) - 1))])
 
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            place = self.at(QPointF(event.pos()))
-            if place is None:
-                QToolTip.hideText()
-            else:
-                QToolTip.showText(event.globalPos(), words.tip(self._told(place)), self)
-            return True
-        return super().event(event)
+    def tip_at(self, place: QPointF) -> str | None:
+        at = self.at(place)
+        return "" if at is None else self._told(at)

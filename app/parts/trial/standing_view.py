@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.making import add, empty, make_column, make_grid
+from app.parts.plot import ShareBar
 from app.parts.prose import Heading, Prose
-from app.theme import theme
 from engine.methods.trying import Standing, Tried
-
-BAR = 6
-
-
-class CountBar(QWidget):
-    """A number as a part of the largest one; the number itself stands beside it."""
-
-    def __init__(self, share: float, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.share = share
-        self.setMinimumWidth(60)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(140, 16)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter, tokens = QPainter(self), theme.tokens()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        top = (self.height() - BAR) / 2
-        for width, colour in ((self.width(), "line"), (self.width() * self.share, "accent")):
-            painter.setBrush(tokens.colour(colour))
-            painter.drawRoundedRect(QRectF(0, top, width, BAR), 3, 3)
-        painter.end()
 
 
 class StandingView(QWidget):
@@ -74,5 +48,8 @@ class StandingView(QWidget):
             figure = Prose(f"**{count:,}**")
             figure.setWordWrap(False)
             self.lines.addWidget(Prose(said, pixels=12), line, 0)
-            self.lines.addWidget(CountBar(count / most), line, 1)
+            bar = ShareBar(height=16)
+            bar.setMinimumWidth(60)
+            bar.show_share(count / most)
+            self.lines.addWidget(bar, line, 1)
             self.lines.addWidget(figure, line, 2, Qt.AlignmentFlag.AlignRight)

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QByteArray, QRectF, QSize, QTimer
+from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 from shiboken6 import isValid
 
 from app import words
 from app.parts.making import add, hidden, left, make_column
+from app.parts.plot import Painted
 from app.parts.views.table import TableBody
 from app.theme import theme
 from app.work.jobs import SHORT, JobRunner
@@ -57,13 +58,14 @@ def render(view: View, *, dark: bool, language: str, width: float, letters: floa
     return Picture(tuple(pieces), description(view, language))
 
 
-class Canvas(QWidget):
+class Canvas(Painted):
     """Shows pictures under each other."""
+
+    FRAME = (1.5, 1.0, 8.0)
 
     def __init__(self) -> None:
         super().__init__()
         self.pieces: list[tuple[QSvgRenderer, float, float]] = []
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setMinimumHeight(120)
 
     def show_picture(self, picture: Picture) -> None:
@@ -78,15 +80,11 @@ class Canvas(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(520, self.minimumHeight())
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter, top = QPainter(self), 0.0
+    def paint(self, painter: QPainter) -> None:
+        top = 0.0
         for drawn, across, down in self.pieces:
             drawn.render(painter, QRectF(0, top, across, down))
             top += down
-        if self.hasFocus():
-            painter.setPen(QPen(theme.tokens().colour("accent"), 1.5))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), 8, 8)
 
 
 class LiveDrawing(Canvas):

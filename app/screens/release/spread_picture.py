@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import QWidget
 
 from app import words
+from app.parts.plot import LEFTWARDS, Painted, cut
 from app.theme import text_font, theme
 
 LEGEND, LINE, PLOT = 26, 30, 200  # pixels: the line above, a name with its two bars, bars that stand
@@ -29,19 +30,17 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}\u00a0%" if share else "0\u00a0%"
 
 
-class SpreadPicture(QWidget):
+class SpreadPicture(Painted):
     """Shares of rows. The original is drawn hollow, the synthetic table filled: not told by colour alone."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.grow_across()
         self.setMouseTracking(True)
         self.labels: tuple[tuple[str, ...], ...] = ()
         self.shares: tuple[Any, Any] | None = None
         self.is_amount = False
         self._hits: list[tuple[QRectF, str]] = []
-        theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         return QSize(400, self._tall())
@@ -85,21 +84,13 @@ class SpreadPicture(QWidget):
 
     # --- drawing -----------------------------------------------------------------------------------
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(text_font(11))
+    def paint(self, painter: QPainter) -> None:
         self._hits = []
         if self.shares is not None and len(self.labels) == 2:
             self._draw_grids(painter)
         elif self.shares is not None:
             self._draw_legend(painter)
             (self._draw_standing if self.is_amount else self._draw_lying)(painter)
-        if self.hasFocus():
-            painter.setPen(theme.tokens().colour("accent"))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-        painter.end()
 
     def _brush(self, painter: QPainter, side: int) -> None:
         tokens = theme.tokens()
@@ -128,9 +119,8 @@ class SpreadPicture(QWidget):
         for place, label in enumerate(self.labels[0]):
             above = LEGEND + LINE * place
             painter.setPen(tokens.colour("text"))
-            cut = metrics.elidedText(label, Qt.TextElideMode.ElideRight, int(start) - 8)
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(QRectF(0, above, start - 8, LINE - 4), right, cut)
+            name = cut(painter, label, int(start) - 8)
+            painter.drawText(QRectF(0, above, start - 8, LINE - 4), LEFTWARDS, name)
             for side, shares in enumerate(self.shares):
                 long, at = room * float(shares[place]) / top, above + 1 + 13 * side
                 self._brush(painter, side)
@@ -156,7 +146,8 @@ class SpreadPicture(QWidget):
             if place % every == 0:
                 painter.setPen(tokens.colour("quiet"))
                 shown = QRectF(left, floor + 4, slot * every, 16)
-                self._write_below(painter, shown, label)
+                name = cut(painter, label, int(shown.width()) - 2)
+                painter.drawText(shown, Qt.AlignmentFlag.AlignLeft, name)
             hit = QRectF(left, LEGEND, slot, PLOT + BELOW)
             self._hits.append((hit, self._said(label, (place,))))
         painter.setPen(tokens.colour("line"))
@@ -176,10 +167,6 @@ class SpreadPicture(QWidget):
     def _widest(self, painter: QPainter) -> int:
         metrics = painter.fontMetrics()
         return max(metrics.horizontalAdvance(label) for label in self.labels[0]) + 8
-
-    def _write_below(self, painter: QPainter, place: QRectF, label: str) -> None:
-        cut = painter.fontMetrics().elidedText(label, Qt.TextElideMode.ElideRight, int(place.width()) - 2)
-        painter.drawText(place, Qt.AlignmentFlag.AlignLeft, cut)
 
     def _draw_grids(self, painter: QPainter) -> None:
         assert self.shares is not None
@@ -209,15 +196,14 @@ class SpreadPicture(QWidget):
             painter.save()
             painter.translate(corner.x() + start + (place + 0.5) * cell, corner.y() + above - 5)
             painter.rotate(-90)
-            cut = metrics.elidedText(label, Qt.TextElideMode.ElideRight, int(above) - 8)
-            painter.drawText(QRectF(0, -8, above, 16), Qt.AlignmentFlag.AlignVCenter, cut)
+            name = cut(painter, label, int(above) - 8)
+            painter.drawText(QRectF(0, -8, above, 16), Qt.AlignmentFlag.AlignVCenter, name)
             painter.restore()
         for line, label in enumerate(down):
             at = corner.y() + above + CELL * line
             painter.setPen(tokens.colour("quiet"))
-            cut = metrics.elidedText(label, Qt.TextElideMode.ElideRight, int(start) - 8)
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(QRectF(corner.x(), at, start - 6, CELL), right, cut)
+            name = cut(painter, label, int(start) - 8)
+            painter.drawText(QRectF(corner.x(), at, start - 6, CELL), LEFTWARDS, name)
             for place, other in enumerate(across):
                 where = QRectF(corner.x() + start + place * cell, at, cell, CELL)
                 self._draw_cell(
@@ -246,10 +232,5 @@ class SpreadPicture(QWidget):
         original, synthetic = (percent(float(side[place])) for side in self.shares)
         return words.say("app.release.spread.said", label=label, original=original, synthetic=synthetic)
 
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            for where, said in self._hits:
-                if where.contains(QPointF(event.pos())):
-                    QToolTip.showText(event.globalPos(), words.tip(said), self)
-            return True
-        return super().event(event)
+    def tip_at(self, place: QPointF) -> str | None:
+        return next((said for where, said in self._hits if where.contains(place)), None)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QLineF, QRectF, QSize, Qt
-from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
+from app.parts.plot import LEFTWARDS, Painted, cut
 from app.theme import mono_font, text_font, theme
 
 LINE = 36
@@ -26,16 +27,14 @@ class Bar:
     note: str = ""
 
 
-class BarList(QWidget):
+class BarList(Painted):
     """A list of bars with lines between."""
 
     def __init__(self, name: str, parent: QWidget | None = None, *, mono: bool = True) -> None:
         super().__init__(parent)
         self.setAccessibleName(name)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.bars: tuple[Bar, ...] = ()
         self._mono = mono
-        theme.changed.connect(self.update)
 
     def show_bars(self, bars: Sequence[Bar]) -> None:
         """Show other bars."""
@@ -64,9 +63,8 @@ class BarList(QWidget):
         room = width - name - width * 0.02 - VALUE - GAP - note - 4
         return name, max(NARROWEST_BAR, min(width * 0.30, room))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter, tokens = QPainter(self), theme.tokens()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def paint(self, painter: QPainter) -> None:
+        tokens = theme.tokens()
         width, value_width = self.width(), VALUE
         name_width, bar_width = self.widths(width)
         bar_left = name_width + width * 0.02
@@ -88,18 +86,13 @@ class BarList(QWidget):
             painter.setFont(text_font())
             painter.setPen(tokens.colour("text"))
             right = QRectF(bar_left + bar_width, top, value_width, LINE)
-            painter.drawText(right, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, bar.value)
+            painter.drawText(right, LEFTWARDS, bar.value)
             painter.setPen(tokens.colour("quiet"))
             self._text(painter, QRectF(note_left, top, width - note_left, LINE), bar.note)
             if place < len(self.bars) - 1:
                 painter.setPen(QPen(tokens.colour("line"), 1))
                 painter.drawLine(QLineF(0, top + LINE - 0.5, width, top + LINE - 0.5))
-        if self.hasFocus():
-            painter.setPen(QPen(tokens.colour("accent"), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-        painter.end()
 
     def _text(self, painter: QPainter, place: QRectF, written: str) -> None:
-        cut = painter.fontMetrics().elidedText(written, Qt.TextElideMode.ElideRight, int(place.width()))
-        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, cut)
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(place, left, cut(painter, written, place.width()))

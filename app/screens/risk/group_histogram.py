@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QLineF, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QPainter, QPen
+from PySide6.QtWidgets import QWidget
 
+from app.parts.plot import Painted
 from app.theme import text_font, theme
 from engine import texts
 
 TOP, BOTTOM, GAP = 40, 22, 6
 
 
-class GroupHistogram(QWidget):
+class GroupHistogram(Painted):
     """Bars with their numbers above and the sizes below, and a line at the limit."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(name)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.grow_across()
         self.bars: tuple[tuple[str, int], ...] = ()
         self.below, self.words = 0, ""
-        theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         return QSize(380, 190)
@@ -46,10 +45,8 @@ class GroupHistogram(QWidget):
         self.setAccessibleDescription(f"{words}. {spoken}" if words else spoken)
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter, tokens = QPainter(self), theme.tokens()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(text_font(11))
+    def paint(self, painter: QPainter) -> None:
+        tokens = theme.tokens()
         slot = self.width() / max(len(self.bars), 1)
         top = max((count for _, count in self.bars), default=0) or 1
         room = self.height() - TOP - BOTTOM
@@ -77,8 +74,3 @@ class GroupHistogram(QWidget):
             painter.setPen(tokens.colour("care" if self.below else "quiet"))
             painter.setFont(text_font(11, 600))
             painter.drawText(QRectF(0, 0, self.width(), 16), Qt.AlignmentFlag.AlignLeft, self.words)
-        if self.hasFocus():
-            painter.setPen(tokens.colour("accent"))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-        painter.end()
