@@ -6,6 +6,8 @@ painted here is what a person points at and moves, or what has no axes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
@@ -170,3 +172,56 @@ class ShareBar(Painted):
             painter.setPen(QPen(tokens.colour("text"), 2))
             place = min(max(1.0, width * self.limit), width - 1)
             painter.drawLine(QLineF(place, 0, place, self.height()))
+
+
+# --- A budget as a bar of segments ----------------------------------------------------------------------
+
+USED, NEXT, LEFT = "used", "next", "left"
+HEIGHT, LABELS, GAP = 10, 20, 2
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One part: its share of the whole, from 0 to 1, what is written below, and what it is."""
+
+    share: float
+    label: str
+    kind: str = USED
+
+
+class SegmentBar(Painted):
+    """The parts beside one another; told apart by fill and by the words below."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("segments")
+        self.segments: tuple[Segment, ...] = ()
+        self.grow_across()
+
+    def sizeHint(self) -> QSize:
+        return QSize(300, HEIGHT + LABELS + 4)
+
+    def show_segments(self, segments: Sequence[Segment], spoken: str) -> None:
+        """Show other parts; ``spoken`` says all of them."""
+        self.segments = tuple(segments)
+        self.setAccessibleName(spoken)
+        self.update()
+
+    def paint(self, painter: QPainter) -> None:
+        tokens = theme.tokens()
+        left, room = 0.0, self.width() - GAP * max(len(self.segments) - 1, 0)
+        for segment in self.segments:
+            width = room * segment.share
+            place = QRectF(left, 1, max(width, 1.0), HEIGHT)
+            if segment.kind == NEXT:  # pale with an edge: not spent yet
+                painter.setPen(tokens.colour("accent"))
+                painter.setBrush(tokens.colour("accent_soft"))
+            else:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(tokens.colour("accent" if segment.kind == USED else "line"))
+            painter.drawRoundedRect(place, 4, 4)
+            painter.setPen(tokens.colour("accent" if segment.kind == NEXT else "quiet"))
+            below = QRectF(left, HEIGHT + 3, width, LABELS)
+            if painter.fontMetrics().horizontalAdvance(segment.label) <= width:
+                painter.drawText(below, Qt.AlignmentFlag.AlignCenter, segment.label)
+            left += width + GAP

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit
 
 from app.frame.window import Window
 from app.parts.form.coarsening import Groups, forms, read, started, steps_of, summary
-from app.parts.form.group_tree import GroupTree
+from app.parts.form.hierarchy_editor import GroupTree
 from engine.table.hierarchies import MOST_LEVELS, Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin
 from tests.app.walking import settle, walk_to, write, write_people

@@ -12,9 +12,8 @@ from PySide6.QtCore import QPoint, Qt
 
 from app import words
 from app.frame.window import Window
-from app.screens.columns.cap_table import HEAD, LINE, CapTable
-from app.screens.columns.column_editor import domain_words
-from app.screens.columns.mini_bars import MiniBars
+from app.screens.columns.column_editor import MiniBars, domain_words
+from app.screens.columns.unit_card import HEAD, LINE, CapTable
 from app.state.flow import ROWS_PER_PERSON, UNIT
 from app.words.columns import values_words
 from engine.table.schema import Column, Domain, Kind, Origin, Role

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, Qt, QTimer
+from PySide6.QtCore import QItemSelectionModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLabel, QMenu, QPushButton, QWidget
 
 from app import words
-from app.parts.cards import row
-from app.parts.making import add, hidden, make_button, make_field, named
+from app.parts.cards import Card, row
+from app.parts.form.coarsening import read
+from app.parts.form.hierarchy_editor import HierarchyEditor
+from app.parts.making import add, empty, hidden, left, make_button, make_field, named
 from app.parts.panel import Explanation, Part
+from app.parts.prose import Prose
 from app.screens.base import Page, Pieces
 from app.screens.columns import figures as column_figures
 from app.screens.columns.asking_unit import UnitQuestion
-from app.screens.columns.coarsening_card import CoarseningCard
 from app.screens.columns.column_editor import ColumnEditor
 from app.screens.columns.column_table import ANSWER_KEYS, ColumnsTable, Line
 from app.screens.columns.declaring import Values
@@ -26,6 +29,52 @@ from app.words.columns import names_people, values_words, what_if_words, why
 from app.work import marking
 from app.work.marking import question
 from engine.table.schema import Column, Kind, Role, Schema
+
+# --- The editor of a column's coarser steps on the columns screen, in the place of the table ------------
+
+
+class CoarseningCard(Card):
+    """``decided`` tells a column's hierarchy, None for none; ``done`` that the table is wanted again."""
+
+    decided = Signal(object)
+    done = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(" ")
+        self.setObjectName("coarsening")
+        self.column = Column("")
+        self.editor: HierarchyEditor | None = None
+        self.hide()
+
+    def edit(self, column: Column, schema: Schema) -> None:
+        """Show the steps of a column; those of others can be taken over."""
+        self.column = column
+        empty(self.body)
+        title = Prose(f"**{words.say('app.coarsening.title', column=column.name)}**", pixels=15)
+        others = {one.name: one.hierarchy for one in schema.columns if one.name != column.name}
+        known = {name: one.to_json() for name, one in others.items() if one is not None}
+        now = column.hierarchy.to_json() if column.hierarchy is not None else None
+        self.editor = HierarchyEditor(column, now, known)
+        self.editor.changed.connect(self._changed)
+        done = make_button(words.say("app.coarsening.done"), "coarsening_done", self.done.emit)
+        add(self.body, title, Prose(words.say("app.coarsening.why"), tone="quiet"), self.editor, left(done))
+        self.show()
+        self.editor.form.setFocus()
+
+    def refresh(self, schema: Schema) -> None:
+        """Show the steps as they are by now, after an edit was undone; what is being typed stays."""
+        if self.isHidden() or self.editor is None or self.column.name not in schema:
+            return
+        found, wrong = read(self.editor.told, self.column)
+        now = schema.column(self.column.name).hierarchy
+        if not wrong and found != now:
+            self.editor.show_value(now.to_json() if now is not None else None)
+
+    def _changed(self, tree: Mapping[str, Any] | None) -> None:
+        found, wrong = read(tree, self.column)
+        if not wrong:
+            self.decided.emit(found)
+
 
 ALL, OPEN, UNKNOWN = "all", "open", "unknown"
 NARROW = 780  # width of the page under which its buttons take two lines

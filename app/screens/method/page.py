@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
     QButtonGroup,
     QHBoxLayout,
+    QPlainTextEdit,
     QPushButton,
+    QRadioButton,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -23,33 +27,34 @@ from app.parts.form.parameter_form import ParameterForm
 from app.parts.making import (
     STRETCH,
     add,
+    empty,
     hidden,
     left,
     make_button,
     make_column,
     make_field,
+    make_grid,
     make_group,
     make_row,
     named,
 )
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Heading, Prose
-from app.parts.questions import Questions
 from app.parts.trial.trial_card import TrialCard
 from app.parts.trial.trying import MethodTrial
 from app.parts.verdict_card import VerdictCard
+from app.parts.views.table import TableBody
 from app.screens.base import Page, Pieces
-from app.screens.method.candidate_links import CandidateLinks
 from app.screens.method.declare_card import DeclareCard
-from app.screens.method.declaring import DeclareHere
 from app.screens.method.demand_card import DemandCard
 from app.screens.method.demanding import MeasuresOnDemand
-from app.screens.method.example_card import ExampleCard
 from app.screens.method.judging import MethodVerdict
 from app.screens.method.said import explanation, none_fits, way, which_rule_out
 from app.screens.method.ways import WayRow, Ways
 from app.state import flow
 from app.state.flow import BUDGET
+from app.state.study import Study
+from app.theme import mono_font
 from app.words.columns import names_people
 from app.work import marking
 from app.work.choosing import (
@@ -62,9 +67,214 @@ from app.work.choosing import (
     ruled_out_by,
     title,
 )
+from app.work.comparing import variants
 from app.work.deciding import kind_of_promise
 from app.work.releasing import example
-from engine.methods.protocol import Rows, Spends
+from engine.methods.protocol import MAIN, Rows, Spends
+from engine.table.schema import Domain
+from engine.views import TableView, Text
+
+# --- What a recipient gets, shown on a bundle that was made from a table that comes with the program
+
+
+class ExampleCard(Card):
+    """``closed`` tells that the person has seen enough; ``failed`` that nothing could open a file."""
+
+    closed = Signal()
+    failed = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("example")
+        self.folder = Path()
+        self.name = Heading(size="side")
+        add(self.body, self.name, Prose(words.say("app.method.example.body"), tone="quiet"))
+        self.buttons: dict[str, QPushButton] = {}
+        row = make_row(spacing=8)
+        for name, act in (
+            ("report", lambda: self._open(self.folder / "release" / "report-external.pdf")),
+            ("folder", lambda: self._open(self.folder / "release")),
+            ("back", self.closed.emit),
+        ):
+            button = QPushButton(words.say(f"app.method.example.{name}"))
+            button.setObjectName(f"example-{name}")
+            button.clicked.connect(lambda checked=False, act=act: act())
+            row.addWidget(button)
+            self.buttons[name] = button
+        row.addStretch(1)
+        self.body.addLayout(row)
+        self._files = QVBoxLayout()
+        self.cover = named(QPlainTextEdit(), "example-cover", words.say("app.method.example.cover"))
+        self.cover.setReadOnly(True)
+        self.cover.setFont(mono_font(12))
+        self.cover.setMinimumHeight(260)
+        add(self.body, self._files, Heading(words.say("app.method.example.cover"), size="card"), self.cover)
+
+    def show_bundle(self, title: str, folder: Path, files: list[tuple[str, int, str]]) -> None:
+        """Show a bundle by its folder and the files of its part for outside."""
+        self.folder = folder
+        self.name.setText(words.say("app.method.example.title", way=title))
+        empty(self._files)
+        headings = (Text("app.report.column.file"), Text("app.report.column.bytes"))
+        rows = tuple((name, size) for name, size, _ in files)
+        table = TableBody(TableView(words.say("app.method.example.files"), headings, rows))
+        table.setObjectName("example-files")
+        self._files.addWidget(table)
+        self.cover.setPlainText((folder / "release" / "README.txt").read_text(encoding="utf-8"))
+
+    def _open(self, path: Path) -> None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            self.failed.emit(str(path))
+
+
+# --- Declaring a column where a form misses it ----------------------------------------------------------
+
+
+class DeclareHere:
+    """Keeps card, form and study at one; ``opened`` is called when the card has a question."""
+
+    def __init__(
+        self, form: ParameterForm, card: DeclareCard, study: Study, opened: Callable[[], None]
+    ) -> None:
+        self.form, self.card, self.study, self._opened = form, card, study, opened
+        self._parameter, self._value = "", None
+        form.declare_wanted.connect(self.ask)
+        card.declared.connect(self._declared)
+
+    def _source(self) -> str:
+        return next(one.source for one in self.form.parameters() if one.name == self._parameter)
+
+    def ask(self, parameter: str, name: str, value: Any) -> None:
+        """Ask for the values of a column; ``value`` is what the parameter becomes with it."""
+        from engine.table.code_lists import code_lists
+
+        self._parameter, self._value = parameter, value
+        source = self._source()
+        column = self.study.plan.schemas[source].column(name)
+        suggestions = self.study.result("suggestions") or ()
+        found = next((one for one in suggestions if source == MAIN and one.column == name), None)
+        self.card.open_editor(column, marking.seen(column, found), code_lists())
+        self._opened()
+
+    def _declared(self, name: str, domain: Domain, from_rows: bool) -> None:
+        """Take the declaration, and the column for the parameter that missed it, as one edit."""
+        plan, source = self.study.plan, self._source()
+        schema = plan.schemas[source]
+        schema = schema.with_column(marking.declared(schema.column(name), domain))
+        reason = words.say("app.columns.vouched")
+        self.card.close_editor()
+        self.study.decide(
+            schemas={**plan.schemas, source: schema},
+            parameters={**plan.parameters, self._parameter: self._value},
+            decisions=marking.vouched(plan.decisions, name, reason) if from_rows else plan.decisions,
+        )
+
+
+# --- Keeping settings to be compared --------------------------------------------------------------------
+
+
+class CandidateLinks(QWidget):
+    """Two links; ``said`` tells how many candidates there are now."""
+
+    said = Signal(str)
+
+    def __init__(self, study: Any) -> None:
+        super().__init__()
+        self.study = study
+        line = make_row(inside=self, spacing=20, margins=0)
+        self.keep = self._link("keep", "keep-candidate", self._keep)
+        self.usual = self._link("usual", "usual-candidates", self._keep_usual)
+        add(line, self.keep, self.usual)
+
+    def _link(self, text: str, name: str, act: Callable[[], None]) -> QPushButton:
+        return make_button(words.say(f"app.method.{text}"), name, lambda: act(), look="link")
+
+    def renew(self, method: Any) -> None:
+        """Offer what a method has."""
+        for link in (self.keep, self.usual):
+            link.setEnabled(not self.study.problems())
+        self.usual.setVisible(method is not None and bool(method.variants))
+
+    def _keep(self) -> None:
+        """Keep these settings beside those that are filled in from now on."""
+        plan = self.study.plan
+        self._add([{"method": plan.method, "parameters": dict(plan.parameters)}], "kept")
+
+    def _keep_usual(self) -> None:
+        """Put what the method proposes beside these settings."""
+        self._add(variants(self.study.plan), "usual_kept")
+
+    def _add(self, further: Any, said: str) -> None:
+        kept = self.study.plan.candidates
+        new = [one for one in further if one not in kept]
+        if new:
+            self.study.decide(candidates=(*kept, *new))
+        self.said.emit(words.say(f"app.method.{said}", count=len(self.study.plan.candidates)))
+
+
+# --- Questions with one answer each, or none ------------------------------------------------------------
+
+
+class Questions(QWidget):
+    """``answered`` tells that an answer was given or taken back; texts at ``BASE.QUESTION`` and below it."""
+
+    answered = Signal()
+
+    def __init__(self, base: str, questions: Mapping[str, tuple[str, ...]]) -> None:
+        super().__init__()
+        self.groups: dict[str, QButtonGroup] = {}
+        outer = make_column(inside=self, spacing=0, margins=0)
+        self._grid = make_grid(across=24, down=12)
+        outer.addLayout(self._grid)
+        self._parts = [self._part(base, name, answers) for name, answers in questions.items()]
+        self._columns = 0
+        self.lay(1)
+        self.clear = make_button(words.say("app.method.clear"), "clear-answers", self.take_back, look="link")
+        add(outer, 8, left(self.clear), STRETCH)
+        self.clear.setEnabled(False)
+
+    def _part(self, base: str, question: str, answers: tuple[str, ...]) -> QWidget:
+        part = QWidget()
+        column = make_column(inside=part, spacing=0, margins=0)
+        asked = words.say(f"{base}.{question}.question")
+        column.addWidget(Heading(asked, size="card"))
+        group = QButtonGroup(self)
+        for answer in answers:
+            button = named(QRadioButton(words.say(f"{base}.{question}.{answer}")), f"{question}-{answer}")
+            button.setAccessibleName(f"{asked}: {button.text()}")
+            button.setProperty("answer", answer)
+            group.addButton(button)
+            column.addWidget(button)
+        column.addStretch(1)
+        group.buttonClicked.connect(lambda button: self._answered())
+        self.groups[question] = group
+        return part
+
+    def lay(self, columns: int) -> None:
+        """Put the questions below each other, or several side by side."""
+        if columns != self._columns:
+            self._columns = columns
+            for place, part in enumerate(self._parts):
+                self._grid.addWidget(part, place // columns, place % columns)
+
+    def answers(self) -> dict[str, str]:
+        """Return the answers that were given, by question."""
+        given = {name: group.checkedButton() for name, group in self.groups.items()}
+        return {name: button.property("answer") for name, button in given.items() if button is not None}
+
+    def take_back(self) -> None:
+        """Leave every question without an answer."""
+        for group in self.groups.values():
+            group.setExclusive(False)
+            for button in group.buttons():
+                button.setChecked(False)
+            group.setExclusive(True)
+        self._answered()
+
+    def _answered(self) -> None:
+        self.clear.setEnabled(bool(self.answers()))
+        self.answered.emit()
+
 
 SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way stand beside each other
 QUESTIONS_BESIDE = 886  # and from which the questions stand beside the ways

@@ -2,37 +2,180 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
     QWidget,
 )
 
 from app import words
-from app.parts.cards import Card, NumberCard
-from app.parts.making import STRETCH, add, make_button, make_column, make_field, make_grid, make_row, named
+from app.parts.cards import Card, NumberCard, pill
+from app.parts.making import (
+    STRETCH,
+    add,
+    empty,
+    make_button,
+    make_column,
+    make_field,
+    make_grid,
+    make_label,
+    make_row,
+    named,
+)
 from app.parts.panel import Explanation, Part, three
-from app.parts.prose import Prose, tell_whole
+from app.parts.prose import Prose, name_label, tell_whole
 from app.parts.verdict_card import VerdictCard
+from app.parts.views import make_view
+from app.parts.views.table import TableBody
 from app.screens.base import Page
-from app.screens.preview.asks import Ahead, error_lines, look_ahead
+from app.screens.preview.asks import Ahead, Lines, error_lines, look_ahead, shapes
 from app.screens.preview.auditing import AuditCard, audit
-from app.screens.preview.reasons import Reasons
-from app.screens.preview.shape_card import ShapeCard
 from app.state import flow
 from app.state.settings import MOST_PLACES
-from app.words.money import level, size
+from app.theme import mono_font
+from app.words.money import level, money, size
+from app.work.jobs import JobRunner
 from app.work.releasing import proposed_folder
-from engine.methods.protocol import Expected, Rows
+from engine.methods.protocol import DocumentArtefact, Expected, FileArtefact, ModelArtefact, Rows
 from engine.pricing.beyond import ASKED
 from engine.release.decisions import called, taken
-from engine.views import Text
+from engine.views import NumberView, Text
+
+# --- The release as it will look, with invented numbers -------------------------------------------------
+
+MOST_DRAWN = 2
+
+
+def _number(view: NumberView) -> str:
+    from engine.report.words import cell
+
+    return f"{cell(view.value, words.language())} {view.unit}".strip()
+
+
+class ShapeCard(Card):
+    """Says "invented" beside everything that it shows."""
+
+    def __init__(self, runner: JobRunner, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("shape")
+        self._runner = runner
+        self.is_drawn = False  # something is drawn, which needs the whole width
+        row = QHBoxLayout()
+        title = make_label(words.say("app.preview.shape.heading"), pixels=13, weight=600)
+        self.pill = pill(words.say("app.preview.shape.invented"))
+        add(row, title, STRETCH, self.pill)
+        self.body.addLayout(row)
+        self._parts = make_column(spacing=8)
+        self.body.addLayout(self._parts)
+        self.hide()
+
+    def show_shape(self, mock: Any, *, rows: Any) -> None:
+        """Show what a release of invented people looks like; hide where none could be made."""
+        self.setVisible(mock is not None)
+        empty(self._parts)
+        if mock is None:
+            return
+        tables, drawn = shapes(mock, rows=rows)
+        self.is_drawn = bool(drawn)
+        if mock.kept is not None:
+            self._kept(mock)
+        for lines in tables:
+            self._table(lines)
+        for view in drawn[:MOST_DRAWN]:
+            title = words.label(view.title)
+            if isinstance(view, NumberView):
+                self._parts.addWidget(Prose(f"**{title}**: {_number(view)}"))
+                continue
+            add(self._parts, Prose(f"**{title}**", tone="quiet", pixels=12), make_view(view, self._runner))
+        for artefact in mock.artefacts:
+            if isinstance(artefact, ModelArtefact | DocumentArtefact | FileArtefact):
+                meaning = words.label(artefact.meaning)
+                text = words.say("app.preview.shape.file", file=artefact.files[0], meaning=meaning)
+                self._parts.addWidget(Prose(text))
+
+    def _kept(self, mock: Any) -> None:
+        """Say how far the method was off where all is known: on the people who were invented."""
+        shares = {name: f"{100 * getattr(mock.kept, name):.2g}" for name in ("one_way", "two_way", "apart")}
+        name = ("relates" if mock.kept.relates else "apart") + ("_named" if mock.kept.is_named else "")
+        said = Prose(words.say(f"app.preview.shape.kept.{name}", people=mock.people, **shares), pixels=13)
+        said.setObjectName("shape-kept")
+        self._parts.addWidget(said)
+
+    def _table(self, lines: Lines) -> None:
+        name = name_label(lines.file)
+        name.setFont(mono_font(12))
+        name.setProperty("tone", "quiet")
+        table = named(TableBody(lines.view), f"shape-{lines.file}")
+        add(self._parts, name, table)
+        last = lines.first + len(lines.view.rows) - 1
+        said = words.say("app.preview.shape.lines", first=lines.first, last=last, all=lines.of)
+        if lines.view.note is not None:
+            said = f"{said} {words.label(lines.view.note)}"
+        self._parts.addWidget(Prose(said, tone="quiet", pixels=12))
+
+
+# --- Why a release goes beyond what was stated ----------------------------------------------------------
+
+
+class Reasons(Card):
+    """Emits ``given`` with a decision and its reason."""
+
+    given = Signal(str, str)
+
+    def __init__(self) -> None:
+        super().__init__(words.say("app.preview.beyond.heading"), tone="care")
+        self.setObjectName("reasons")
+        self.setProperty("card", "care")
+        self._lines = make_column(spacing=8)
+        self.body.addLayout(self._lines)
+        self.fields: dict[str, QLineEdit] = {}
+        self.hide()
+
+    def show_decisions(
+        self, found: Mapping[str, Mapping[str, Any]], said: Mapping[str, str], unit: str
+    ) -> None:
+        """Ask for the reason of each decision; hide where there is none."""
+        self.setVisible(bool(found))
+        if set(found) != set(self.fields):
+            empty(self._lines)
+            self.fields = {}
+            for name, values in found.items():
+                add(self._lines, Prose(_sentence(name, values, unit)), self._field(name))
+        for name, field in self.fields.items():
+            if not field.hasFocus():
+                field.setText(said.get(name, ""))
+
+    def missing(self) -> QLineEdit | None:
+        """Return the first field without a reason."""
+        return next((field for field in self.fields.values() if not field.text().strip()), None)
+
+    def _field(self, name: str) -> QLineEdit:
+        field = self.fields[name] = QLineEdit()
+        field.setObjectName(f"reason-{name}")
+        field.setPlaceholderText(words.say("app.preview.beyond.reason"))
+        field.setAccessibleName(words.say("app.preview.beyond.reason"))
+        field.editingFinished.connect(lambda: self.given.emit(name, field.text().strip()))
+        return field
+
+
+def _sentence(name: str, values: Mapping[str, Any], unit: str) -> str:
+    written = {key: money(values[key], unit) for key in ("price", "budget") if key in values}
+    written |= {key: level(values[key]) for key in ("epsilon", "lower", "second") if key in values}
+    written |= {"error": size(float(values["error"]))} if "error" in values else {}
+    written |= {key: values[key] for key in ("count", "titles", "folders", "column") if key in values}
+    what = "_".join((name.partition(":")[0], *([values["why"]] if "why" in values else [])))
+    return words.say(f"app.preview.beyond.{what}", **written)
+
 
 INSIDE = ("release", "internal")
 WIDE = 860  # pixels: from here on there is room for two columns

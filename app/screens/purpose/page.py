@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
@@ -18,24 +18,86 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import Card
-from app.parts.exact_field import shown
-from app.parts.making import STRETCH, add, hidden, make_choice, make_column, make_field, make_grid, named
+from app.parts.exact_field import ExactField, shown
+from app.parts.making import (
+    STRETCH,
+    add,
+    hidden,
+    make_choice,
+    make_column,
+    make_field,
+    make_grid,
+    make_label,
+    named,
+)
 from app.parts.panel import Explanation, Part, three_parts
 from app.parts.prose import Prose, tell_whole
 from app.parts.reading_numbers import Reading
 from app.parts.register_card import BudgetChange, sure_after
 from app.screens.base import Page, Pieces
 from app.screens.purpose.purpose_form import PurposeForm
-from app.screens.purpose.register_money import RegisterMoney
 from app.state.holdings import NEW_HOLDING, OTHER_KEY, Holdings, epsilon_of_money, look_up, said
 from app.state.purposes import remembered
 from app.theme import text_font
-from app.words.money import as_float, level, money
+from app.words.money import CURRENCIES, as_float, level, money
 from app.work.releasing import change_budget
 from engine import texts
 from engine.methods.protocol import Budget
+from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan
+
+# --- What all releases about a new register may cost together -------------------------------------------
+
+WIDTH = 144
+
+
+class RegisterMoney(QWidget):
+    """Emits ``decided(changes)`` with fields of `Price`."""
+
+    decided = Signal(dict)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = make_grid(self, across=6, down=4, margins=(0, 0, 0, 6))
+        self.money = self._field("money", 0, span=2)
+        self.currency = make_choice("holding_currency", words.say("app.budget.currency"))
+        for name in CURRENCIES:
+            self.currency.addItem(name, name)
+        self._grid.addWidget(self.currency, 1, 1)
+        self.compensation = self._field("compensation", 2)
+        self.people = self._field("people", 3, whole=True)
+        self._grid.setColumnStretch(4, 1)
+        self.money.decided.connect(lambda value: self.decided.emit({"register": value}))
+        self.compensation.decided.connect(
+            lambda value: self.decided.emit({"compensation": value, "anchor": ""})
+        )
+        self.people.decided.connect(
+            lambda value: self.decided.emit({"people": None if value is None else int(value)})
+        )
+        self.currency.activated.connect(
+            lambda place: self.decided.emit({"currency": self.currency.itemData(place)})
+        )
+
+    def _field(self, name: str, column: int, *, whole: bool = False, span: int = 1) -> ExactField:
+        label = make_label(words.say(f"app.purpose.field.holding_{name}.label"), pixels=12, tone="quiet")
+        smallest = 1 if whole else Fraction(1, 100)
+        field = ExactField(label.text(), smallest=smallest, whole=whole, money=not whole, width=WIDTH)
+        field.setObjectName(f"holding_{name}")
+        field.setPlaceholderText(words.say(f"app.purpose.field.holding_{name}.example"))
+        label.setBuddy(field)
+        self._grid.addWidget(label, 0, column, 1, span)
+        self._grid.addWidget(field, 1, column)
+        return field
+
+    def show_price(self, price: Price) -> None:
+        """Show what was said."""
+        self.money.show_number(price.register)
+        self.compensation.show_number(price.compensation)
+        self.people.show_number(price.people)
+        with QSignalBlocker(self.currency):
+            self.currency.setCurrentIndex(self.currency.findData(price.currency))
+
 
 NEW = ""
 LARGEST_DELTA = Fraction(1, 2)

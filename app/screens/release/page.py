@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
@@ -18,16 +21,15 @@ from PySide6.QtWidgets import (
 from app import words
 from app.parts.cards import Card, NumberCard, pill
 from app.parts.figures import Figures
-from app.parts.making import STRETCH, add, empty, make_button, make_column, make_row, named
+from app.parts.making import STRETCH, add, empty, make_button, make_column, make_label, make_row, named
 from app.parts.panel import Explanation, Part, three, three_parts
 from app.parts.prose import Heading, Prose
+from app.parts.table import DataTable
 from app.parts.view_stack import ViewStack
 from app.parts.views import explain
 from app.parts.views.table import TableBody
 from app.screens.base import Page, Pieces
-from app.screens.release.looking import points
-from app.screens.release.points import Points
-from app.screens.release.rows_beside import RowsBeside
+from app.screens.release.looking import Point, points
 from app.screens.release.spread_beside import SpreadBeside
 from app.state import flow
 from app.theme import restyle
@@ -37,6 +39,113 @@ from engine import texts
 from engine.methods.keeping import KeyKeeper
 from engine.privacy.promise import Neighbours
 from engine.views import TableView, Text, View
+
+# --- Original rows beside the released ones, with what changed marked in both ---------------------------
+
+BESIDE, HIGHEST, ROW = 640, 400, 34
+SIDES = ("before", "after")
+
+
+class RowsBeside(Card):
+    """Two tables that scroll and select together."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(words.say("app.release.beside.heading"), parent=parent)
+        self.setObjectName("rows-beside")
+        self.note = named(Prose(tone="quiet", pixels=12), "rows-beside-note")
+        self.body.addWidget(self.note)
+        self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._sides.setSpacing(14)
+        self.body.addLayout(self._sides)
+        self.tables: dict[str, DataTable] = {}
+        for name in SIDES:
+            column = make_column(spacing=4)
+            said = words.say(f"app.release.beside.{name}")
+            column.addWidget(Heading(said, size="small", tone="quiet"))
+            table = self.tables[name] = DataTable(said)
+            table.setObjectName(f"rows-{name}")
+            column.addWidget(table)
+            self._sides.addLayout(column, 1)
+        before, after = self.tables.values()
+        for one, other in ((before, after), (after, before)):
+            one.verticalScrollBar().valueChanged.connect(other.verticalScrollBar().setValue)
+            one.horizontalScrollBar().valueChanged.connect(other.horizontalScrollBar().setValue)
+        self.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._sides.setDirection(across if self.width() >= BESIDE else down)
+
+    def show_rows(self, found: Any) -> None:
+        """Show what was released beside what it was made from; hide where nothing is known of it."""
+        self.setVisible(found is not None)
+        if found is None:
+            return
+        rows, columns = range(len(found.after)), range(len(found.columns))
+        marked = {(row, column) for row in rows for column in columns if found.changed(row, column)}
+        cells = sum(cell is not None for row in found.before for cell in row)
+        told = {"rows": len(rows), "of": found.rows, "changed": len(marked), "cells": cells}
+        self.note.say(words.say("app.release.beside.note", **told))
+        written = {
+            "before": [["–" if cell is None else cell for cell in row] for row in found.before],
+            "after": [list(row) for row in found.after],
+        }
+        for name, table in self.tables.items():
+            table.show_rows(found.columns, written[name], marked=marked)
+            table.setFixedHeight(min(HIGHEST, 36 + ROW * len(rows) + 14))
+        before, after = self.tables.values()
+        for column in columns:  # the same widths, so that they scroll as one
+            width = max(table.columnWidth(column) for table in (before, after))
+            for table in (before, after):
+                table.setColumnWidth(column, width)
+        for one, other in ((before, after), (after, before)):
+            one.selectionModel().currentRowChanged.connect(
+                lambda now, then, other=other: (
+                    other.selectRow(now.row()) if other.currentIndex().row() != now.row() else None
+                )
+            )
+
+
+# --- What to look at, worst first -----------------------------------------------------------------------
+
+
+class Points(Card):
+    """The first part of a release that was made."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(words.say("app.release.look_at"), tone="", parent=parent)
+        self.setObjectName("look-at")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._lines = make_column(spacing=8)
+        self.body.addLayout(self._lines)
+
+    def show_points(self, points: Sequence[Point]) -> None:
+        """Show other points; a quiet sentence where there is none."""
+        empty(self._lines)
+        worst = points[0].tone if points else "quiet"
+        self.setProperty("card", "care" if worst in ("wrong", "care") else "true")
+        restyle(self)
+        spoken = []
+        for point in points:
+            sentence = words.say(f"app.release.point.{point.name}", **point.values)
+            mark = words.say(f"app.release.mark.{point.tone}")
+            self._lines.addWidget(_line(mark, sentence, point.tone))
+            spoken.append(f"{mark}: {sentence}")
+        if not points:
+            spoken.append(words.say("app.release.point.nothing"))
+            self._lines.addWidget(Prose(spoken[0]))
+        self.setAccessibleName(f"{self.heading.text()}. {' '.join(spoken)}")
+
+
+def _line(mark: str, sentence: str, tone: str) -> QWidget:
+    line = QWidget()
+    row = make_row(inside=line, spacing=12, margins=0)
+    label = make_label(mark, pixels=12, weight=600, tone=tone)
+    label.setFixedWidth(72)
+    add(row, (label, 0, Qt.AlignmentFlag.AlignTop), (Prose(sentence), 1))
+    return line
+
 
 LOOK_EVERY = 50  # milliseconds
 SLOT = "release"  # the window asks for it before it closes

@@ -10,8 +10,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QCheckBox, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import words
-from app.parts.behind_link import BehindLink
-from app.parts.cards import Card
+from app.parts.cards import BehindLink, Card
 from app.parts.making import STRETCH, add, empty, make_grid, named
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Prose

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QWidget
 from shiboken6 import isValid
 
 from app import words
-from app.parts.cards import Card
+from app.parts.cards import Card, row
 from app.parts.form.parameter_form import ParameterForm
 from app.parts.form.parameter_records import RecordsField
-from app.parts.making import STRETCH, add, empty, make_column, make_row, named
+from app.parts.making import STRETCH, add, empty, make_button, make_column, make_row, named
 from app.parts.panel import Explanation, Part
+from app.parts.plot import LEFT, NEXT, Segment, SegmentBar
 from app.parts.prose import Heading, Prose
-from app.parts.segment_bar import LEFT, NEXT, Segment, SegmentBar
 from app.parts.source_card import SourceCard
 from app.parts.view_stack import ViewStack
 from app.screens.base import Page
-from app.screens.visit.cheaper_ways import CheaperWays
 from app.words.money import level, money
 from app.work.jobs import SHORT
 from app.work.releasing import Outcome, Watch, release
@@ -42,8 +43,49 @@ from app.work.visiting import (
     taken,
     visit,
 )
-from engine.methods.protocol import MAIN, Method, Source, Step
+from engine.methods.protocol import MAIN, Cheaper, Method, Source, Step
 from engine.table.schema import Schema
+
+# --- Cheaper ways to what is asked ----------------------------------------------------------------------
+
+
+class CheaperWays(QWidget):
+    """``taken`` tells the parameters of the way that a person takes; hidden while there is none."""
+
+    taken = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("cheaper")
+        column = make_column(
+            Heading(words.say("app.visit.cheaper.title"), size="card"), inside=self, spacing=6, margins=0
+        )
+        self._lines = make_column(spacing=4)
+        column.addLayout(self._lines)
+        self.hide()
+
+    def show_ways(self, ways: Sequence[Cheaper], now: Fraction) -> None:
+        """Show other ways, beside what is taken now."""
+        empty(self._lines)
+        for place, way in enumerate(ways):
+            self._lines.addWidget(self._line(place, way, now))
+        self.setVisible(bool(ways))
+
+    def _line(self, place: int, way: Cheaper, now: Fraction) -> QWidget:
+        values = {"epsilon": level(way.epsilon) if way.epsilon else "0", "now": level(now)}
+        price = words.say("app.visit.cheaper.instead", **values) if way.epsilon != now else ""
+        said = named(Prose(f"{words.label(way.said)} {price}".rstrip()), f"cheaper-{place}")
+        take = make_button(words.say("app.visit.cheaper.take"), f"take-cheaper-{place}", look="link")
+        take.setAccessibleName(f"{take.text()}: {said.plain()}")
+        if way.given is None:  # nothing is left to be asked
+            take.hide()
+        take.clicked.connect(lambda checked=False: self.taken.emit(way.given))
+        line = row(said, take, stretch=False)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setStretch(0, 1)
+        part = QWidget(self)
+        part.setLayout(line)
+        return part
 
 
 class VisitPage(Page):
