@@ -207,6 +207,12 @@ def left(widget: QWidget) -> Aligned:
     return widget, 0, Qt.AlignmentFlag.AlignLeft
 
 
+def turn(layout: QBoxLayout, beside: bool, *, upwards: bool = False) -> None:
+    """Lay parts side by side, or below one another; ``upwards`` puts the last one on top then."""
+    way = QBoxLayout.Direction
+    layout.setDirection(way.LeftToRight if beside else way.BottomToTop if upwards else way.TopToBottom)
+
+
 def add(layout: QLayout, *parts: Part) -> None:
     """Put parts at the end of a layout, in their order."""
     for part in parts:

@@ -8,7 +8,6 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QKeyEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QBoxLayout,
     QButtonGroup,
     QStyle,
     QStyledItemDelegate,
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import row
-from app.parts.making import STRETCH, add, make_button, make_choice, make_column, named
+from app.parts.making import STRETCH, add, make_button, make_choice, make_column, make_row, named, turn
 from app.parts.plot import Painted
 from app.parts.prose import Heading, Prose
 from app.theme import text_font, theme
@@ -306,8 +305,7 @@ class CountView(QWidget):
             "cells-layer", words.say("app.trying.cells.layer"), lambda place: self._show_table()
         )
         add(box, row(*chips, spacing=4), row(self.layers))
-        self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._sides.setSpacing(16)
+        self._sides = make_row(spacing=16)
         self.table = CellsTable()
         add(self._sides, (self.table, 3), self._build_side())
         box.addLayout(self._sides)
@@ -325,8 +323,7 @@ class CountView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         beside = self.width() >= BESIDE
-        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._sides.setDirection(across if beside else down)
+        turn(self._sides, beside)
         self.side.setMinimumWidth(SIDE if beside else 0)
         self.side.setMaximumWidth(SIDE if beside else 16_777_215)
 

@@ -8,7 +8,6 @@ from math import sqrt
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QButtonGroup,
     QGridLayout,
     QPushButton,
@@ -18,7 +17,19 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import row
-from app.parts.making import STRETCH, add, empty, hidden, left, make_button, make_column, make_grid, named
+from app.parts.making import (
+    STRETCH,
+    add,
+    empty,
+    hidden,
+    left,
+    make_button,
+    make_column,
+    make_grid,
+    make_row,
+    named,
+    turn,
+)
 from app.parts.plot import PointPicture
 from app.parts.prose import Heading, Prose, name_label
 from app.parts.table import DataTable
@@ -243,8 +254,7 @@ class SolutionView(QWidget):
         self._steps.setColumnStretch(1, 1)
         box.addLayout(self._steps)
         self.groups: list[QButtonGroup] = []
-        self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._sides.setSpacing(18)
+        self._sides = make_row(spacing=18)
         box.addLayout(self._sides)
         self._build_picture()
         self._build_words()
@@ -299,8 +309,7 @@ class SolutionView(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._sides.setDirection(across if self.width() >= BESIDE else down)
+        turn(self._sides, self.width() >= BESIDE)
 
     # --- showing -----------------------------------------------------------------------------------
 

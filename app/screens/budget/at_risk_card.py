@@ -37,11 +37,10 @@ class AtRiskCard(Card):
         self.key = Heading(size="key")
         self.key.setWordWrap(False)
         self.sentence = named(Prose(), "at-risk-sentence")
-        add(self.body, self.key, self.sentence)
         self.toggle = make_button(
             words.say("app.budget.at_risk.show"), "at-risk-figures", look="link", checkable=True
         )
-        self.body.addWidget(self.toggle)
+        add(self.body, self.key, self.sentence, self.toggle)
         figures = QWidget()
         grid = make_grid(figures, across=8, down=5, margins=0)
         grid.setColumnStretch(0, 1)

@@ -189,11 +189,10 @@ class ColumnEditor(QWidget):
             field.setAccessibleName(words.say(f"app.columns.words.{name}"))
             field.setPlaceholderText(words.say(f"app.columns.words.{name}_placeholder"))
             field.editingFinished.connect(self._words_edited)
-        add(self._box, 8, self.words_heading, self.words_why, self.meaning, self.unit)
         self.book = make_button(
             words.say("app.columns.book"), "code_book", self.book_wanted.emit, look="link"
         )
-        self._box.addWidget(self.book, 0, Qt.AlignmentFlag.AlignLeft)
+        add(self._box, 8, self.words_heading, self.words_why, self.meaning, self.unit, left(self.book))
 
     def show_columns(self, columns: Sequence[Column]) -> None:
         """Show how the columns are marked now; fields in use are left alone while the columns stay."""

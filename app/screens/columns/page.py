@@ -8,13 +8,13 @@ from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLabel, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QPushButton, QWidget
 
 from app import words
 from app.parts.cards import Card, row
 from app.parts.form.coarsening import read
 from app.parts.form.hierarchy_editor import HierarchyEditor
-from app.parts.making import add, empty, hidden, left, make_button, make_field, named
+from app.parts.making import add, empty, hidden, left, make_button, make_field, named, turn
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Prose
 from app.screens.base import Page, Pieces
@@ -116,7 +116,7 @@ class ColumnsPage(Page):
         self.last.clicked.connect(lambda checked=False: self._reuse())
         self.mark = make_button(words.say("app.columns.mark"), "mark", self._menu)
         self.accept = make_button("", "accept", self._accept)
-        self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._lines = QHBoxLayout()
         self._lines.setSpacing(10)
         self._lines.addLayout(row(self.search, self.unknown, self.open, self.every, stretch=False))
         second = row(self.last)
@@ -159,9 +159,7 @@ class ColumnsPage(Page):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         # Two lines of buttons where one has not enough room.
-        narrow = self.width() < NARROW
-        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
-        self._lines.setDirection(down if narrow else across)
+        turn(self._lines, self.width() >= NARROW)
         margins = self._column.contentsMargins()
         self.card.lay(self.viewport().width() - margins.left() - margins.right())
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QButtonGroup,
     QComboBox,
     QHBoxLayout,
@@ -18,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import STRETCH, add, make_choice, make_column, make_field, make_label, make_row
+from app.parts.making import STRETCH, add, make_choice, make_column, make_field, make_label, make_row, turn
 from app.parts.prose import Prose, tell_whole
 from app.screens.columns.figures import CapLine
 from app.theme import text_font, theme
@@ -205,9 +204,7 @@ class UnitCard(Card):
 
     def _build_open(self) -> None:
         self.open = QWidget()
-        self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.open)
-        self._across.setContentsMargins(0, 0, 0, 0)
-        self._across.setSpacing(20)
+        self._across = make_row(inside=self.open, spacing=20, margins=0)
         left = make_column(self._build_word(), spacing=6)
         self.group = QButtonGroup(self)
         self.ways: dict[str, QRadioButton] = {}
@@ -274,8 +271,7 @@ class UnitCard(Card):
         left = max(button.minimumSizeHint().width() for button in self.ways.values())
         margins = self.body.contentsMargins().left() + self.body.contentsMargins().right()
         across = left + self._across.spacing() + self.caps.minimumSizeHint().width() + margins <= room
-        down, beside = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
-        self._across.setDirection(beside if across else down)
+        turn(self._across, across)
 
     def unfold(self, wanted: bool) -> None:
         """Show the question, or only its answer."""

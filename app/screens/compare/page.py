@@ -6,11 +6,23 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QComboBox
+from PySide6.QtWidgets import QComboBox
 
 from app import words
 from app.parts.cards import Card, row
-from app.parts.making import STRETCH, add, empty, left, make_button, make_choice, make_field, make_grid, named
+from app.parts.making import (
+    STRETCH,
+    add,
+    empty,
+    left,
+    make_button,
+    make_choice,
+    make_field,
+    make_grid,
+    make_row,
+    named,
+    turn,
+)
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose, tell_whole
 from app.parts.table import DataTable
@@ -47,8 +59,7 @@ class ComparePage(Page):
         self._picked = False
         self._made_for: Any = None
         self._last: Compared | None = None
-        self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._sides.setSpacing(16)
+        self._sides = make_row(spacing=16)
         self._build_picture()
         self._build_table()
         self.body.addLayout(self._sides)
@@ -106,9 +117,7 @@ class ComparePage(Page):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = self.width() < NARROW
-        down, across = QBoxLayout.Direction.BottomToTop, QBoxLayout.Direction.LeftToRight
-        self._sides.setDirection(down if narrow else across)
+        turn(self._sides, self.width() >= NARROW, upwards=True)
 
     # --- showing -----------------------------------------------------------------------------------
 

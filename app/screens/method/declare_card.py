@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.form.domain_editor import DomainEditor
-from app.parts.making import make_button, make_column
+from app.parts.making import add, left, make_button, make_column
 from app.parts.prose import Heading
 from engine.table.schema import Column, Domain
 
@@ -25,12 +25,11 @@ class DeclareCard(QWidget):
         self.setObjectName("declare-here")
         self._column = make_column(inside=self, spacing=4, margins=0)
         self.heading = Heading(size="card")
-        self._column.addWidget(self.heading)
         self.editor: DomainEditor | None = None
         self.cancel = make_button(
             words.say("app.method.declare_cancel"), "declare-cancel", self.close_editor, look="link"
         )
-        self._column.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignLeft)
+        add(self._column, self.heading, left(self.cancel))
         self.hide()
 
     def open_editor(self, column: Column, found: Domain | None, lists: Mapping[str, Any]) -> None:

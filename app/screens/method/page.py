@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QBoxLayout,
     QButtonGroup,
     QHBoxLayout,
     QPlainTextEdit,
@@ -37,6 +36,7 @@ from app.parts.making import (
     make_group,
     make_row,
     named,
+    turn,
 )
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Heading, Prose
@@ -312,9 +312,7 @@ class MethodPage(Page):
 
     def _build_choice(self) -> None:
         self.choice = QWidget()
-        self._choice_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.choice)
-        self._choice_row.setContentsMargins(0, 0, 0, 0)
-        self._choice_row.setSpacing(24)
+        self._choice_row = make_row(inside=self.choice, spacing=24, margins=0)
         self.questions = Questions("app.method.ask", QUESTIONS)
         self.questions.answered.connect(self._answered)
         for group in self.questions.groups.values():
@@ -366,9 +364,7 @@ class MethodPage(Page):
         self.links = make_group(make_row(self.another, self.candidates, STRETCH, spacing=20, margins=0))
         self.body.addWidget(self.links)
         self.chosen = QWidget()
-        self._chosen_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.chosen)
-        self._chosen_row.setContentsMargins(0, 0, 0, 0)
-        self._chosen_row.setSpacing(14)
+        self._chosen_row = make_row(inside=self.chosen, spacing=14, margins=0)
         self.says: dict[str, Prose] = {}
         for name in ("guarantee", "recipient_can", "recipient_cannot"):
             card = Card(words.say(f"app.method.{name}"))
@@ -412,10 +408,9 @@ class MethodPage(Page):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         wide = self.viewport().width() >= SIDE_BY_SIDE
-        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._chosen_row.setDirection(across if wide else down)
+        turn(self._chosen_row, wide)
         wide = self.viewport().width() >= QUESTIONS_BESIDE
-        self._choice_row.setDirection(across if wide else down)
+        turn(self._choice_row, wide)
         columns = 3 if self.viewport().width() >= QUESTIONS_IN_THREE else 2
         self.questions.lay(1 if wide else columns)
         self.questions.setMaximumWidth(QUESTIONS_WIDE if wide else 16_777_215)

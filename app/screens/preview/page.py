@@ -11,7 +11,6 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
@@ -31,6 +30,7 @@ from app.parts.making import (
     make_label,
     make_row,
     named,
+    turn,
 )
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Prose, name_label, tell_whole
@@ -208,8 +208,7 @@ class PreviewPage(Page):
         self.sentence = Card(words.say("app.preview.sentence"))
         self.sentence_words = named(Prose(), "sentence")
         self.sentence.body.addWidget(self.sentence_words)
-        self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._parts.setSpacing(14)
+        self._parts = make_row(spacing=14)
         said = make_column(self.exact, self.sentence, STRETCH, spacing=14)
         add(self._parts, (self.shape, 3), (said, 2))
         self.body.addLayout(self._parts)
@@ -240,8 +239,7 @@ class PreviewPage(Page):
 
     def _lay(self) -> None:
         """Put what is said of the table beside it, or below where it is short or there is little room."""
-        beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._parts.setDirection(beside if self._has_room else below)
+        turn(self._parts, self._has_room)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -9,7 +9,6 @@ from typing import Any
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
@@ -21,7 +20,17 @@ from PySide6.QtWidgets import (
 from app import words
 from app.parts.cards import Card, NumberCard, pill
 from app.parts.figures import Figures
-from app.parts.making import STRETCH, add, empty, make_button, make_column, make_label, make_row, named
+from app.parts.making import (
+    STRETCH,
+    add,
+    empty,
+    make_button,
+    make_column,
+    make_label,
+    make_row,
+    named,
+    turn,
+)
 from app.parts.panel import Explanation, Part, three, three_parts
 from app.parts.prose import Heading, Prose
 from app.parts.table import DataTable
@@ -54,8 +63,7 @@ class RowsBeside(Card):
         self.setObjectName("rows-beside")
         self.note = named(Prose(tone="quiet", pixels=12), "rows-beside-note")
         self.body.addWidget(self.note)
-        self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._sides.setSpacing(14)
+        self._sides = make_row(spacing=14)
         self.body.addLayout(self._sides)
         self.tables: dict[str, DataTable] = {}
         for name in SIDES:
@@ -74,8 +82,7 @@ class RowsBeside(Card):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._sides.setDirection(across if self.width() >= BESIDE else down)
+        turn(self._sides, self.width() >= BESIDE)
 
     def show_rows(self, found: Any) -> None:
         """Show what was released beside what it was made from; hide where nothing is known of it."""

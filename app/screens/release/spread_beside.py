@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPen, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QComboBox, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import add, hidden, left, make_button, make_choice, make_column, named
+from app.parts.making import add, hidden, left, make_button, make_choice, make_column, make_row, named, turn
 from app.parts.plot import LEFTWARDS, Painted, cut
 from app.parts.prose import Heading, Prose
 from app.parts.table import DataTable
@@ -256,19 +256,17 @@ class SpreadBeside(Card):
         self._found: Any = None
         self.note = named(Prose(tone="quiet", pixels=12), "spread-note")
         self.body.addWidget(self.note)
-        self._choices = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._choices.setSpacing(14)
+        self._choices = make_row(spacing=14)
         self.fields = {name: self._field(name) for name in NAMES}
         self.told = named(Prose(), "spread-told")
         self.picture = named(SpreadPicture(), "spread-picture")
-        add(self.body, self._choices, self.told, self.picture)
         self.as_table = make_button(
             words.say("app.release.spread.as_table"), "spread-as-table", look="link", checkable=True
         )
         self.as_table.toggled.connect(self._open_table)
         self.table = hidden(named(DataTable(words.say("app.release.spread.heading")), "spread-table"))
         self.table.setProperty("look", "plain")
-        add(self.body, left(self.as_table), self.table)
+        add(self.body, self._choices, self.told, self.picture, left(self.as_table), self.table)
         self.hide()
 
     def _field(self, name: str) -> QComboBox:
@@ -284,8 +282,7 @@ class SpreadBeside(Card):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._choices.setDirection(across if self.width() >= SIDE_BY_SIDE else down)
+        turn(self._choices, self.width() >= SIDE_BY_SIDE)
 
     def show_spread(self, found: Any) -> None:
         """Show other tables; hide where there is nothing to compare."""

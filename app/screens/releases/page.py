@@ -337,12 +337,11 @@ class ReleasesPage(Page):
         add(row, (self.reason, 1), self.withdraw, self.resolve)
         self.visit = make_button(words.say("app.releases.visit"), "visit", self._go_on)
         self.topic(self.visit, "visit")
-        add(self.chosen.body, self.act, left(self.visit))
         self.report = make_button(
             words.say("app.releases.show_report"), "show-report", self._show_report, look="link"
         )
         self.topic(self.report, "report")
-        self.chosen.body.addWidget(self.report, 0, Qt.AlignmentFlag.AlignLeft)
+        add(self.chosen.body, self.act, left(self.visit), left(self.report))
         self.chosen.hide()
         self.behind = PseudonymCard(lambda: self._where(self._ask_table))
         self.topic(self.behind.button, "behind")
