@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import strict_json
+from engine.bounded import read_text
 from engine.errors import InputRefused
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request, Spends
@@ -297,7 +298,7 @@ class Plan:
     def read(path: Path) -> Plan:
         """Read a plan file; see `loads`."""
         try:
-            return Plan.loads(path.read_text(encoding="utf-8"), file=path.name)
+            return Plan.loads(read_text(path), file=path.name)
         except (OSError, UnicodeDecodeError) as error:
             raise InputRefused("plan.not_readable", file=path.name) from error
 

@@ -70,6 +70,7 @@ from app.work.choosing import (
 from app.work.comparing import variants
 from app.work.deciding import kind_of_promise
 from app.work.releasing import example
+from engine.bounded import PAPER, read_text
 from engine.methods.protocol import MAIN, Rows, Spends
 from engine.table.schema import Domain
 from engine.views import TableView, Text
@@ -120,7 +121,7 @@ class ExampleCard(Card):
         table = TableBody(TableView(words.say("app.method.example.files"), headings, rows))
         table.setObjectName("example-files")
         self._files.addWidget(table)
-        self.cover.setPlainText((folder / "release" / "README.txt").read_text(encoding="utf-8"))
+        self.cover.setPlainText(read_text(folder / "release" / "README.txt", PAPER))
 
     def _open(self, path: Path) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):

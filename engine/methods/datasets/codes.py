@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.methods.datasets.seeds.boxes import Boxes, Declared
+from engine.methods.datasets.seeds.foreseeing import passing_boxes
 from engine.methods.datasets.seeds.method import FIRST, SeedMethod
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import Reference, Request
@@ -52,6 +53,10 @@ class Codes(SeedMethod):
     def learning(self, request: Request) -> Declared:
         sizes = tuple(one.size for one in self.cells(request))
         return Declared(Boxes(sizes, request.values["reach"]))
+
+    def passing(self, request: Request, crowd: float) -> tuple[float, float]:
+        boxes = self.learning(request).boxes
+        return passing_boxes(boxes.sizes, boxes.reach, crowd)
 
     def note(self, request: Request) -> Text:
         return Text(f"{WORDS}.notes.reach", {"reach": request.values["reach"]})

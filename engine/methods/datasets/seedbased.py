@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from engine.methods.datasets.seeds.foreseeing import passing_kept
 from engine.methods.datasets.seeds.learning import KINDS, NOBODY, PAIRS, Learning
 from engine.methods.datasets.seeds.method import (
     BINNED,
@@ -96,6 +97,12 @@ class Seedbased(SeedMethod):
             model_rows(request),
             Fraction(request.values["anew_share"]),
         )
+
+    def passing(self, request: Request, crowd: float) -> tuple[float, float]:
+        sizes = [one.size for one in self.cells(request)]
+        anew = float(request.values["anew_share"])
+        low, high = passing_kept(sizes, drawn_anew(request), crowd)
+        return anew + (1 - anew) * low, anew + (1 - anew) * high
 
     def note(self, request: Request) -> Text:
         if drawn_anew(request)[1] == 0 and not request.values["anew_share"]:
