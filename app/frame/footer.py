@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from app import words
 from app.parts.making import STRETCH, add, make_button, make_label, make_row
-from app.theme import restyle
+from app.theme import polish
 from engine.views import Text
 
 
@@ -74,6 +74,6 @@ class Footer(QFrame):
         pale = waiting is not None and not named
         if self.next.property("waiting") != pale:
             self.next.setProperty("waiting", pale)
-            restyle(self.next)
+            polish(self.next)
         self.next.setToolTip(words.tip(words.label(waiting)) if waiting is not None else "")
         self.make_room()

@@ -10,7 +10,7 @@ from app import words
 from app.parts.making import add, empty, make_button, make_column, make_row
 from app.parts.prose import Heading, Prose
 from app.state.flow import Missing
-from app.theme import restyle
+from app.theme import polish
 
 
 class Notice(QFrame):
@@ -70,7 +70,7 @@ class Notice(QFrame):
         self._what.setText(what)
         self._do.say(do)
         self._do.setVisible(bool(do))
-        restyle(self, self._what)
+        polish(self, self._what)
         self.setAccessibleName(f"{what} {do}".strip())
         self.show()
         self.shown.emit(True)

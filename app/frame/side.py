@@ -7,11 +7,11 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaint
 from PySide6.QtWidgets import QAbstractButton, QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
-from app.parts.making import add, left, make_button, make_column, make_label, make_row, named
+from app.parts.making import add, hidden, left, make_button, make_column, make_label, make_row, named
 from app.parts.plot import ShareBar
 from app.parts.prose import Prose
 from app.state import flow
-from app.theme import MODES, restyle, text_font, theme
+from app.theme import MODES, polish, text_font, theme
 from app.words.money import level
 from app.work.registers import Standing
 
@@ -139,7 +139,9 @@ class RegisterBlock(QFrame):
         self.left = Prose(tone="quiet", pixels=12)
         self.bar = ShareBar(BAR, least=BAR)
         self.care = Prose(words.say("app.window.register.unbounded"), tone="care", pixels=11)
-        add(column, self.name, self.left, self.bar, self.care)
+        self.takes = hidden(named(Prose(tone="care", pixels=11), "register-takes"))
+        self._said = ""
+        add(column, self.name, self.left, self.bar, self.takes, self.care)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.hide()
 
@@ -151,20 +153,33 @@ class RegisterBlock(QFrame):
         metrics = self.name.fontMetrics()
         self.name.setText(metrics.elidedText(found.name, Qt.TextElideMode.ElideMiddle, 148))
         self.name.setToolTip(words.tip(found.name))
+        is_empty = found.whole is not None and not found.left
         if found.whole is None:
             said = words.say("app.window.register.no_budget", count=found.releases)
         elif not found.spent:
             said = words.say("app.window.register.nothing_spent", left=level(found.left, down=True))
         else:
-            said = words.say(
-                "app.window.register.left", left=level(found.left, down=True), whole=level(found.whole)
-            )
+            name = "nothing_left" if is_empty else "left"
+            values = {} if is_empty else {"left": level(found.left, down=True)}
+            said = words.say(f"app.window.register.{name}", whole=level(found.whole), **values)
+        self.left.set_tone("care" if is_empty else "quiet")
         self.left.say(said)
         self.bar.setVisible(found.whole is not None)
-        self.bar.show_share(float(found.spent / found.whole) if found.whole else 0.0)
+        spent = float(found.spent / found.whole) if found.whole else 0.0
+        self.bar.show_share(spent, colours=("line", "care" if is_empty else "accent"))
         self.care.setVisible(not found.bounds_all)
-        spoken = f"{found.name}: {said}"
-        self.setAccessibleName(spoken if found.bounds_all else f"{spoken} {self.care.plain()}")
+        self._said = f"{found.name}: {said}"
+        self._speak()
+
+    def show_takes(self, share: str) -> None:
+        """Say that the release in view takes ``all`` or more than ``half`` of what is left, or nothing."""
+        self.takes.setVisible(bool(share))
+        self.takes.say(words.say(f"app.window.register.takes_{share}") if share else "")
+        self._speak()
+
+    def _speak(self) -> None:
+        parts = [one.plain() for one in (self.takes, self.care) if not one.isHidden()]
+        self.setAccessibleName(" ".join([self._said, *parts]))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.clicked.emit()
@@ -236,7 +251,7 @@ class Side(QFrame):
             if button.property("current") == (step == current):
                 continue
             button.setProperty("current", step == current)
-            restyle(button)
+            polish(button)
 
     def show_register(self, found: Standing | None) -> None:
         """Show the register that pays, or none."""

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 from app import words
 from app.parts.making import STRETCH, add, make_button, make_column, make_label, make_row
 from app.parts.prose import Heading, Prose
-from app.theme import restyle
+from app.theme import polish
 
 
 class Card(QFrame):
@@ -38,7 +38,7 @@ class NumberCard(Card):
         """Show a number and its sentence; ``tone`` is "", accent, care or wrong."""
         self.number.setText(number)
         self.number.setProperty("tone", tone)
-        restyle(self.number)
+        polish(self.number)
         self.sentence.say(sentence)
         self.setAccessibleName(f"{self.heading.text()}: {number}. {self.sentence.plain()}")
 

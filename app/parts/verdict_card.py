@@ -14,7 +14,7 @@ from app.parts.making import add, empty, make_column, make_grid, named
 from app.parts.plot import ShareBar
 from app.parts.prose import Prose
 from app.parts.wrapping import Wrapping
-from app.theme import restyle, text_font
+from app.theme import polish, text_font
 from app.words.money import level, size
 
 HEIGHT = 18
@@ -72,7 +72,7 @@ class VerdictCard(Card):
         self.setProperty("card", "care" if bad else "true")
         self.heading.setProperty("tone", "care" if bad else "quiet")
         for one in (self, self.heading):
-            restyle(one)
+            polish(one)
         if hasattr(verdict, "said"):
             self._show_judged(verdict)
         else:
@@ -102,10 +102,15 @@ class VerdictCard(Card):
             "above": verdict.above,
             "below": verdict.below,
             "per_cell": size(verdict.per_cell),
+            "margin": verdict.margin,
         }
         all_can = verdict.below == 0
         self.heading.setText(words.say(f"app.preview.verdict.{'useless' if bad else 'heading'}"))
-        self.sentence.say(words.say(f"app.preview.verdict.{'all' if all_can else 'some'}", **values))
+        said = words.say(f"app.preview.verdict.{'all' if all_can else 'some'}", **values)
+        if verdict.silent_tried is not None:
+            tried = "tried" if verdict.silent_tried else "tried_all"
+            said += " " + words.say(f"app.preview.verdict.{tried}", silent=verdict.silent_tried, **values)
+        self.sentence.say(said)
         self.says.say(words.say("app.preview.verdict.says", **values))
         self.silent.say(words.say("app.preview.verdict.silent", **values))
         for one in (self.bar, self.says, self.silent):

@@ -8,7 +8,7 @@ from app import words
 from app.parts.cards import Card, Rule
 from app.parts.making import add, empty, hidden, left, make_button, make_column, named
 from app.parts.prose import Heading, Prose
-from app.theme import restyle
+from app.theme import polish
 
 
 class VerifyCard(Card):
@@ -35,7 +35,7 @@ class VerifyCard(Card):
         self.answer.show()
         self.answer.setText(words.say(f"app.verify.{_answer(found)}", folder=found.folder))
         self.answer.setProperty("tone", "accent" if found.passed else "wrong")
-        restyle(self.answer)
+        polish(self.answer)
         merged: dict[str, list[Any]] = {}
         for check in found.checks:
             merged.setdefault(check.id, []).extend(check.problems)

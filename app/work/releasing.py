@@ -51,13 +51,17 @@ class WatchedLedger(Ledger):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a release ended. ``state`` is what the ledger says of its entry, "" where there is none."""
+    """How a release ended. ``state`` is what the ledger says of its entry, "" where there is none.
+
+    ``came`` says how many of its numbers say nothing, by the rule that judged the plan.
+    """
 
     bundle: Any = None
     state: str = NOTHING
     error: EngineError | None = None
     stopped: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
+    came: tuple[Any, ...] = ()
 
 
 def release(
@@ -78,6 +82,7 @@ def release(
     folders of earlier releases, for a method whose releases could be subtracted from each other.
     """
     from engine.release.run import run
+    from engine.release.verdict import came
 
     ledger = WatchedLedger(ledger_path)
     ledger.watch = watch
@@ -92,7 +97,7 @@ def release(
         return Outcome(state=_state(ledger, watch), stopped=True)
     except EngineError as error:
         return Outcome(state=_state(ledger, watch), error=error)
-    return Outcome(made, _state(ledger, watch), facts=facts(made.folder))
+    return Outcome(made, _state(ledger, watch), facts=facts(made.folder), came=came(plan, made.views))
 
 
 def key_file(path: Path) -> bytes:

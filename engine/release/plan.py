@@ -14,7 +14,7 @@ from typing import Any
 
 from engine import strict_json
 from engine.bounded import read_text
-from engine.errors import InputRefused
+from engine.errors import EngineError, InputRefused
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request, Spends
 from engine.numbers import plain, written
@@ -180,7 +180,9 @@ class Plan:
         )
 
     def candidate_plans(self) -> tuple[Plan, ...]:
-        """Return the plan and those that were compared with it, each as a plan of its own.
+        """Return the plan and those that were compared with it, each as a plan of its own and once.
+
+        Settings are the same where the method and all values are, those that nobody filled in too.
 
         Raises
         ------
@@ -202,7 +204,23 @@ class Plan:
                     parameters=dict(parameters),
                 )
             )
-        return tuple(found)
+        settings: list[tuple[str, object]] = []
+        each = []
+        for one in found:
+            own = (one.method, one.settings)
+            if own not in settings:
+                settings.append(own)
+                each.append(one)
+        return tuple(each)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the method is told, with what nobody filled in; as it was written where it cannot be read."""
+        try:
+            request = self.request
+        except EngineError:
+            return self.parameters
+        return self.parameters if request.wrong else request.values
 
     def files_of(self, source: str) -> tuple[FileReference, ...]:
         """Return the files of a source: ``source``, ``source.2``, ``source.3`` …"""

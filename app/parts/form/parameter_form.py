@@ -19,7 +19,7 @@ from app.parts.form.parameter_fields import BooleanField, Field
 from app.parts.form.parameter_records import make_field
 from app.parts.making import add, empty, hidden, make_button, make_column, named
 from app.parts.prose import Heading, Prose
-from app.theme import restyle
+from app.theme import polish
 from engine.methods.parameters import Parameter, ParameterKind, Problem, applies, value_of
 from engine.table.schema import Schema
 
@@ -174,7 +174,7 @@ class ParameterForm(QWidget):
             if not unfilled and not _is_asked(line.parameter) and self._further is not None:
                 self._further.setChecked(True)
             line.problem.setProperty("tone", "quiet" if unfilled else "wrong")
-            restyle(line.problem)
+            polish(line.problem)
             line.problem.say(self._sentence(found))
 
     def _sentence(self, problem: Problem) -> str:

@@ -20,7 +20,7 @@ from app import words
 from app.parts.cards import Card
 from app.parts.making import STRETCH, add, left, make_column, make_label, make_row, named
 from app.parts.prose import Prose
-from app.theme import restyle, text_font
+from app.theme import polish, text_font
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class WayRow(QFrame):
 
     def _mark(self, on: bool) -> None:
         self.setProperty("chosen", on)
-        restyle(self)
+        polish(self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

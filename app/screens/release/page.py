@@ -41,7 +41,7 @@ from app.screens.base import Page, Pieces
 from app.screens.release.looking import Point, points
 from app.screens.release.spread_beside import SpreadBeside
 from app.state import flow
-from app.theme import restyle
+from app.theme import polish
 from app.words.money import level, percent, written_day
 from app.work.releasing import SPENT, Outcome, Watch, release
 from engine import texts
@@ -132,7 +132,7 @@ class Points(Card):
         empty(self._lines)
         worst = points[0].tone if points else "quiet"
         self.setProperty("card", "care" if worst in ("wrong", "care") else "true")
-        restyle(self)
+        polish(self)
         spoken = []
         for point in points:
             sentence = words.say(f"app.release.point.{point.name}", **point.values)
@@ -411,7 +411,7 @@ class ReleasePage(Page):
         sentence = self.say("is_spent" if spent else "is_free", epsilon=self._spends)
         if self.spending.plain() != sentence:
             self.spending.setProperty("tone", "care" if spent else "")
-            restyle(self.spending)
+            polish(self.spending)
             self.spending.say(sentence)
 
     def _stop(self) -> None:
@@ -447,7 +447,7 @@ class ReleasePage(Page):
         kept = self.say("stays_spent" if spent else "freed", epsilon=self._spends, holding=self._plan.holding)
         self.ended_words.say(kept)
         self.ended.setProperty("card", "care" if spent else "true")
-        restyle(self.ended)
+        polish(self.ended)
         self.ended.setAccessibleName(f"{self.ended_title.text()} {kept}")
         if outcome.error is not None:
             self.refuse(outcome.error)
@@ -470,7 +470,7 @@ class ReleasePage(Page):
         self._show_numbers(public["statement"], internal)
         self._show_terms(public)
         self.figures.arrange()
-        self.points.show_points(points(outcome.facts, outcome.bundle.views))
+        self.points.show_points(points(outcome.facts, outcome.came))
         self.views.show_views(tuple(view for view in outcome.bundle.views if not _is_counted(view)))
         first = outcome.facts.get("first", ())
         self.nothing.setVisible(not self.views.views and not first)

@@ -582,7 +582,7 @@ def _bar(holding: dict[str, Any]) -> Bar:
     left = Fraction(holding["left"]["epsilon"])
     return Bar(
         holding["name"],
-        min(max(float(left / whole), 0.0), 1.0),
+        min(max(float(spent / whole), 0.0), 1.0),  # as the block at the left has it
         f"ε\u00a0{level(left, down=True)}",
         words.say(
             "app.releases.left_of",

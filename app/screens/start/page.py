@@ -18,7 +18,7 @@ from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.screens.base import Page
 from app.state import draft, flow
-from app.theme import restyle
+from app.theme import polish
 from app.words.money import written_day
 from engine.release.plan import Plan
 
@@ -115,7 +115,7 @@ class StartPage(Page):
         look = "" if self.shows_next() else "primary"
         if self.table.property("look") != look:
             self.table.setProperty("look", look)
-            restyle(self.table)
+            polish(self.table)
 
     def shows_next(self) -> bool:
         return bool(self.study.plan.files) or self.study.without_table

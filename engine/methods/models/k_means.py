@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.leaving import described, number_views, privacy_text
 from engine.methods.models.nearest_centres import PER_SIDE, CentresPlan, fit
@@ -120,6 +121,12 @@ class KMeans(Method):
             for size in request.sizes
         )
         return Forecast(errors, notes=tuple(cap_notes(request)))
+
+    def judged(self, request: Request, people: int | None) -> Judged:
+        rows, groups = request.values["about_rows"], request.values["groups"]
+        # A centre that may lie anywhere in the half of a range says nothing.
+        limit = 1.96 * self.plan(request).sum_noise
+        return judged_by_margin(limit, rows, f"{WORDS}.judged", groups=groups)
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         context.progress.step(0.0, "run.reading")

@@ -9,6 +9,7 @@ import numpy as np
 
 from engine import arrays
 from engine.methods.budget import budget_problems, is_replace_one
+from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.class_tables import shares
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import leaving, number_views, privacy_text
@@ -139,6 +140,13 @@ class DecisionTree(ScoredModel):
         )
         errors += self.score_errors(request)
         return Forecast(errors, notes=tuple(cap_notes(request)))
+
+    def judged(self, request: Request, people: int | None) -> Judged | None:
+        leaves = 2 ** request.values["depth"]
+        if people is None:
+            return None
+        limit = 1.96 * self.plan(request).division.deviation(LEAVES)
+        return judged_by_margin(limit, people, f"{WORDS}.judged", groups=leaves)
 
     def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
