@@ -156,12 +156,14 @@ class RegisterBlock(QFrame):
         is_empty = found.whole is not None and not found.left
         if found.whole is None:
             said = words.say("app.window.register.no_budget", count=found.releases)
+        elif is_empty:
+            said = words.say("app.window.register.nothing_left", whole=level(found.whole))
         elif not found.spent:
             said = words.say("app.window.register.nothing_spent", left=level(found.left, down=True))
         else:
-            name = "nothing_left" if is_empty else "left"
-            values = {} if is_empty else {"left": level(found.left, down=True)}
-            said = words.say(f"app.window.register.{name}", whole=level(found.whole), **values)
+            said = words.say(
+                "app.window.register.left", left=level(found.left, down=True), whole=level(found.whole)
+            )
         self.left.set_tone("care" if is_empty else "quiet")
         self.left.say(said)
         self.bar.setVisible(found.whole is not None)
