@@ -23,9 +23,9 @@ def instances(package: ModuleType, base: Any) -> tuple[Any, ...]:
 
     Examples
     --------
-    >>> import engine.methods
+    >>> from engine import methods as package
     >>> from engine.methods.protocol import Method
-    >>> "statistics.counts" in [method.id for method in instances(engine.methods, Method)]
+    >>> "statistics.counts" in [method.id for method in instances(package, Method)]
     True
     """
     return tuple(sorted((kind() for kind in kinds(package, base)), key=lambda one: str(one.id)))
@@ -41,11 +41,11 @@ def instance(package: ModuleType, base: Any, wanted: str) -> Any | None:
 
     Examples
     --------
-    >>> import engine.methods
+    >>> from engine import methods as package
     >>> from engine.methods.protocol import Method
-    >>> instance(engine.methods, Method, "statistics.counts").id
+    >>> instance(package, Method, "statistics.counts").id
     'statistics.counts'
-    >>> instance(engine.methods, Method, "statistics.nothing") is None
+    >>> instance(package, Method, "statistics.nothing") is None
     True
     """
     name = f"{package.__name__}.{wanted}"

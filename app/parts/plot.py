@@ -40,7 +40,7 @@ class Painted(QWidget):
         """Paint everything but the frame."""
 
     def tip_at(self, place: QPointF) -> str | None:
-        """Return what is said of a place under the pointer; nothing hides the tip, None leaves it."""
+        """Return what is said of a place under the pointer; "" hides the tip, None takes the own one."""
         return None
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -63,7 +63,8 @@ class Painted(QWidget):
                 QToolTip.showText(event.globalPos(), words.tip(said), self)
             elif said is not None:
                 QToolTip.hideText()
-            return True
+            if said is not None:
+                return True
         return super().event(event)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-import engine.methods
+import engine.methods as package
 from engine.discovery import instance, instances
 from engine.errors import InputRefused
 from engine.methods.protocol import Method
@@ -19,13 +19,13 @@ def methods() -> tuple[Method, ...]:
     >>> [method.id for method in methods() if method.id == "statistics.counts"]
     ['statistics.counts']
     """
-    return instances(engine.methods, Method)
+    return instances(package, Method)
 
 
 @cache
 def alone(method_id: str) -> Method | None:
     """Return a method from the file of its name: what a release needs is not held up by other files."""
-    found: Method | None = instance(engine.methods, Method, method_id)
+    found: Method | None = instance(package, Method, method_id)
     return found
 
 

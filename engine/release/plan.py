@@ -17,6 +17,7 @@ from engine.bounded import read_text
 from engine.errors import EngineError, InputRefused
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request, Spends
+from engine.notebook import Shown
 from engine.numbers import plain, written
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
@@ -102,7 +103,7 @@ STAYS = ("reason", "motive", "control", "threshold", "retention", "officer")
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Shown):
     """One release, decided.
 
     Parameters

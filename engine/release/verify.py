@@ -14,6 +14,7 @@ from engine.bounded import EVIDENCE, PAPER, TooLarge, read_bytes, refuse_large, 
 from engine.bounded import SUMS as LARGEST_SUMS
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
+from engine.notebook import Shown
 from engine.release.bundle import INTERNAL, KEY, RELEASE, SUMS
 from engine.release.program import words_digest
 from engine.release.readme import described, fingerprint
@@ -40,7 +41,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Shown):
     """Everything that was checked.
 
     Parameters

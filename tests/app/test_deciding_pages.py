@@ -112,6 +112,9 @@ def test_the_cost_curve_is_the_drawing_of_the_reports_and_names_everything(
     page.learnt.slider.setValue(page.learnt.slider.value() // 2)
     settle(qtbot, window)
     assert drawn.view is not view and drawn.grab().toImage() != before
+    large = drawn.enlarge()
+    assert large.isVisible() and large.view is drawn.view
+    large.close()
 
 
 def test_published_never_stands_alone_and_is_warned_of_above_ln_3(

@@ -1,6 +1,7 @@
 """A drawing on screen: the report's own drawing of a view, in the colours of the window, made off its thread.
 
-A screen reader gets the drawing in words; "Show as table" gives everybody the numbers behind it.
+A screen reader gets the drawing in words; "Show as table" gives everybody the numbers behind it. A click or
+Enter opens it large, see `app.parts.enlarged`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, QTimer
-from PySide6.QtGui import QPainter, QResizeEvent
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 from shiboken6 import isValid
@@ -25,6 +26,7 @@ from engine.views import View, as_table
 
 LETTERS, SMALL = 13.0, 11.0  # dots
 NARROWEST = 280
+PLAIN = Qt.KeyboardModifier.KeypadModifier  # Enter beside the digits
 FAMILIES = ("Inter",)  # QtSvg takes a list for the name of one family
 _numbers = count(1)
 
@@ -58,14 +60,26 @@ def render(view: View, *, dark: bool, language: str, width: float, letters: floa
     return Picture(tuple(pieces), description(view, language))
 
 
+def open_large(view: View, runner: JobRunner, over: QWidget, *, stays: bool) -> Any:
+    """Open a picture large, over the window that a widget lies in, and return what shows it."""
+    from app.parts.enlarged import Enlarged
+
+    large = Enlarged(view, runner, over.window(), stays=stays)
+    large.open()
+    return large
+
+
 class Canvas(Painted):
     """Shows pictures under each other."""
 
     FRAME = (1.5, 1.0, 8.0)
+    opened = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.pieces: list[tuple[QSvgRenderer, float, float]] = []
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setToolTip(words.say("app.enlarged.open"))
         self.setMinimumHeight(120)
 
     def show_picture(self, picture: Picture) -> None:
@@ -76,6 +90,16 @@ class Canvas(Painted):
         self.setMinimumHeight(int(sum(down for _, _, down in self.pieces)))
         self.setAccessibleDescription(picture.spoken)
         self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.opened.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers() & ~PLAIN:
+            self.opened.emit()
+        else:
+            super().keyPressEvent(event)
 
     def sizeHint(self) -> QSize:
         return QSize(520, self.minimumHeight())
@@ -90,9 +114,11 @@ class Canvas(Painted):
 class LiveDrawing(Canvas):
     """Draws one view at once, as often as it changes: what follows a slider cannot wait for a job."""
 
-    def __init__(self) -> None:
+    def __init__(self, runner: JobRunner) -> None:
         super().__init__()
         self.view: View | None = None
+        self.runner = runner
+        self.opened.connect(self.enlarge)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumWidth(NARROWEST)
         theme.changed.connect(self._draw)
@@ -102,6 +128,10 @@ class LiveDrawing(Canvas):
         self.view = view
         self.setAccessibleName("" if view is None else words.label(view.title))
         self._draw()
+
+    def enlarge(self) -> Any:
+        """Open the picture as it is now large and return what shows it."""
+        return None if self.view is None else open_large(self.view, self.runner, self, stays=True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -118,14 +148,15 @@ class LiveDrawing(Canvas):
 class FigureView(QWidget):
     """A drawing with its words and its table."""
 
-    def __init__(self, view: View, runner: JobRunner) -> None:
+    def __init__(self, view: View, runner: JobRunner, *, stays: bool = True) -> None:
         super().__init__()
-        self.view, self.runner = view, runner
+        self.view, self.runner, self.stays = view, runner, stays
         self.slot = f"figure-{next(_numbers)}"
         self._drawn_for: Any = None
         column = make_column(inside=self, spacing=4, margins=0)
         self.canvas = Canvas()
         self.canvas.setAccessibleName(words.label(view.title))
+        self.canvas.opened.connect(self.enlarge)
         self.body = hidden(TableBody(as_table(view)))
         self.switch = QPushButton(words.say("app.views.as_table"))
         self.switch.setObjectName("as-table")
@@ -139,6 +170,10 @@ class FigureView(QWidget):
         self._later.setInterval(80)
         self._later.timeout.connect(self._draw)
         theme.changed.connect(self._draw)
+
+    def enlarge(self) -> Any:
+        """Open the picture large and return what shows it."""
+        return open_large(self.view, self.runner, self, stays=self.stays)
 
     def _switch(self, table: bool) -> None:
         self.body.setVisible(table)

@@ -34,7 +34,7 @@ from app.screens.budget.said import Said
 from app.state.flow import BUDGET
 from app.state.holdings import epsilon_of_money
 from app.work.deciding import QUICK, Prepared, Standing, Worked, prepare, standing, work_out
-from app.work.jobs import SHORT
+from app.work.jobs import SHORT, JobRunner
 from engine import texts
 from engine.errors import EngineError
 from engine.views import CurveView, as_table
@@ -45,10 +45,10 @@ from engine.views import CurveView, as_table
 class MoneyView(Card):
     """Curve, legend, window."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, runner: JobRunner, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("money-view")
-        self.curve = named(LiveDrawing(), "cost-curve")
+        self.curve = named(LiveDrawing(runner), "cost-curve")
         self.table = hidden(DataTable(words.say("app.budget.table_name")))
         self.table.setMinimumHeight(190)
         self.band = hidden(Prose(words.say("app.budget.band"), tone="quiet", pixels=12))
@@ -176,7 +176,7 @@ class BudgetPage(Page):
         self.verdict = VerdictCard()
         self.verdict.jump.connect(lambda step: self.frame.go(step))
         self.topic(self.verdict, "verdict")
-        self.money_view = MoneyView()
+        self.money_view = MoneyView(self.runner)
         self.topic(self.money_view.curve, "curve")
         add(self.body, self.verdict, self.money_view)
         yield

@@ -251,7 +251,9 @@ class ReleasePage(Page):
         self.nothing, self.files = Prose(words.say("app.release.no_numbers")), Prose(tone="quiet")
         column.addWidget(self.nothing)
         self._first = QVBoxLayout()
-        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
+        self.views = ViewStack(
+            self.runner, lambda widget, place: self.topic(widget, f"view.{place}"), stays=False
+        )
         add(column, self._first, self.views, self.files)
         self.stays = _part("stays")
         self.internal = Prose(tone="quiet")

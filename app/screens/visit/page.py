@@ -121,7 +121,7 @@ class VisitPage(Page):
         self._build_asking()
         self._build_budget()
         self.heading = Heading(words.say("app.visit.answers"), size="side")
-        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, ""))
+        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, ""), stays=False)
         self.list = named(Prose(tone="quiet", pixels=12), "visits")
         add(self.body, self.heading, self.views, self.list, STRETCH)
 
