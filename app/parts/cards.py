@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from app import words
 from app.parts.making import STRETCH, add, make_button, make_column, make_label, make_row
 from app.parts.prose import Heading, Prose
-from app.theme import polish
+from app.theme import polish, text_font
+
+SHORT, LONG = 12, 20  # letters of a word, and of a figure with its unit, that are set large
+_FIGURE = re.compile(r"(?:\D{1,4})?\d[\d,.]*(?!\w)")
 
 
 class Card(QFrame):
@@ -38,7 +43,12 @@ class NumberCard(Card):
         """Show a number and its sentence; ``tone`` is "", accent, care or wrong."""
         self.number.setText(number)
         self.number.setProperty("tone", tone)
-        polish(self.number)
+        polish(self.number)  # which takes back any font that was set before
+        # What is no figure, as the name of a column, is set as words: smaller, on as many lines as it needs.
+        is_figure = len(number) <= LONG and _FIGURE.match(number)
+        size = "key" if is_figure or len(number) <= SHORT else "side"
+        self.number.setFont(text_font(*Heading.SIZES[size], tabular=size != "key"))
+        self.number.setWordWrap(size != "key")
         self.sentence.say(sentence)
         self.setAccessibleName(f"{self.heading.text()}: {number}. {self.sentence.plain()}")
 

@@ -15,6 +15,7 @@ from engine.privacy.promise import Promise
 from engine.release import charge
 from engine.release.check import check, ready
 from engine.release.checked import Checked
+from engine.release.each_row import refuse_undeclared
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
 from engine.release.reading import contradictions
@@ -97,6 +98,8 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
     if found.checked is not None:
         try:
             foreseen = ready(plan, found.checked)
+            if base is not None:  # the plan is going to be run from its file
+                refuse_undeclared(plan, found.checked)
         except EngineError as error:
             found = replace(found, problems=(error, *found.problems))
     problems = [

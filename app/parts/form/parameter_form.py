@@ -24,6 +24,7 @@ from engine.methods.parameters import Parameter, ParameterKind, Problem, applies
 from engine.table.schema import Schema
 
 UNFILLED = "parameters.unfilled"
+UNFINISHED = "services.private_queries.unfinished"  # a line of a condition that is being filled in
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,8 @@ class ParameterForm(QWidget):
             unfilled = found.code == UNFILLED
             if not unfilled and not _is_asked(line.parameter) and self._further is not None:
                 self._further.setChecked(True)
-            line.problem.setProperty("tone", "quiet" if unfilled else "wrong")
+            is_begun = unfilled or found.code == UNFINISHED
+            line.problem.setProperty("tone", "quiet" if is_begun else "wrong")
             polish(line.problem)
             line.problem.say(self._sentence(found))
 

@@ -26,6 +26,7 @@ from app.parts.making import (
     make_button,
     make_column,
     make_grid,
+    make_group,
     make_row,
     named,
     turn,
@@ -34,6 +35,7 @@ from app.parts.plot import PointPicture
 from app.parts.prose import Heading, Prose, name_label
 from app.parts.table import DataTable
 from app.parts.trial.solution import (
+    barred,
     best_first,
     changed_by,
     lost,
@@ -253,6 +255,7 @@ class SolutionView(QWidget):
         self._steps = make_grid(across=14, down=6)
         self._steps.setColumnStretch(1, 1)
         box.addLayout(self._steps)
+        box.addWidget(self._build_barred())
         self.groups: list[QButtonGroup] = []
         self._sides = make_row(spacing=18)
         box.addLayout(self._sides)
@@ -270,6 +273,14 @@ class SolutionView(QWidget):
             line.setColumnStretch(place, 1)
             self.numbers[name] = (figure, note)
         return line
+
+    def _build_barred(self) -> QWidget:
+        """What stands below the steps while a combination is looked at that cannot leave."""
+        self.barred_words = named(Prose(tone="wrong"), "map-barred")
+        self.back = make_button(words.say("app.trying.map.back"), "map-back", self.look_at_taken)
+        line = make_column(self.barred_words, left(self.back), spacing=6, margins=0)
+        self.barred = hidden(make_group(line))
+        return self.barred
 
     def _build_picture(self) -> None:
         part = QWidget()
@@ -375,6 +386,8 @@ class SolutionView(QWidget):
         self.why.say(why(shown, place))
         self.why.set_tone("" if one.holds else "care")
         self.best.setVisible(place != shown.best)
+        self.barred.setVisible(not one.holds)
+        self.barred_words.say("" if one.holds else barred(shown, place))
         finer, coarser = neighbours(shown, place)
         self._list(self.finer, "finer", changed_by(shown, finer))
         self._list(self.coarser, "coarser", changed_by(shown, coarser))
@@ -425,6 +438,16 @@ class SolutionView(QWidget):
             self.table.selectRow(self._order.index(place))
         if shown.candidates[place].holds:
             self._take(shown.candidates[place].changes)
+
+    @property
+    def is_barred(self) -> bool:
+        """Whether what is looked at cannot leave, so that something else than what is shown would."""
+        return self.shown is not None and not self.shown.candidates[self.place].holds
+
+    def look_at_taken(self) -> None:
+        """Show the combination that leaves again."""
+        if self.shown is not None:
+            self.choose(self.shown.taken)
 
     def _step(self, ladder: int, step: int) -> None:
         """Open the combination in which one column takes another step."""

@@ -25,7 +25,7 @@ from app.screens.columns.column_table import ANSWER_KEYS, ColumnsTable, Line
 from app.screens.columns.declaring import Values
 from app.screens.columns.unit_card import UnitCard
 from app.state.flow import ROWS_PER_PERSON, UNIT
-from app.words.columns import names_people, values_words, what_if_words, why
+from app.words.columns import names_people, outside_words, values_words, what_if_words, why
 from app.work import marking
 from app.work.marking import question
 from engine.table.schema import Column, Kind, Role, Schema
@@ -76,7 +76,7 @@ class CoarseningCard(Card):
             self.decided.emit(found)
 
 
-ALL, OPEN, UNKNOWN = "all", "open", "unknown"
+ALL, OPEN, UNKNOWN, SILENT = "all", "open", "unknown", "silent"
 NARROW = 780  # width of the page under which its buttons take two lines
 
 
@@ -90,6 +90,7 @@ class ColumnsPage(Page):
         self._sticky: frozenset[str] = frozenset()
         self._apart: frozenset[str] = frozenset()  # columns that look alike, but are shown one by one
         self._unknown_before: frozenset[str] = frozenset()
+        self._silent_before: frozenset[str] = frozenset()
         self._editor = self._make_editor()
         self.values = Values(self, self._editor)
         self.card = UnitCard()
@@ -106,8 +107,14 @@ class ColumnsPage(Page):
         self.unknown = self._chip("unknown")
         self.open = self._chip("open")
         self.every = self._chip("all")
+        self.silent = self._chip("silent")
         group = QButtonGroup(self)
-        for name, chip in ((UNKNOWN, self.unknown), (OPEN, self.open), (ALL, self.every)):
+        for name, chip in (
+            (UNKNOWN, self.unknown),
+            (OPEN, self.open),
+            (SILENT, self.silent),
+            (ALL, self.every),
+        ):
             chip.setCheckable(True)
             chip.clicked.connect(lambda checked=False, name=name: self._show(name))
             group.addButton(chip)
@@ -118,11 +125,14 @@ class ColumnsPage(Page):
         self.accept = make_button("", "accept", self._accept)
         self._lines = QHBoxLayout()
         self._lines.setSpacing(10)
-        self._lines.addLayout(row(self.search, self.unknown, self.open, self.every, stretch=False))
+        chips = (self.unknown, self.open, self.silent, self.every)
+        self._lines.addLayout(row(self.search, *chips, stretch=False))
         second = row(self.last)
         add(second, self.mark, self.accept)
         self._lines.addLayout(second, 1)
         self.body.addLayout(self._lines)
+        self.outside = named(Prose(tone="care", pixels=12), "outside")
+        self.body.addWidget(self.outside)
         self.table = named(ColumnsTable(words.say("app.columns.table")), "columns")
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         self.table.accepted.connect(self._accept_selected)
@@ -208,6 +218,11 @@ class ColumnsPage(Page):
         self.unknown.setText(words.say("app.columns.unknown", count=unknown))
         self.unknown.setVisible(unknown > 0 or self._shown == UNKNOWN)
         self.open.setText(words.say("app.columns.open", count=waiting))
+        silent = self._silent()
+        self.silent.setText(words.say("app.columns.silent", count=len(silent)))
+        self.silent.setVisible(bool(silent) or self._shown == SILENT)
+        self.outside.setVisible(bool(silent))
+        self.outside.say(outside_words(silent))
         self.every.setText(words.say("app.columns.all", count=len(columns)))
         self.last.setVisible(marking.last_schema(folder=self.frame.data) is not None)
         self.subtitle.say(
@@ -245,6 +260,9 @@ class ColumnsPage(Page):
     def _suggestions(self) -> dict[str, Any]:
         return {entry.column: entry for entry in self.study.result("suggestions") or ()}
 
+    def _silent(self) -> tuple[str, ...]:
+        return marking.never_asked(self._columns(), self._suggestions())
+
     def _fill(self) -> None:
         wanted, suggestions = self.search.text().strip().lower(), self._suggestions()
         pictures = self.study.result("pictures") or {}
@@ -278,6 +296,8 @@ class ColumnsPage(Page):
         if self._shown == UNKNOWN:
             # What was answered here stays where it is, so that nothing jumps under the cursor.
             return column.role is Role.NOT_RECOGNISED or column.name in self._unknown_before
+        if self._shown == SILENT:
+            return column.name in self._silent_before
         return self._shown == ALL or column.name in self._sticky or self._undecided(column)
 
     def _show(self, which: str) -> None:
@@ -285,7 +305,9 @@ class ColumnsPage(Page):
         self._unknown_before = frozenset(
             column.name for column in self._columns() if column.role is Role.NOT_RECOGNISED
         )
-        {UNKNOWN: self.unknown, OPEN: self.open, ALL: self.every}[which].setChecked(True)
+        self._silent_before = frozenset(self._silent())
+        chips = {UNKNOWN: self.unknown, OPEN: self.open, SILENT: self.silent, ALL: self.every}
+        chips[which].setChecked(True)
         self._fill()
         if which == UNKNOWN and not self.table.selected() and self.table.columns.lines:
             self.select(self.table.columns.lines[0].name)
@@ -300,7 +322,7 @@ class ColumnsPage(Page):
         self.accept.setVisible(bool(every))
         chosen = self.table.selected()
         self.mark.setEnabled(bool(chosen))
-        key = "answer_for_one" if len(chosen) == 1 else "answer_for"
+        key = {0: "answer_for_none", 1: "answer_for_one"}.get(len(chosen), "answer_for")
         self.answers_for.setText(words.say(f"app.columns.{key}", count=len(chosen)))
         for button in self.answers.values():
             button.setEnabled(bool(chosen))
@@ -386,6 +408,10 @@ class ColumnsPage(Page):
         )
 
     def point_to(self, place: str) -> None:
+        if place == SILENT:
+            self._show(SILENT)
+            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+            return
         name = place.removeprefix("column:")
         if name == place or not self.table.columns.lines:
             super().point_to(place)

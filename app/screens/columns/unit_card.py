@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
@@ -12,18 +12,29 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPushButton,
     QRadioButton,
+    QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import STRETCH, add, make_choice, make_column, make_field, make_label, make_row, turn
+from app.parts.making import (
+    STRETCH,
+    add,
+    make_choice,
+    make_column,
+    make_field,
+    make_label,
+    make_row,
+    named,
+    turn,
+)
 from app.parts.prose import Prose, tell_whole
 from app.screens.columns.figures import CapLine
 from app.theme import text_font, theme
 from engine import texts
 from engine.protected import Protected
-from engine.table.schema import MOST_LETTERS_OF_A_WORD
+from engine.table.schema import MOST_LETTERS, MOST_LETTERS_OF_A_WORD
 
 # --- How many rows of each person may count -------------------------------------------------------------
 
@@ -180,6 +191,7 @@ class UnitCard(Card):
     word_chosen = Signal(str)
     many_chosen = Signal(str)
     cap_chosen = Signal(int)
+    reason_given = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -222,7 +234,7 @@ class UnitCard(Card):
         self.caps = CapTable()
         self.caps.chosen.connect(self.cap_chosen)
         self.note = Prose(words.say("app.columns.unit.note"), tone="quiet", pixels=12)
-        add(right, self.caps, self.note, STRETCH)
+        add(right, self.caps, self.note, self._build_reason(), STRETCH)
         add(self._across, (left, 4), (right, 5))
         self.body.addWidget(self.open)
 
@@ -261,9 +273,21 @@ class UnitCard(Card):
         self.key.setPlaceholderText(words.say("app.columns.unit.column"))
         self.key.setMinimumContentsLength(14)
         self.key.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.key.activated.connect(lambda place: self.key_chosen.emit(self.key.currentText()))
+        self.key.activated.connect(lambda place: self.key_chosen.emit(self.key.currentData()))
         line.addWidget(self.key, 1)
         return line
+
+    def _build_reason(self) -> QVBoxLayout:
+        """What denies that every row is another person, and the line in which it is said why all the same."""
+        self.denied = named(Prose(tone="wrong", pixels=12), "unit_denied")
+        self.reason = make_field(
+            "unit_reason",
+            words.say("app.columns.unit.reason_name"),
+            lambda: self.reason_given.emit(" ".join(self.reason.text().split())),
+            placeholder=words.say("app.columns.unit.reason"),
+            most=MOST_LETTERS,
+        )
+        return make_column(self.denied, self.reason, spacing=6)
 
     def lay(self, room: int) -> None:
         """Put the table of caps beside the question, or below it where both do not fit into so many dots."""
@@ -278,8 +302,10 @@ class UnitCard(Card):
         self.folded.setVisible(not wanted)
         self.open.setVisible(wanted)
 
-    def show_answer(self, way: str, said: Protected, key: str, columns: Sequence[str], sentence: str) -> None:
-        """Show what was said: ``way`` is "" while nobody answered."""
+    def show_answer(
+        self, way: str, said: Protected, key: str, columns: Mapping[str, str], sentence: str
+    ) -> None:
+        """Show what was said: ``way`` is "" while nobody answered; columns by name, with their counts."""
         with QSignalBlocker(self.word):
             if not self.word.hasFocus():
                 self.word.setCurrentText(said.one)
@@ -288,10 +314,11 @@ class UnitCard(Card):
                 self.many.setText(said.several)
                 self.many.setToolTip(said.several)
         with QSignalBlocker(self.key):
-            if [self.key.itemText(place) for place in range(self.key.count())] != list(columns):
+            if [self.key.itemText(place) for place in range(self.key.count())] != list(columns.values()):
                 self.key.clear()
-                self.key.addItems(list(columns))
-            self.key.setCurrentIndex(self.key.findText(key) if key else -1)
+                for name, text in columns.items():
+                    self.key.addItem(text, name)
+            self.key.setCurrentIndex(self.key.findData(key) if key else -1)
         self.group.setExclusive(False)
         for name, button in self.ways.items():
             button.setText(words.say(f"app.columns.unit.ways.{name}"))
@@ -305,6 +332,14 @@ class UnitCard(Card):
         self.means.say(sentence)
         self.means.setVisible(bool(sentence))
 
+    def show_denied(self, sentence: str, reason: str) -> None:
+        """Say what denies that every row is another person, and ask why it is said; nothing hides both."""
+        self.denied.say(sentence)
+        for part in (self.denied, self.reason):
+            part.setVisible(bool(sentence))
+        if not (self.reason.hasFocus() and self.reason.isModified()):
+            self.reason.setText(reason)
+
     def show_caps(self, lines: Sequence[CapLine], *, rows: int, cap: int | None) -> None:
         """Show the figures by cap; none hides them."""
         self.caps.setVisible(bool(lines))
@@ -314,7 +349,7 @@ class UnitCard(Card):
     def _way(self, way: str) -> None:
         if way == KEY:
             if self.key.currentIndex() >= 0:
-                self.key_chosen.emit(self.key.currentText())
+                self.key_chosen.emit(self.key.currentData())
             else:
                 self.key.setFocus(Qt.FocusReason.OtherFocusReason)
                 self.key.showPopup()

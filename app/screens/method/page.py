@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import Card
+from app.parts.form.parameter_columns import AddedColumns
 from app.parts.form.parameter_form import ParameterForm
 from app.parts.making import (
     STRETCH,
@@ -56,7 +57,7 @@ from app.state import flow
 from app.state.flow import BUDGET
 from app.state.study import Study
 from app.theme import mono_font
-from app.words.columns import names_people
+from app.words.columns import naming_words
 from app.work import marking
 from app.work.choosing import (
     QUESTIONS,
@@ -72,7 +73,7 @@ from app.work.comparing import variants
 from app.work.deciding import kind_of_promise
 from app.work.releasing import example
 from engine.bounded import PAPER, read_text
-from engine.methods.protocol import MAIN, Rows, Spends
+from engine.methods.protocol import MAIN, Spends
 from engine.table.schema import Domain
 from engine.views import TableView, Text
 
@@ -139,35 +140,46 @@ class DeclareHere:
         self, form: ParameterForm, card: DeclareCard, study: Study, opened: Callable[[], None]
     ) -> None:
         self.form, self.card, self.study, self._opened = form, card, study, opened
-        self._parameter, self._value = "", None
+        self._asked: dict[str, tuple[str, Any]] = {}  # the parameter that misses a column, and its value then
         form.declare_wanted.connect(self.ask)
         card.declared.connect(self._declared)
 
-    def _source(self) -> str:
-        return next(one.source for one in self.form.parameters() if one.name == self._parameter)
+    def _source(self, parameter: str) -> str:
+        return next((one.source for one in self.form.parameters() if one.name == parameter), "")
 
     def ask(self, parameter: str, name: str, value: Any) -> None:
         """Ask for the values of a column; ``value`` is what the parameter becomes with it."""
         from engine.table.code_lists import code_lists
 
-        self._parameter, self._value = parameter, value
-        source = self._source()
+        self._asked[name] = parameter, value
+        source = self._source(parameter)
         column = self.study.plan.schemas[source].column(name)
         suggestions = self.study.result("suggestions") or ()
         found = next((one for one in suggestions if source == MAIN and one.column == name), None)
         self.card.open_editor(column, marking.seen(column, found), code_lists())
         self._opened()
 
+    def refresh(self) -> None:
+        """Take questions away that the form, or the table, no longer asks."""
+        for name in self.card.columns:
+            schema = self.study.plan.schemas.get(self._source(self._asked[name][0]))
+            if schema is None or name not in schema or schema.column(name).is_declared:
+                self.card.close_editor(name)
+
     def _declared(self, name: str, domain: Domain, from_rows: bool) -> None:
         """Take the declaration, and the column for the parameter that missed it, as one edit."""
-        plan, source = self.study.plan, self._source()
+        parameter, value = self._asked[name]
+        plan, source = self.study.plan, self._source(parameter)
+        field = self.form.lines[parameter].field
+        if isinstance(field, AddedColumns):
+            value = field.with_column(name)  # others may have been added since it was asked
         schema = plan.schemas[source]
         schema = schema.with_column(marking.declared(schema.column(name), domain))
         reason = words.say("app.columns.vouched")
-        self.card.close_editor()
+        self.card.close_editor(name)
         self.study.decide(
             schemas={**plan.schemas, source: schema},
-            parameters={**plan.parameters, self._parameter: self._value},
+            parameters={**plan.parameters, parameter: value},
             decisions=marking.vouched(plan.decisions, name, reason) if from_rows else plan.decisions,
         )
 
@@ -285,6 +297,7 @@ SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way sta
 QUESTIONS_BESIDE = 886  # and from which the questions stand beside the ways
 QUESTIONS_IN_THREE = 700  # … or, above the ways, three in a line
 QUESTIONS_WIDE = 240
+QUESTIONS_HIGH = 600  # height of the page from which questions above the ways leave room for some
 
 
 class MethodPage(Page):
@@ -297,6 +310,7 @@ class MethodPage(Page):
         self.choosing = True
         self.selected = ""
         self._shows_example = False
+        self._has_room = True
         self._kept: dict[str, dict[str, Any]] = {}  # what was filled in for ways that were left again
         self._examples: list[TemporaryDirectory[str]] = []
         self._build_choice()
@@ -323,7 +337,9 @@ class MethodPage(Page):
         for group in self.questions.groups.values():
             for button in group.buttons():
                 self.topic(button, "questions")
-        self._choice_row.addWidget(self.questions)
+        self.ask = make_button(words.say("app.method.ask_first"), "ask-first", look="link", checkable=True)
+        self.ask.toggled.connect(lambda shown: self._fold_questions())
+        self._choice_row.addLayout(make_column(left(self.ask), self.questions, STRETCH, spacing=8))
         column = make_column(self._build_search(), spacing=12)
         self.ways = Ways()
         self.ways.chosen.connect(self._select)
@@ -419,7 +435,16 @@ class MethodPage(Page):
         columns = 3 if self.viewport().width() >= QUESTIONS_IN_THREE else 2
         self.questions.lay(1 if wide else columns)
         self.questions.setMaximumWidth(QUESTIONS_WIDE if wide else 16_777_215)
+        self._has_room = wide or self.viewport().height() >= QUESTIONS_HIGH
+        self._fold_questions()
         super().resizeEvent(event)  # last: it lays out what stands beside each other now
+
+    def _fold_questions(self) -> None:
+        """Keep the ways in view: where the questions would push them out, they stand behind a link."""
+        asks = self._has_room or self.ask.isChecked() or bool(self.questions.answers())
+        self.ask.setVisible(not self._has_room)
+        self.ask.setText(words.say(f"app.method.ask_first{'_shown' if asks else ''}"))
+        self.questions.setVisible(asks)
 
     # --- showing -----------------------------------------------------------------------------------
 
@@ -588,6 +613,8 @@ class MethodPage(Page):
             self._close_example()
         elif self.choosing and self.selected:
             self._use()
+        elif (found := self.trial.why_not()) is not None:
+            self.hold_back(found)
         else:
             self.frame.go_next()
 
@@ -621,7 +648,7 @@ class MethodPage(Page):
 
     def leave(self) -> None:
         self._shows_example = False
-        self.declare.close_editor()
+        self.trial.look_at_taken()
         if self.study.plan.schema.columns and not self.study.open_questions:
             marking.keep_last_schema(self.study.plan.schema, folder=self.frame.data)  # declared here too
 
@@ -643,26 +670,18 @@ class MethodPage(Page):
             for name, line in self.form.lines.items():
                 for widget in (line.part, *line.field.findChildren(QWidget)):
                     self.topic(widget, f"parameter.{name}")
+        self.declaring.refresh()
         general = [problem for problem in problems if problem.parameter not in self.form.lines]
         self.general.setVisible(bool(general))
         self.general.say("\n\n".join(" ".join(words.explain(problem)) for problem in general))
-        naming = self._naming(method)
-        self.naming.setVisible(bool(naming))
-        self.naming.say(words.say("app.method.names_people", columns=", ".join(naming), count=len(naming)))
+        said = naming_words(plan, method, self.study.result("suggestions") or ())
+        self.naming.setVisible(bool(said))
+        self.naming.say(said)
         self.sizes_part.setVisible(method.spends is Spends.CHOSEN)
         self.card.setVisible(bool(asked or general) and not self._shows_example)
         if not self.sizes.hasFocus():
             self.sizes.setText(", ".join(f"{one}" for one in plan.declared_sizes))
             self.sizes_wrong.hide()
-
-    def _naming(self, method: Any) -> list[str]:
-        """Return the chosen columns that name people, where rows leave with values as they stand."""
-        if method.rows not in (Rows.REAL, Rows.COARSER):
-            return []
-        chosen = self.study.plan.parameters.get("columns") or ()
-        known = {one.column: one for one in self.study.result("suggestions") or ()}
-        columns = {column.name: column for column in self.study.plan.schema.columns}
-        return [name for name in chosen if name in columns and names_people(columns[name], known.get(name))]
 
     def _topics_of_form(self) -> bool:
         return any(line.part in self._topics for line in self.form.lines.values())

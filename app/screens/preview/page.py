@@ -34,6 +34,7 @@ from app.parts.making import (
 )
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Prose, name_label, tell_whole
+from app.parts.trial.solution import steps_words
 from app.parts.verdict_card import VerdictCard
 from app.parts.views import make_view
 from app.parts.views.table import TableBody
@@ -48,6 +49,7 @@ from app.work.jobs import JobRunner
 from app.work.registers import takes
 from app.work.releasing import proposed_folder
 from engine.methods.protocol import DocumentArtefact, Expected, FileArtefact, ModelArtefact, Rows
+from engine.methods.trying import SolutionMap
 from engine.pricing.beyond import ASKED
 from engine.release.decisions import called, taken
 from engine.views import NumberView, Text
@@ -76,14 +78,25 @@ class ShapeCard(Card):
         self.pill = pill(words.say("app.preview.shape.invented"))
         add(row, title, STRETCH, self.pill)
         self.body.addLayout(row)
+        self.note = named(Prose(tone="quiet", pixels=12), "shape-note")
         self._parts = make_column(spacing=8)
-        self.body.addLayout(self._parts)
+        add(self.body, self.note, self._parts)
         self.hide()
 
-    def show_shape(self, mock: Any, *, rows: Any) -> None:
-        """Show what a release of invented people looks like; hide where none could be made."""
+    def show_shape(self, mock: Any, *, rows: Any, is_bounded: bool = True, tried: str = "") -> None:
+        """Show what a release of invented people looks like; hide where none could be made.
+
+        Only what a loss is bounded of has its shape from declarations alone; elsewhere the rows decide about
+        it too, and ``tried`` says what is known of them.
+        """
         self.setVisible(mock is not None)
         empty(self._parts)
+        name = "follows" if rows is Rows.NONE else "follows_rows"
+        self.pill.setText(words.say(f"app.preview.shape.{'invented' if is_bounded else name}"))
+        told = [] if is_bounded else [words.say(f"app.preview.shape.{name}_note")]
+        told += [words.say("app.preview.shape.tried", steps=tried)] if tried else []
+        self.note.say("\n\n".join(told))
+        self.note.setVisible(bool(told))
         if mock is None:
             return
         tables, drawn = shapes(mock, rows=rows)
@@ -346,11 +359,19 @@ class PreviewPage(Page):
         method = self.study.method
         jumps = [step for step in ("columns", "method", "budget") if step in flow.path(self.study.state)]
         self.verdict.show_verdict(found.verdict, found.remedies, jumps=jumps)
-        self.shape.show_shape(found.mock, rows=method.rows if method is not None else Rows.NONE)
+        bounded = preview.promise is None or preview.promise.loss is not None
+        rows = method.rows if method is not None else Rows.NONE
+        self.shape.show_shape(found.mock, rows=rows, is_bounded=bounded, tried=self._tried())
         errors = preview.forecast.errors if preview.forecast is not None else ()
         self.exact.setVisible(bool(errors))
         self._lay()
         self.exact_words.say("\n\n".join(_error_sentence(*line) for line in error_lines(errors)))
+
+    def _tried(self) -> str:
+        """Return the steps that the columns take, where they were found on the rows before."""
+        known = self.study.result("trial")
+        maps = [one for one in known.answers if isinstance(one, SolutionMap)] if known is not None else []
+        return next((steps_words(one, one.candidates[one.taken]) for one in maps), "")
 
     def _audit(self) -> None:
         """Measure the noise of this plan on rows that are no person's; nothing is spent."""

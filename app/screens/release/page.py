@@ -535,7 +535,6 @@ class ReleasePage(Page):
         for name, value in public["promise"]["terms"].items():
             base = f"promises.{public['promise']['kind']}.terms.{name}"
             card = named(NumberCard(words.say(f"{base}.label")), f"number-term.{name}")
-            card.number.setWordWrap(True)
             card.show_number(words.term(value), words.say(f"{base}.what"))
             self.topic(card, f"term.{name}")
             self._terms.append(self.figures.add(card))

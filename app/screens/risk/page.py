@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app import words
-from app.parts.cards import Card
+from app.parts.cards import Card, row
 from app.parts.making import STRETCH, add, hidden, make_button, make_column, make_grid, make_row, named
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Prose
@@ -17,6 +17,8 @@ from app.screens.base import Page
 from app.screens.risk.asks import bands, beside, count_again, count_matching, group_sizes, measure
 from app.screens.risk.cards import BesideCard, ExposedCard, GroupHistogram, MeterCard
 from app.screens.risk.try_table import TryTable
+from app.words.columns import outside_words
+from app.work import marking
 from engine import texts
 from engine.methods.protocol import MAIN
 from engine.release.plan import Plan
@@ -87,7 +89,13 @@ class RiskPage(Page):
 
     def build(self) -> None:
         self.found = QWidget()
-        column = make_column(inside=self.found, spacing=16, margins=0)
+        self.outside = named(Prose(tone="care", pixels=12), "outside")
+        self.look = make_button(
+            words.say("app.risk.outside"), "outside-look", self._look_at_silent, look="link"
+        )
+        said = row(self.outside, self.look, stretch=False)
+        said.setStretch(0, 1)
+        column = make_column(said, inside=self.found, spacing=16, margins=0)
         line = make_row(spacing=14)
         self.alone, self.average, self.under = (
             self._meter(line, name) for name in ("alone", "average", "under")
@@ -174,6 +182,11 @@ class RiskPage(Page):
             if sizes.columns
             else words.say("app.risk.subtitle")
         )
+        known = {one.column: one for one in self.study.result("suggestions") or ()}
+        silent = marking.never_asked(self.study.plan.schema.columns, known)
+        for part in (self.outside, self.look):
+            part.setVisible(bool(silent))
+        self.outside.say(outside_words(silent))
         self._show_meters(sizes)
         rows = bands(sizes.sizes, self.limit)
         below = sum(last < self.limit for _, last, _ in rows)
@@ -245,6 +258,10 @@ class RiskPage(Page):
             self._compute()
         elif self.study.result("risk_today") is None:
             self._measure()
+
+    def _look_at_silent(self) -> None:
+        """Show the columns that nobody was asked about."""
+        self.frame.go_to("columns", "silent")
 
     def _compute(self) -> None:
         plan = self.study.plan

@@ -16,6 +16,7 @@ from app.parts.trial.trial_card import TrialCard
 from app.parts.trial.trying import MethodTrial
 from app.screens.base import Page
 from app.state import flow
+from app.words.columns import naming_words
 from app.words.money import level, money, percent
 from app.work.deciding import promised
 from engine.errors import EngineError
@@ -42,10 +43,11 @@ class TermsPage(Page):
         self.form.changed.connect(lambda name, value: self.study.decide_parameters(**{name: value}))
         self.thresholds.body.addWidget(self.form)
         self.problem = named(Prose(tone="wrong"), "problem-terms")
+        self.naming = named(Prose(tone="wrong"), "names-people")
         tried = TrialCard()
         self.topic(tried, "trial")
         self.trial = MethodTrial(tried, self.id, self.study, self.runner)
-        add(self.body, self.thresholds, self.problem, tried)
+        add(self.body, self.thresholds, self.problem, self.naming, tried)
         self._grid = make_grid(across=14, down=14)
         self.body.addLayout(self._grid)
         self.sentence = Card(words.say("app.terms.sentence"))
@@ -76,6 +78,9 @@ class TermsPage(Page):
         elsewhere = [one for one in problems if one.parameter not in self.form.lines]
         self.problem.setVisible(bool(elsewhere))
         self.problem.say("\n\n".join(" ".join(words.explain(one)) for one in elsewhere))
+        naming = naming_words(self.study.plan, method, self.study.result("suggestions") or ())
+        self.naming.setVisible(bool(naming))
+        self.naming.say(naming)
         self._promise = None
         if not problems:
             self._work_out()
@@ -130,7 +135,6 @@ class TermsPage(Page):
                 else f"app.terms.{name}.heading"
             )
             card = named(NumberCard(words.say(base)), f"number-{name}")
-            card.number.setWordWrap(True)
             self.topic(card, name)
             self.cards[name] = card
             self._grid.addWidget(card, place // across, place % across)
@@ -158,6 +162,17 @@ class TermsPage(Page):
             self.cards["money"].show_number(
                 money(amount, plan.price.currency), words.say("app.terms.money.sentence")
             )
+
+    def go_next(self) -> None:
+        """Go on, unless a combination is shown that cannot leave: another one would."""
+        found = self.trial.why_not()
+        if found is None:
+            self.frame.go_next()
+        else:
+            self.hold_back(found)
+
+    def leave(self) -> None:
+        self.trial.look_at_taken()
 
     def first_focus(self) -> QWidget | None:
         return next((line.field.findChild(QWidget) for line in self.form.lines.values()), None)

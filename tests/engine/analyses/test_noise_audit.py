@@ -45,8 +45,9 @@ def test_every_model_of_the_catalogue_can_be_audited():
 
 
 def some(cases, quick):
-    """Mark those that take longer."""
-    return [one if one in quick else pytest.param(*one, marks=pytest.mark.slow) for one in cases]
+    """Mark those that take longer, and those that stand for all."""
+    marks = pytest.mark.slow, pytest.mark.guarantee
+    return [pytest.param(*one, marks=marks[one in quick]) for one in cases]
 
 
 EVERY = [(model, noise) for model in MODELS for noise in ("gaussian", "laplace")]

@@ -462,6 +462,7 @@ def subject(question, claim, cells, **options):
 
 
 @pytest.mark.slow
+@pytest.mark.guarantee
 def test_battery():
     assert failing(subject({"where": "cell in (1, 2)"}, Fraction(1), 1)) == {}
 
