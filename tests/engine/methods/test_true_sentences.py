@@ -137,6 +137,13 @@ def test_the_words_are_read(tmp_path: Path) -> None:
 
 
 @EVERY
+def test_every_text_is_told_in_words(method: Method) -> None:
+    """A text may name other texts, in a note or in a heading: none of them stands as its id."""
+    for _, folder in ran(method):
+        assert false_lines(folder, r"\bText\(|\bvalues=\{") == []
+
+
+@EVERY
 def test_people_read_decimal_numbers(method: Method) -> None:
     """Exact fractions stand in what programs read; a person reads 0.146, not 36501/250000."""
     for _, folder in ran(method):

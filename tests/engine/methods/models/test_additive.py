@@ -19,10 +19,11 @@ from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
 from engine.methods.models.additive_steps import Curve, fit, residuals
 from engine.methods.models.limits import FULL
 from engine.methods.models.monotone import _projected, monotone_problems
-from engine.methods.protocol import Budget, Context
+from engine.methods.protocol import Budget, Context, DocumentArtefact
 from engine.privacy.accounting import certified_delta, total
 from engine.privacy.events import Neighbours
 from engine.privacy.promise import Loss, Promise, Unit
+from engine.release.documents import document_html
 from engine.report.words import word
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -446,6 +447,11 @@ def test_effects_say_what_they_are_in_and_how_many_lie_outside(monkeypatch, targ
     note = word(effects.note, "en")
     assert f"Of these {limited} effects about {max(1, round(limited / 20))} lie outside" in note
     assert "do not hold what that takes away" in note and "pulled towards zero" in note
+    card = next(
+        one for one in made(table(), {"target": target}).artefacts if isinstance(one, DocumentArtefact)
+    )
+    page = document_html(card).decode()
+    assert "Text(" not in page and f"Adds, in {unit}" in page and "lie outside their limits" in page
     errors = method(ID).forecast(request_for({"target": target})).errors
     assert {one.unit for one in errors if one.of == "cell"} == {unit}
 
