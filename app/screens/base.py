@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFrame, QProgressBar, QScrollArea, QWidget
 
 from app import words
@@ -347,6 +348,8 @@ class Page(QScrollArea):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         topic, kind = self._topics.get(watched), event.type()
+        if isinstance(event, QFocusEvent) and event.reason() == Qt.FocusReason.ActiveWindowFocusReason:
+            return False  # the window came to the front: nobody chose this field just now
         if topic is not None and kind in _ASKS:
             self.frame.topic_soon(self, topic, at_once=kind == QEvent.Type.FocusIn)
         return False
