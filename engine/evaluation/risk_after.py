@@ -64,13 +64,13 @@ class RiskAfter(InternalMeasure):
             linked = context.subject.promise.kind == LINKED
             by_all = _alone_by_all(after[columns], theirs, linked=linked)
         if not identifying:
-            return InternalMeasured(_by_all_view(by_all, columns), by_all)
+            return InternalMeasured(_by_all_view(by_all), by_all)
         before = _figures(context.used.rows(), columns, schema)
         found = {"original": before, "released": _figures(after, columns, schema)}
         if artefact.origins is not None and len(after) and len(np.unique(person)) < len(person):
             found["original"] |= _people(context.used.rows(), identifying, schema, person)
             found["released"] |= _people(after, identifying, schema, person[artefact.origins])
-        views = (*_by_all_view(by_all, columns), *_views(found, identifying))
+        views = (*_by_all_view(by_all), *_views(found, identifying))
         return InternalMeasured(views, found | by_all)
 
 
@@ -89,13 +89,12 @@ def _alone_by_all(released: pd.DataFrame, person: Numbers, *, linked: bool) -> d
     return {"alone_by_all": alone, "people_released": int(rows["person"].nunique())}
 
 
-def _by_all_view(by_all: Mapping[str, int], columns: list[str]) -> tuple[NumberView, ...]:
+def _by_all_view(by_all: Mapping[str, int]) -> tuple[NumberView, ...]:
     if not by_all:
         return ()
-    people = by_all["people_released"]
-    values = {"alone": by_all["alone_by_all"], "people": people, "columns": ", ".join(columns)}
-    three = Text(f"{WORDS}.numbers.alone_by_all", values)
-    return (NumberView(_label("alone_by_all"), by_all["alone_by_all"], three, f"/ {number(people)}"),)
+    three = Text(f"{WORDS}.numbers.alone_by_all")
+    of_all = f"/ {number(by_all['people_released'])}"
+    return (NumberView(_label("alone_by_all"), by_all["alone_by_all"], three, of_all),)
 
 
 def _figures(rows: pd.DataFrame, columns: list[str], schema: Schema) -> dict[str, Any]:
