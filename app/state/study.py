@@ -462,7 +462,7 @@ def _problems(plan: Plan) -> tuple[Problem, ...]:
     from engine.methods.catalogue import method
 
     try:
-        return tuple(method(plan.method).problems(plan.request))
+        return tuple(method(plan.method)(plan.request).problems)
     except EngineError as error:
         return (Problem(error.code, error.values),)
 

@@ -78,8 +78,8 @@ def offer(method: Method) -> Offer:
         plan = next(iter(plans(method)), None)
         if plan is None:
             return Offer(method, exact)
-        loss = method.cost(plan.request).loss
-        errors = [one for one in method.forecast(plan.request).errors if one.of == "group"]
+        loss = method(plan.request).cost.loss
+        errors = [one for one in method(plan.request).forecast.errors if one.of == "group"]
     except EngineError:
         return Offer(method, exact)
     near = [one.limit for one in errors if one.size in (SIZE, None)]

@@ -136,8 +136,8 @@ def look(plan: Plan) -> Visit:
     try:
         request = _request(plan)
         found = method(plan.method)
-        problems = tuple(found.problems(request))
-        return Visit(problems, None if problems else found.cost(request))
+        problems = tuple(found(request).problems)
+        return Visit(problems, None if problems else found(request).cost)
     except (EngineError, OSError) as error:
         code = error.code if isinstance(error, EngineError) else "plan.not_readable"
         values = error.values if isinstance(error, EngineError) else {"file": "state"}
@@ -170,7 +170,7 @@ def remembered(plan: Plan) -> Remembered:
 
     try:
         request, found = _request(plan), method(plan.method)
-        return Remembered(found.offered(request), found.so_far(request))
+        return Remembered(found(request).offered, found(request).so_far)
     except (EngineError, OSError):
         return Remembered()
 
@@ -207,7 +207,7 @@ def prices(plan: Plan, parameter: Parameter, *, progress: Progress = SILENT) -> 
     plan = _with(plan, parameter, [records[place] for place in fits])
     for place, epsilon in zip(fits, _takes(found, plan), strict=True):
         each[place] = epsilon
-    return Prices(tuple(each), found.cheaper(_request(plan)) if len(fits) == len(records) else ())
+    return Prices(tuple(each), found(_request(plan)).cheaper if len(fits) == len(records) else ())
 
 
 def _with(plan: Plan, parameter: Parameter, records: list[Any]) -> Plan:
@@ -218,7 +218,7 @@ def _takes(found: Method, plan: Plan) -> tuple[Fraction, ...]:
     """Return what each record takes; nothing where one of them has a problem."""
     try:
         request = _request(plan)
-        return () if request.wrong else found.takes_each(request)
+        return () if request.wrong else found(request).takes_each
     except (EngineError, OSError):
         return ()
 

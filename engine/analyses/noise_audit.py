@@ -132,7 +132,7 @@ class NoiseAudit(Analysis):
         """
         if way.id not in MODELS:
             raise InputRefused("analyses.not_audited", method=way.id)
-        for problem in way.problems(request):
+        for problem in way(request).problems:
             raise InputRefused(problem.code, **problem.values)
         rows = worst_rows(request, replaced=is_replace_one(request))
         return self.answer(way, request, rows, "plan", runs=runs, progress=progress)
@@ -182,8 +182,8 @@ class NoiseAudit(Analysis):
         counted = any(one.name == "about_rows" for one in way.parameters)
         for size in SIZES if counted else SIZES[:1]:
             given = asked | ({"about_rows": size} if counted else {})
-            request = way.request({MAIN: SCHEMA}, given, budget=budget)
-            problems = way.problems(request)
+            request = way.make_request({MAIN: SCHEMA}, given, budget=budget)
+            problems = way(request).problems
             if not problems:
                 return way, request
         raise InputRefused(problems[0].code, **problems[0].values)
@@ -219,7 +219,7 @@ def audit(
 
     def on(frame: pd.DataFrame) -> Run:
         tables = {MAIN: Table(frame)}
-        return lambda noise: way.run(tables, request, protocol.Context(noise, None, Path(), held_out=tables))
+        return lambda noise: way(request).run(tables, protocol.Context(noise, None, Path(), held_out=tables))
 
     gaussian = request.values["noise"] == "gaussian"
     epsilon = float(budget.epsilon)

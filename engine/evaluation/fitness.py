@@ -113,7 +113,7 @@ def fitness(
 
 
 def _used(method: Method, request: Request) -> list[Column]:
-    names = method.uses(request)
+    names = method(request).uses
     return [
         column
         for source in request.private
@@ -124,7 +124,7 @@ def _used(method: Method, request: Request) -> list[Column]:
 
 def _forecast(method: Method, request: Request) -> Forecast:
     try:
-        return Forecast() if method.problems(request) else method.forecast(request)
+        return Forecast() if method(request).problems else method(request).forecast
     except EngineError:
         return Forecast()
 

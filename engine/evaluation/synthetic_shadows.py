@@ -121,4 +121,4 @@ def _made(context: Private, rows: Table, chance: np.random.Generator) -> pd.Data
         values = subject.request.values
         one = {"copies": 1} if "copies" in values else {}  # no other copy is looked at
         request = replace(subject.request, values={**values, **one})
-        return released_tables(subject.method.run({MAIN: rows}, request, own))[0]
+        return released_tables(subject.method(request).run({MAIN: rows}, own))[0]

@@ -174,4 +174,4 @@ def _exact(
         # The cast is the only place where the stand-in passes as the door, and the door is not left open:
         # what the method returns is taken apart by those who ask.
         context = Context(cast("Noise", WithoutNoise(last=last)), None, Path(folder), progress)
-        return method.run({MAIN: used}, request, context).artefacts
+        return method(request).run({MAIN: used}, context).artefacts

@@ -86,7 +86,7 @@ def foresees(method: Method, request: Request) -> bool:
 def _errors(method: Method, request: Request, epsilon: Fraction) -> tuple[Expected, ...]:
     delta = request.budget.delta if request.budget else Fraction(0)
     budget = Budget(epsilon, delta) if request.budget is None else replace(request.budget, epsilon=epsilon)
-    return method.forecast(replace(request, budget=budget)).errors
+    return method(replace(request, budget=budget)).forecast.errors
 
 
 def _error(method: Method, request: Request, epsilon: Fraction) -> float:

@@ -273,7 +273,7 @@ def reserve(
             compose=_composer(plan, ledger, holding),
             tables=fingerprints,
             folder=str(folder),
-            questions=checked.method.questions(checked.request),
+            questions=checked.method(checked.request).questions,
             **_terms(checked, holding),
             **_visit(plan, checked),
         )

@@ -55,14 +55,14 @@ def check(plan: Plan, *, base: Path = Path()) -> Checked:
     if whole is not None:  # no groups: the forecast is about what is released
         request = replace(request, sizes=(whole,))
     with worked_out("problems"):
-        for problem in method.problems(request):
+        for problem in method(request).problems:
             raise InputRefused(problem.code, **problem.values)
     with worked_out("cost"):
-        checked = Checked(method, request, method.cost(request))
+        checked = Checked(method, request, method(request).cost)
         _refuse_promise(checked)
     with worked_out("price"):  # amounts that fit no curve, before spending
         refuse_amounts(plan.price)
-        price_statement(method.priced(request), plan.price, readings=False)
+        price_statement(method(request).priced, plan.price, readings=False)
     measures.chosen(plan.measures, checked.subject)
     return checked
 

@@ -64,7 +64,7 @@ def choice(plan: Plan, *, readings: bool = True) -> Choice:
         checked.promise,
         privacy_statement(checked.promise, read_at=plan.price.bound, readings=readings),
         price_statement(checked.promise, plan.price, readings=readings),
-        checked.method.forecast(checked.request),
+        checked.method(checked.request).forecast,
         allowed_levels(plan),
         reference_size(plan),
     )

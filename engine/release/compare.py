@@ -106,7 +106,7 @@ def compare_one(plan: Plan, *, split: Split, base: Path = Path(), progress: Prog
     started = monotonic()
     try:
         checked = check(plan, base=base)
-        compared = Compared(plan, None, checked.promise, checked.method.forecast(checked.request))
+        compared = Compared(plan, None, checked.promise, checked.method(checked.request).forecast)
         if checked.promise.loss is not None or not checked.request.private:
             return compared
         measured, inside = _measured(plan, checked, split, base, progress)

@@ -47,12 +47,12 @@ def foresee(plan: Plan, checked: Checked) -> Foreseen:
     """
     method, request = checked.method, checked.request
     with worked_out("statement"):
-        stated = method.stated(request)
+        stated = method(request).stated
         statement = privacy_statement(stated, read_at=plan.price.bound)
     with worked_out("price"):
-        price = priced(plan, method.priced(request))
+        price = priced(plan, method(request).priced)
     with worked_out("forecast"):
-        forecast = method.forecast(request)
+        forecast = method(request).forecast
     found = Foreseen(stated, statement, price, forecast)
     trees = {"plan": plan.to_json(), "promise": stated.to_json(), "statement": statement, "price": price}
     for part, tree in {**trees, "forecast": forecast}.items():

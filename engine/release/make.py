@@ -166,7 +166,7 @@ def make(
     away = {name: _rows_of(replace(prepared[name], table=one), True, noise) for name, one in away.items()}
     for name, one in away.items():
         promised.refuse_uncapped(prepared[name].schema, one)
-    tried = away if checked.method.scores(checked.request) else {}
+    tried = away if checked.method(checked.request).scores else {}
     before = noise.counted
     context = Context(
         noise,
@@ -192,8 +192,8 @@ def _rows_of(prepared: PreparedTable, is_private: bool, noise: Noise) -> Table:
 def _made(checked: Checked, used: Mapping[str, Table], context: Context) -> Release:
     request = checked.request
     if request.step:
-        return checked.method.step(request.step, used, request, request.state or b"", context)
-    return checked.method.run(used, request, context)
+        return checked.method(request).step(request.step, used, request.state or b"", context)
+    return checked.method(request).run(used, context)
 
 
 def refuse_lies(checked: Checked, release: Release, drawn: Counter[Draw]) -> None:

@@ -135,7 +135,7 @@ def mock(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Moc
         raise
     except Exception:
         return None  # a picture that fails must never stand in the way
-    named = checked.method.pairs_named(checked.request) if is_tried else ()
+    named = checked.method(checked.request).pairs_named if is_tried else ()
     kept = _kept(prepared[MAIN], release.artefacts, named) if is_tried and MAIN in prepared else None
     return Mock(release.artefacts, release.views, people, kept)
 

@@ -75,7 +75,7 @@ def naming(table: Table, request: Request, method: Method) -> tuple[Naming, ...]
     """
     found = []
     frame = table.rows()
-    for name in method.keeps(request):
+    for name in method(request).keeps:
         if name not in table.names:
             continue
         looked = profile(table, name, frame[name])
@@ -123,7 +123,7 @@ def notes(plan: Plan, checked: Checked) -> tuple[Text, ...]:
     """Return what the recipient is told of the columns that leave for a reason although they name people."""
     if not is_asked(checked.method, checked.promise):
         return ()
-    kept = checked.method.keeps(checked.request)
+    kept = checked.method(checked.request).keeps
     return tuple(
         Text("report.columns.names_people", {"column": name}) for name in kept if reason_for(plan, name)
     )

@@ -168,7 +168,7 @@ class Plan:
         """Return what a step of a service gets to see, given what the last visit left; see `request`."""
         method = find_method(self.method)
         schemas = {name: self.prepared(name) for name in self.schemas}
-        return method.request(
+        return method.make_request(
             schemas,
             self.parameters,
             budget=self.budget if method.spends is Spends.CHOSEN else None,

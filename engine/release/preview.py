@@ -64,7 +64,7 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path()) -> PlanPr
     try:
         checked = check(plan, base=base or Path())
         with worked_out("forecast"):
-            forecast = checked.method.forecast(checked.request)
+            forecast = checked.method(checked.request).forecast
     except EngineError as error:
         return PlanPreview((error,))
     problems: list[EngineError] = []
@@ -118,7 +118,7 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
             "epsilon": str(way.epsilon),
             "parameters": way.given,
         }
-        for way in checked.method.cheaper(checked.request)
+        for way in checked.method(checked.request).cheaper
     ]
     if found.ledger is not None:
         left = found.ledger.before

@@ -34,7 +34,7 @@ def opened(checked: Checked, earlier_key: bytes | None, passphrase: str | None) 
         reserved.
     """
     method = checked.method
-    wanted = isinstance(method, KeyKeeper) and method.uses_earlier_key(checked.request)
+    wanted = isinstance(method, KeyKeeper) and method(checked.request).uses_earlier_key
     if wanted is (earlier_key is None):
         raise InputRefused("keys.none_given" if wanted else "keys.not_wanted", file=KEY_FILE)
     return None if earlier_key is None else unlocked(earlier_key, passphrase, file=KEY_FILE)
@@ -109,7 +109,7 @@ def reidentified(
     )
     rows = reading.read(alone, source=name, progress=progress).table.rows()
     texts = person_texts(rows[column.name])
-    found = method.stand_ins(texts, plan.request, key=key)
+    found = method(plan.request).stand_ins(texts, key=key)
     for text, stands_for in zip(texts, found, strict=True):
         if stands_for == pseudonym.strip():
             return text

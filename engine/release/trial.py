@@ -78,7 +78,7 @@ def _unfinished(method: Method, plan: Plan, given: Mapping[str, Any], name: str)
         return False
     if any(one not in without.wrong for one in request.wrong):
         return True
-    return any(one.parameter == name and "place" in one.values for one in method.problems(request))
+    return any(one.parameter == name and "place" in one.values for one in method(request).problems)
 
 
 def trial(plan: Plan, table: Table, *, progress: Progress = SILENT) -> Trial | None:
@@ -111,11 +111,11 @@ def trial(plan: Plan, table: Table, *, progress: Progress = SILENT) -> Trial | N
         return None
     found, cut = ready
     method, request = find_method(found.method), found.request
-    if {one.parameter for one in method.problems(request)} - _spared(method):
+    if {one.parameter for one in method(request).problems} - _spared(method):
         return None
     name = request.private[0]
     rows = _first_rows(name, table, request)
-    answers = method.tried({name: rows}, request, chance=Noise().internal_generator(), progress=progress)
+    answers = method(request).tried({name: rows}, chance=Noise().internal_generator(), progress=progress)
     return Trial(found, answers, cut)
 
 

@@ -58,7 +58,7 @@ def verdict(plan: Plan, forecast: Forecast | None) -> Filling | Judged | None:
         return None
     if forecast.counted is not None:
         return None if plan.people is None else forecast.counted.filled_by(plan.people)
-    return find_method(plan.method).judged(plan.request, plan.people)
+    return find_method(plan.method)(plan.request).judged(plan.people)
 
 
 def remedies(plan: Plan) -> tuple[Remedy, ...]:
@@ -92,6 +92,6 @@ def _judged(plan: Plan) -> Filling | Judged | None:
     try:
         method = find_method(plan.method)
         request = plan.request
-        return None if method.problems(request) else verdict(plan, method.forecast(request))
+        return None if method(request).problems else verdict(plan, method(request).forecast)
     except EngineError:
         return None

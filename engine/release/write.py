@@ -213,7 +213,7 @@ def _decided(made: Made) -> dict[str, Any]:
 
 def _columns(plan: Plan, checked: Checked, source: str) -> list[dict[str, Any]]:
     """Return the columns of a source that had a part, as schema JSON; a domain only where it is declared."""
-    used = list(checked.method.uses(checked.request).get(source, ()))
+    used = list(checked.method(checked.request).uses.get(source, ()))
     used += [str(step[name]) for step in plan.steps_of(source) for name in ("column", "to") if name in step]
     prepared = {column.name: column for column in plan.prepared(source).columns}
     named = {column.name: column for column in plan.schemas.get(source, Schema()).columns} | prepared

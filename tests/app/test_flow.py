@@ -27,6 +27,7 @@ from app.state.flow import (
     thresholds,
     why_not,
 )
+from engine.methods.once import once
 from engine.methods.catalogue import methods
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import Budget, Context, Method, Release, Request, Shape, Source, Spends, Step
@@ -42,10 +43,11 @@ class Chosen(Method):
     id = "a.chosen"
     promises = ("pure_dp",)
 
-    def cost(self, request: Request) -> Promise:
+    @once
+    def cost(self) -> Promise:
         raise AssertionError("the flow asks declarations alone")
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         raise AssertionError("the flow asks declarations alone")
 
 

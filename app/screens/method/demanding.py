@@ -22,9 +22,9 @@ def on_demand(plan: Plan) -> tuple[tuple[str, ...], tuple[str, ...]]:
     named = tuple(one.id for one in kept if one.id in plan.measures)
     try:
         found, request = method(plan.method), plan.request
-        if found.problems(request):
+        if found(request).problems:
             return (), named
-        subject = Subject(found, request, found.cost(request))
+        subject = Subject(found, request, found(request).cost)
     except EngineError:  # the form says what is wrong
         return (), named
     return tuple(one.id for one in kept if one.applies(subject)), named

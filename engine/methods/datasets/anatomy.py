@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from engine.methods.once import once
 from engine.errors import InputRefused
 from engine.methods.datasets.buckets import buckets, guessed
 from engine.methods.datasets.solution import figures_view
@@ -66,8 +67,9 @@ class Anatomy(Method):
         Parameter("bucket", ParameterKind.TEXT, default="bucket"),
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        values, schema = request.values, request.schema
+    @once
+    def further_problems(self) -> list[Problem]:
+        values, schema = self.request.values, self.request.schema
         if values["bucket"] in (*values["columns"], values["sensitive"]):
             return [Problem(f"{ID}.name_taken", {"column": values["bucket"]}, "bucket")]
         if values["sensitive"] in values["columns"]:
@@ -75,15 +77,16 @@ class Anatomy(Method):
         for name in values["columns"]:
             if schema.column(name).role is Role.SENSITIVE:
                 return [Problem(f"{ID}.another_sensitive", {"column": name}, "columns")]
-        return [Problem(f"{ID}.several_rows", {})] if request.rows_per_person > 1 else []
+        return [Problem(f"{ID}.several_rows", {})] if self.request.rows_per_person > 1 else []
 
-    def cost(self, request: Request) -> Promise:
-        return unbounded(request, "l_diversity", l=request.values["l"], sensitive=request.values["sensitive"])
+    @once
+    def cost(self) -> Promise:
+        return unbounded(self.request, "l_diversity", l=self.request.values["l"], sensitive=self.request.values["sensitive"])
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        rows, values = next(iter(tables.values())).rows(), request.values
-        columns = [request.schema.column(name) for name in values["columns"]]
-        sensitive = request.schema.column(values["sensitive"])
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        rows, values = next(iter(tables.values())).rows(), self.request.values
+        columns = [self.request.schema.column(name) for name in values["columns"]]
+        sensitive = self.request.schema.column(values["sensitive"])
         if len(rows) < values["l"]:
             raise InputRefused("grouping.too_few", k=values["l"])
         assert context.chance is not None  # nothing bounds the loss
@@ -111,7 +114,7 @@ class Anatomy(Method):
             ),
             TableArtefact("values", (told.astype("str"),), (numbered, entry(sensitive, "of_the_bucket"))),
         )
-        return Release(artefacts, self.cost(request), inside=_inside(found, right, blind))
+        return Release(artefacts, self.cost, inside=_inside(found, right, blind))
 
 
 def _inside(found: np.ndarray, right: float, blind: float) -> Inside:

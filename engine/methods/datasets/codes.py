@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.methods.once import once
 from engine.methods.datasets.seeds.boxes import Boxes, Declared
 from engine.methods.datasets.seeds.method import FIRST, SeedMethod
 from engine.methods.parameters import Parameter, ParameterKind, Problem
@@ -46,12 +47,15 @@ class Codes(SeedMethod):
         OWN_EDGES,
     )
 
-    def own_problems(self, request: Request) -> list[Problem]:
+    @once
+    def own_problems(self) -> list[Problem]:
         return []
 
-    def learning(self, request: Request) -> Declared:
-        sizes = tuple(one.size for one in self.cells(request))
-        return Declared(Boxes(sizes, request.values["reach"]))
+    @once
+    def learning(self) -> Declared:
+        sizes = tuple(one.size for one in self.cells)
+        return Declared(Boxes(sizes, self.request.values["reach"]))
 
-    def note(self, request: Request) -> Text:
-        return Text(f"{WORDS}.notes.reach", {"reach": request.values["reach"]})
+    @once
+    def note(self) -> Text:
+        return Text(f"{WORDS}.notes.reach", {"reach": self.request.values["reach"]})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.methods.once import once
 from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.latent_model.teaching import Teaching
 from engine.methods.datasets.seeds.learning import PAIRS, Learning
@@ -55,20 +56,23 @@ class Latent(SeedMethod):
         OWN_EDGES,
     )
 
-    def own_problems(self, request: Request) -> list[Problem]:
-        cells = sum(one.size for one in self.cells(request))
+    @once
+    def own_problems(self) -> list[Problem]:
+        cells = sum(one.size for one in self.cells)
         if cells <= LARGEST_TABLE:
             return []
         return [Problem(f"{ID}.too_many_cells", {"cells": cells, "most": LARGEST_TABLE}, "columns")]
 
-    def learning(self, request: Request) -> Moments | Teaching:
-        cells = self.cells(request)
-        sizes, level, people = tuple(one.size for one in cells), level_of(request), model_rows(request)
-        dimensions = request.values["dimensions"]
-        if request.values["model"] == COMPONENTS:
+    @once
+    def learning(self) -> Moments | Teaching:
+        cells = self.cells
+        sizes, level, people = tuple(one.size for one in cells), level_of(self.request), model_rows(self.request)
+        dimensions = self.request.values["dimensions"]
+        if self.request.values["model"] == COMPONENTS:
             return Moments(sizes, *level, dimensions, people)
         source = Learning(PAIRS, sizes, tuple(one.ordered for one in cells), *level, people)
         return Teaching(source, dimensions)
 
-    def note(self, request: Request) -> Text:
-        return Text(f"{WORDS}.notes.dimensions", {"dimensions": request.values["dimensions"]})
+    @once
+    def note(self) -> Text:
+        return Text(f"{WORDS}.notes.dimensions", {"dimensions": self.request.values["dimensions"]})

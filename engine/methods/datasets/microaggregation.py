@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from engine.methods.once import once
 from engine.errors import InputRefused
 from engine.methods.datasets.grouping import (
     ALL_COLUMNS,
@@ -80,27 +81,29 @@ class Microaggregation(Method):
         WEIGHTS,
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        if wrong := grouping_problems(request):
+    @once
+    def further_problems(self) -> list[Problem]:
+        if wrong := grouping_problems(self.request):
             return wrong
-        return [Problem(f"{ID}.several_rows", {})] if request.rows_per_person > 1 else []
+        return [Problem(f"{ID}.several_rows", {})] if self.request.rows_per_person > 1 else []
 
-    def cost(self, request: Request) -> Promise:
-        if request.values["grouping"] == TOGETHER:
-            return promise(request)
-        return unbounded(request, "none")
+    @once
+    def cost(self) -> Promise:
+        if self.request.values["grouping"] == TOGETHER:
+            return promise(self.request)
+        return unbounded(self.request, "none")
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         rows = next(iter(tables.values())).rows()
         blocks: float | None = None
-        k, together = request.values["k"], request.values["grouping"] == TOGETHER
+        k, together = self.request.values["k"], self.request.values["grouping"] == TOGETHER
         if len(rows) < k:
             raise InputRefused("grouping.too_few", k=k)
-        columns = [request.schema.column(name) for name in request.values["columns"]]
-        weights = request.values["weights"]
+        columns = [self.request.schema.column(name) for name in self.request.values["columns"]]
+        weights = self.request.values["weights"]
         parts = [
             _part(encode_column(rows[column.name], column), float(weights.get(column.name, 1)))
-            for column in identifying_columns(request)
+            for column in identifying_columns(self.request)
         ]
         if together:
             space = _space(parts)
@@ -117,7 +120,7 @@ class Microaggregation(Method):
         assert context.chance is not None  # nothing bounds the loss
         entries = tuple(_entry(column, parts) for column in columns)
         artefact = leaving("table", frame, entries, context.chance)
-        return Release((artefact,), self.cost(request), inside=_inside(parts, groups, blocks))
+        return Release((artefact,), self.cost, inside=_inside(parts, groups, blocks))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from engine.methods.once import once
 from engine.methods.datasets.attacks import downcoded
 from engine.methods.datasets.grouping import (
     ALL_COLUMNS,
@@ -84,38 +85,40 @@ class Partition(Method):
         *CONDITIONS,
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        return grouping_problems(request)
+    @once
+    def further_problems(self) -> list[Problem]:
+        return grouping_problems(self.request)
 
-    def cost(self, request: Request) -> Promise:
-        return promise(request)
+    @once
+    def cost(self) -> Promise:
+        return promise(self.request)
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table = next(iter(tables.values()))
-        grouping = read(table, request, in_order=request.values["written"] == RANGES)
-        asked = conditions(grouping, table, request)
+        grouping = read(table, self.request, in_order=self.request.values["written"] == RANGES)
+        asked = conditions(grouping, table, self.request)
         group = mondrian(
             grouping.codes,
             grouping.members,
             grouping.ladders,
-            k=request.values["k"],
+            k=self.request.values["k"],
             ordered=[column.name in grouping.ranged for column in grouping.identifying],
             conditions=asked,
             progress=context.progress.part(0.1, 0.9),
         )
         if group is None:
-            raise refuse(grouping, asked, k=request.values["k"])
+            raise refuse(grouping, asked, k=self.request.values["k"])
         low, high = ends(group, grouping.codes)
         steps = between(grouping.ladders, low, high)
         written, kept = _written(grouping, group, steps, low, high), group >= 0
-        refuse_broken(grouping, asked, grouping.alike(written, kept), k=request.values["k"], method=ID)
+        refuse_broken(grouping, asked, grouping.alike(written, kept), k=self.request.values["k"], method=ID)
         assert context.chance is not None  # nothing bounds the loss
         rows = grouping.coarser(written, kept)
         artefact = leaving("table", rows, grouping.entries(steps), context.chance)
         on_steps = len(grouping.ranged) < len(grouping.identifying)
         return Release(
             (artefact,),
-            self.cost(request),
+            self.cost,
             (grouping.steps_view(group, steps),) if on_steps else (),
             inside=_inside(grouping, group, _lost(grouping, group, steps, low, high), written),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from engine.methods.once import once
 from engine.methods.datasets.seeds.learning import KINDS, NOBODY, PAIRS, Learning
 from engine.methods.datasets.seeds.method import (
     BINNED,
@@ -78,26 +79,29 @@ class Seedbased(SeedMethod):
         OWN_EDGES,
     )
 
-    def own_problems(self, request: Request) -> list[Problem]:
-        columns = len(request.values["columns"])
-        fewest, most = drawn_anew(request)
+    @once
+    def own_problems(self) -> list[Problem]:
+        columns = len(self.request.values["columns"])
+        fewest, most = drawn_anew(self.request)
         if 0 <= fewest <= most <= columns:
             return []
         told = {"fewest": fewest, "most": most, "columns": columns}
         return [Problem(f"{ID}.drawn", told, "fewest_drawn")]
 
-    def learning(self, request: Request) -> Learning:
-        cells = self.cells(request)
+    @once
+    def learning(self) -> Learning:
+        cells = self.cells
         return Learning(
-            request.values["model"],
+            self.request.values["model"],
             tuple(one.size for one in cells),
             tuple(one.ordered for one in cells),
-            *level_of(request),
-            model_rows(request),
-            Fraction(request.values["anew_share"]),
+            *level_of(self.request),
+            model_rows(self.request),
+            Fraction(self.request.values["anew_share"]),
         )
 
-    def note(self, request: Request) -> Text:
-        if drawn_anew(request)[1] == 0 and not request.values["anew_share"]:
+    @once
+    def note(self) -> Text:
+        if drawn_anew(self.request)[1] == 0 and not self.request.values["anew_share"]:
             return Text(f"{WORDS}.notes.copies")
-        return Text(f"{WORDS}.notes.model_{request.values['model']}")
+        return Text(f"{WORDS}.notes.model_{self.request.values['model']}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine.methods.once import once
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.leaving import described, number_views, privacy_text
@@ -76,38 +77,42 @@ class KMeans(Method):
         Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        for name in request.values["columns"]:
-            if bounds_of(request.schema.column(name)) is None:
+    @once
+    def further_problems(self) -> list[Problem]:
+        for name in self.request.values["columns"]:
+            if bounds_of(self.request.schema.column(name)) is None:
                 return [Problem(f"{ID}.no_bounds", {"column": name}, "columns")]
-        found = budget_problems(request, uses_delta=request.values["noise"] == GAUSSIAN)
+        found = budget_problems(self.request, uses_delta=self.request.values["noise"] == GAUSSIAN)
         if found:
             return found
-        plan = self.plan(request)
+        plan = self.plan
         if plan.per_side < 2:
             rows = plan.needed_rows
             return [Problem(f"{ID}.nothing_left", {"rows": rows}, "budget")]
         return []
 
-    def plan(self, request: Request) -> CentresPlan:
+    @once
+    def plan(self) -> CentresPlan:
         """Return the grid, the steps and their noise."""
-        budget = required(request)
+        budget = required(self.request)
         return CentresPlan(
-            len(request.values["columns"]),
-            request.values["groups"],
+            len(self.request.values["columns"]),
+            self.request.values["groups"],
             budget.epsilon,
             budget.delta,
-            request.rows_per_person,
-            is_replace_one(request),
-            request.values["about_rows"],
+            self.request.rows_per_person,
+            is_replace_one(self.request),
+            self.request.values["about_rows"],
         )
 
-    def cost(self, request: Request) -> Promise:
-        kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
-        return promise(request, self.plan(request).division.events, kind=kind)
+    @once
+    def cost(self) -> Promise:
+        kind = "approximate_dp" if self.request.values["noise"] == GAUSSIAN else "pure_dp"
+        return promise(self.request, self.plan.division.events, kind=kind)
 
-    def forecast(self, request: Request) -> Forecast:
-        noise = self.plan(request).sum_noise
+    @once
+    def forecast(self) -> Forecast:
+        noise = self.plan.sum_noise
         errors = tuple(
             Expected(
                 Text(f"{WORDS}.numbers.centre.label"),
@@ -117,20 +122,20 @@ class KMeans(Method):
                 min(200.0, 196.0 * noise / max(size, 1)),
                 " %",
             )
-            for size in request.sizes
+            for size in self.request.sizes
         )
-        return Forecast(errors, notes=tuple(cap_notes(request)))
+        return Forecast(errors, notes=tuple(cap_notes(self.request)))
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        plan, frame = self.plan(request), tables[MAIN].rows()
-        found = fit(self.places(frame, request), plan, noise=context.noise)
+        plan, frame = self.plan, tables[MAIN].rows()
+        found = fit(self.places(frame), plan, noise=context.noise)
         context.progress.step(0.9, "run.writing")
         columns = []
-        for place, (name, bounds) in enumerate(self._bounds(request)):
+        for place, (name, bounds) in enumerate(self._bounds):
             centres = bounds.middle + found.centres[:, place] / PER_SIDE * bounds.half
             ends = {"minimum": bounds.low, "maximum": bounds.high}
-            missing = list(request.schema.column(name).without_copied().missing)
+            missing = list(self.request.schema.column(name).without_copied().missing)
             columns.append({"name": name, **ends, "missing": missing, "centres": centres.tolist()})
         model = {
             "format": FORMAT,
@@ -138,19 +143,19 @@ class KMeans(Method):
             "columns": columns,
             "rows": [round(float(max(one, 0.0))) for one in found.rows],
             "noise": plan.told,
-            "privacy": privacy_told(request),
+            "privacy": privacy_told(self.request),
             "method": {"id": self.id, "version": self.version},
         }
-        return self._released(model, request)
+        return self._released(model)
 
-    def places(self, frame: pd.DataFrame, request: Request) -> np.ndarray:
+    def places(self, frame: pd.DataFrame) -> np.ndarray:
         """Return rows in steps of 1/1024 of half a range, without those in which a number is missing."""
-        columns = self._bounds(request)
+        columns = self._bounds
         found = [np.empty((0, len(columns)), dtype=np.int16)]
         for rows in blocks(len(frame)):
             read = [
                 to_grid(
-                    bounds.scaled(coding.numbers(frame[name].iloc[rows], request.schema.column(name))),
+                    bounds.scaled(coding.numbers(frame[name].iloc[rows], self.request.schema.column(name))),
                     minimum=-1,
                     maximum=1,
                     step=Fraction(1, PER_SIDE),
@@ -161,11 +166,12 @@ class KMeans(Method):
             found.append(np.stack([steps for steps, _ in read], axis=1)[known].astype(np.int16))
         return np.concatenate(found)
 
-    def _bounds(self, request: Request) -> list[tuple[str, Bounds]]:
-        found = [(name, bounds_of(request.schema.column(name))) for name in request.values["columns"]]
+    @once
+    def _bounds(self) -> list[tuple[str, Bounds]]:
+        found = [(name, bounds_of(self.request.schema.column(name))) for name in self.request.values["columns"]]
         return [(name, bounds) for name, bounds in found if bounds is not None]
 
-    def _released(self, model: dict[str, Any], request: Request) -> Release:
+    def _released(self, model: dict[str, Any]) -> Release:
         """Make the artefacts from the model: nothing after this line has seen a row."""
         groups = range(1, len(model["rows"]) + 1)
         headings = (
@@ -185,10 +191,10 @@ class KMeans(Method):
         card = (
             Text(f"{WORDS}.card.predicts"),
             Text(f"{WORDS}.card.not_for"),
-            privacy_text(request, WORDS),
+            privacy_text(self.request, WORDS),
             Text(f"{WORDS}.card.use"),
         )
-        return described(model, request, words=WORDS, promise=self.cost(request), card=card, views=views)
+        return described(model, self.request, words=WORDS, promise=self.cost, card=card, views=views)
 
 
 def nearest(model: Mapping[str, Any], frame: pd.DataFrame) -> np.ndarray:

@@ -56,7 +56,7 @@ def told(
     used = reading.capped(held, noise)
     promised.refuse_uncapped(held.schema, used)
     recorder.calls = []
-    method(plan.method).run({MAIN: used}, checked.request, Context(noise, None, folder, SILENT))
+    method(plan.method)(checked.request).run({MAIN: used}, Context(noise, None, folder, SILENT))
     return held.table.rows(), recorder.calls
 
 

@@ -62,7 +62,7 @@ class Recorder:
         noise = seeded_noise(1)
         noise.random_keys = lambda size: np.arange(size, dtype=np.uint64) << np.uint64(40)  # type: ignore[method-assign]
         used = reading.capped(held, noise)
-        method(plan.method).run({MAIN: used}, plan.request, Context(noise, None, Path(), SILENT))
+        method(plan.method)(plan.request).run({MAIN: used}, Context(noise, None, Path(), SILENT))
         return self.calls
 
 
@@ -121,7 +121,7 @@ def test_no_release_loses_more_than_it_declares(
 ) -> None:
     recorder = Recorder(monkeypatch)
     plan = plan_for(name, cap=cap, neighbours=neighbours)
-    guarantee = method(plan.method).cost(plan.request)
+    guarantee = method(plan.method)(plan.request).cost
     assert plan.budget is not None
     if guarantee.loss.delta == 0:
         assert accounting.total([guarantee], delta=guarantee.loss.delta).epsilon == plan.budget.epsilon == 1

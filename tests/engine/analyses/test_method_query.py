@@ -54,9 +54,9 @@ METHODS = {
 def subject(name: str) -> Subject:
     found = method(name)
     budget = Budget(Fraction(1), neighbours=Neighbours.REPLACE_ONE)
-    request = found.request({MAIN: SCHEMA}, METHODS[name], budget=budget)
-    assert not found.problems(request)
-    return Subject(found, request, found.cost(request))
+    request = found.make_request({MAIN: SCHEMA}, METHODS[name], budget=budget)
+    assert not found(request).problems
+    return Subject(found, request, found(request).cost)
 
 
 def sampled(name: str, source: PopulationSource, pairs: int = 40):

@@ -73,10 +73,10 @@ def made() -> Maker:
         **parameters: Any,
     ) -> Private:
         way = method(name)
-        request = way.request({"people": schema}, BY_HAND[name] | parameters, budget=Budget(epsilon))
-        assert way.problems(request) == []
-        release = way.run({"people": rows}, request, Context(seeded_noise(seed), None, Path("unused")))
-        subject = Subject(way, request, way.cost(request))
+        request = way.make_request({"people": schema}, BY_HAND[name] | parameters, budget=Budget(epsilon))
+        assert way(request).problems == []
+        release = way(request).run({"people": rows}, Context(seeded_noise(seed), None, Path("unused")))
+        subject = Subject(way, request, way(request).cost)
         return Private(subject, rows, schema, rows, release)
 
     return maker

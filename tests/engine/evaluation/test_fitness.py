@@ -21,7 +21,7 @@ def category(name, levels):
 def request(columns, *, epsilon="1", cap=1, names=None):
     schema = Schema((*columns, Column("p", Role.PERSON_KEY)), rows_per_person=cap)
     names = [column.name for column in columns] if names is None else names
-    return COUNTS.request({"people": schema}, {"columns": names}, budget=Budget(Fraction(epsilon)))
+    return COUNTS.make_request({"people": schema}, {"columns": names}, budget=Budget(Fraction(epsilon)))
 
 
 def judged(columns, *, people, **more):
@@ -57,7 +57,7 @@ def test_too_many_cells_are_counted_as_they_are():
     asked = request([category("a", 40), category("b", 40)])
     found = fitness(COUNTS, asked, people=1000)
     remark = next(one for one in found.remarks if one.code == "few_per_cell")
-    counted = COUNTS.forecast(asked).counted
+    counted = COUNTS(asked).forecast.counted
     assert remark.values["cells"] == counted.cells >= 40 * 40
     most = 1000 // (int(counted.limit) + 1)
     assert remark.values["useful"] == most and found.useful_cells == pytest.approx(most / counted.cells)
@@ -119,5 +119,5 @@ def test_every_remark_and_remedy_has_its_sentence():
 @pytest.mark.parametrize("one", methods(), ids=lambda one: one.id)
 def test_whatever_cannot_be_used_is_not_looked_at(one):
     schemas = {source.name: Schema((category("a", 2),)) for source in one.sources}
-    asked = one.request(schemas, {"columns": "a", "no_such": [1]})
+    asked = one.make_request(schemas, {"columns": "a", "no_such": [1]})
     assert fitness(one, asked, people=100).remarks is not None

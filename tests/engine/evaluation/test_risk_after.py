@@ -27,7 +27,7 @@ AFTER = pd.DataFrame(
 
 def measured(after=AFTER, method_id="datasets.k_anonymity"):
     found = method(method_id)
-    request = found.request({"people": SCHEMA}, {"columns": ["age", "ill", "pay"], "k": 2})
+    request = found.make_request({"people": SCHEMA}, {"columns": ["age", "ill", "pay"], "k": 2})
     promise = Promise("none", None, Unit.ROW, 1)
     subject = Subject(found, request, promise)
     release = Release((TableArtefact("table", (after,), ()),), promise)
@@ -57,7 +57,7 @@ def test_without_an_identifying_column_it_says_nothing():
 
 
 def test_it_is_about_rows_of_people_alone():
-    request = method("statistics.counts").request({"people": SCHEMA}, {})
+    request = method("statistics.counts").make_request({"people": SCHEMA}, {})
     promise = Promise("none", None, Unit.ROW, 1)
     assert not RiskAfter().applies(Subject(method("statistics.counts"), request, promise))
     assert RiskAfter().applies(Subject(method("datasets.k_anonymity"), request, promise))
@@ -67,7 +67,7 @@ def test_people_with_several_rows_are_counted_once_and_as_sets():
     """30: two people, 40: two people; but the one has both, and both others only one."""
     schema = Schema((Column("pid", Role.PERSON_KEY), *SCHEMA.columns), rows_per_person=2)
     found = method("datasets.k_anonymity")
-    request = found.request({"people": schema}, {"columns": ["age"], "k": 2})
+    request = found.make_request({"people": schema}, {"columns": ["age"], "k": 2})
     promise = Promise("none", None, Unit.PERSON, 2)
     table = Table(pd.DataFrame({"pid": list("aabcd"), "age": [31, 44, 38, 47, 59]}))
     after, origins = pd.DataFrame({"age": ["40", "30", "30", "40"]}, dtype="str"), np.array([3, 2, 0, 1])

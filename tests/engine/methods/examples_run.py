@@ -64,7 +64,7 @@ def _made_once(name: str, made_in: Callable[[Path], None]) -> Path:
 
 def named_columns(tables: Mapping[str, Table], method: Method, request: Request) -> dict[str, Table]:
     """Return the tables without the columns that the method does not say it uses."""
-    uses = method.uses(request)
+    uses = method(request).uses
     return {
         name: table.with_rows(table.rows()[[c for c in table.rows().columns if c in uses.get(name, ())]])
         for name, table in tables.items()

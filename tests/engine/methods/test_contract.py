@@ -135,7 +135,7 @@ def test_the_evidence_is_true(method: Method) -> None:
         used = {name: value for name, value in used.items() if name not in stay}
         assert decided["parameters"] == json.loads(json.dumps(to_json(used)))
         # the columns that have a part, by the method's own word
-        for source, columns in method.uses(request).items():
+        for source, columns in method(request).uses.items():
             named = {c["name"] for c in decided["columns"] if c.get("source", "people") == source}
             assert set(columns) <= named
         assert all("domain" not in c or c["domain_origin"] != "copied" for c in decided["columns"])

@@ -88,7 +88,7 @@ def test_the_method_and_the_evidence_see_the_same_declarations(tmp_path: Path) -
     assert request.schema.column("score").domain == Domain(values=("[-2-0)", "[0-3)"))
     prepared = reading.read(plan, base=tmp_path)
     assert prepared.schema == request.schema
-    counted = method(plan.method).cells(request)  # type: ignore[attr-defined]
+    counted = method(plan.method)(request).cells  # type: ignore[attr-defined]
     assert counted.count(counted.codes(prepared.table.rows())).tolist() == [1, 3, 1]
 
 

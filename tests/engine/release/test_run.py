@@ -336,9 +336,9 @@ def test_a_poisoned_table_survives_everything_before_the_spend(
 
     monkeypatch.setattr(Table, "rows", poison)
     found = method(plan.method)
-    assert found.problems(plan.request) == []
-    assert found.cost(plan.request).loss.epsilon == Fraction(1, 2)
-    assert found.forecast(plan.request).errors
+    assert found(plan.request).problems == []
+    assert found(plan.request).cost.loss.epsilon == Fraction(1, 2)
+    assert found(plan.request).forecast.errors
     assert preview(plan, ledger).problems == ()
     with pytest.raises(AssertionError, match="private value"):
         run()

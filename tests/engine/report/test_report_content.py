@@ -609,9 +609,9 @@ def test_the_first_page_says_what_is_that_far_off(sample, method_id, given, said
     method = catalogue.method(method_id)
     delta = Fraction(1, 10**6) if method_id == "datasets.seedbased" else Fraction(0)
     budget = Budget(Fraction(2), delta)
-    request = method.request({"people": Schema(tuple(declared))}, values, budget=budget)
-    assert not method.problems(request)
-    expected = _expected(method.forecast(request))
+    request = method.make_request({"people": Schema(tuple(declared))}, values, budget=budget)
+    assert not method(request).problems
+    expected = _expected(method(request).forecast)
     evidence = replace(sample.public, expected=expected, measures={})
     (line,) = accuracy(evidence)
     sentence = printed(line, "en")

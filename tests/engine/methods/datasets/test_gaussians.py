@@ -53,14 +53,14 @@ def some_rows(n=4000, seed=1):
 
 
 def request_for(given=None, budget=BUDGET, schema=SCHEMA):
-    return method(ID).request({"people": schema}, GIVEN | (given or {}), budget=budget)
+    return method(ID).make_request({"people": schema}, GIVEN | (given or {}), budget=budget)
 
 
 def made(frame, given=None, seed=5, **options):
     request = request_for(given, **options)
-    assert not method(ID).problems(request), method(ID).problems(request)
+    assert not method(ID)(request).problems, method(ID)(request).problems
     noise = seeded_noise(seed)
-    release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
+    release = method(ID)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
     assert noise.counted == release.promise.drawn()
     return release
 
@@ -163,9 +163,9 @@ def test_the_number_of_rows_is_not_the_true_one_unless_declared():
 def test_people_with_several_rows_and_both_relations_are_paid_for(relation):
     schema = Schema((Column("pid", Role.PERSON_KEY), *SCHEMA.columns), rows_per_person=3)
     request = request_for(budget=Budget(Fraction(3), Fraction(0), relation), schema=schema)
-    assert not method(ID).problems(request)
-    assert 3 - 1e-4 < method(ID).cost(request).loss.events.epsilon() <= 3
-    assert method(ID).cost(request).loss.epsilon == 3
+    assert not method(ID)(request).problems
+    assert 3 - 1e-4 < method(ID)(request).cost.loss.events.epsilon() <= 3
+    assert method(ID)(request).cost.loss.epsilon == 3
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_what_cannot_work_is_said_from_declarations_alone(given, budget, code):
         declared("empty", Kind.CATEGORY, values=()),
     )
     request = request_for(given, budget=budget, schema=Schema((*SCHEMA.columns, *further)))
-    assert code in [problem.code for problem in method(ID).problems(request)]
+    assert code in [problem.code for problem in method(ID)(request).problems]
 
 
 @pytest.mark.parametrize(
@@ -202,9 +202,9 @@ def test_what_cannot_work_is_said_from_declarations_alone(given, budget, code):
 )
 def test_it_is_said_beforehand_for_how_much_there_is_room(rows, epsilon, verdict):
     request = request_for({"about_rows": rows, "sets": SETS}, budget=Budget(Fraction(epsilon)))
-    judged = method(ID).judged(request, rows)
+    judged = method(ID)(request).judged(rows)
     assert judged.said.id == f"methods.{ID}.judged.{verdict}" and judged.is_useless == (verdict == "nothing")
-    note = method(ID).forecast(request).notes[-1].id.rsplit(".", 1)[1]
+    note = method(ID)(request).forecast.notes[-1].id.rsplit(".", 1)[1]
     assert note == ("groups" if verdict == "groups" else "one")
 
 
@@ -212,7 +212,7 @@ def test_means_are_as_exact_as_the_forecast_says():
     """One group: the mean of a column is off by the noise alone, of which the limit holds 95 of 100."""
     given = {"columns": ["age", "bmi"], "label": None, "about_rows": 1000, "group_rows": 1000, "rows": 20_000}
     real = some_rows(1000)
-    forecast = method(ID).forecast(request_for(given)).errors[0]
+    forecast = method(ID)(request_for(given)).forecast.errors[0]
     off = []
     for seed in range(25):
         found = table_of(real, given, seed=seed)
@@ -232,7 +232,7 @@ def test_nothing_but_paid_numbers_steers_what_leaves(monkeypatch):
     found = []
     for frame in (some_rows(300), some_rows(299, 2), HARD_ROWS["odd"]):
         context = Context(seeded_noise(3), None, Path())
-        release = method(ID).run({"people": Table(frame)}, request_for(given), context)
+        release = method(ID)(request_for(given)).run({"people": Table(frame)}, context)
         found.append((release.artefacts[0].frame.to_csv(), release.views))
     assert all(one == found[0] for one in found[1:])
 

@@ -31,14 +31,14 @@ def short_training(monkeypatch):
 
 
 def request_for(given=None, budget=BUDGET, schema=None):
-    return method(ID).request({"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget)
+    return method(ID).make_request({"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget)
 
 
 def made(frame, given=None, budget=BUDGET):
     request = request_for(given, budget)
-    assert not method(ID).problems(request), method(ID).problems(request)
+    assert not method(ID)(request).problems, method(ID)(request).problems
     noise = seeded_noise(5)
-    release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
+    release = method(ID)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
     assert noise.counted == release.promise.drawn()
     return release
 
@@ -85,7 +85,7 @@ def test_whatever_the_rows_hold_as_many_come_out(n, model):
 
 
 def test_both_parts_are_paid_for_and_the_largest_counts():
-    promised = method(ID).cost(request_for())
+    promised = method(ID)(request_for()).cost
     test, learnt = promised.loss.events.parts
     assert isinstance(test, SeededRows) and isinstance(learnt, DiscreteGaussian)
     assert promised.loss.events.together(Neighbours.ADD_REMOVE) == (test,)
@@ -95,7 +95,7 @@ def test_both_parts_are_paid_for_and_the_largest_counts():
 
 
 def test_a_network_costs_what_the_tables_of_pairs_cost():
-    promised = method(ID).cost(request_for({"model": "autoencoder"}))
+    promised = method(ID)(request_for({"model": "autoencoder"})).cost
     test, learnt = promised.loss.events.parts
     assert isinstance(test, SeededRows) and {type(leaf).__name__ for leaf, _ in learnt.leaves()} == {
         "DiscreteGaussian",
@@ -127,16 +127,16 @@ def test_what_cannot_work_is_said_from_declarations_alone(given, options, code):
         declared("many", Kind.CATEGORY, values=tuple(f"v{place}" for place in range(1600))),
     )
     options = {"schema": Schema((*COLUMNS, *further))} | options
-    found = method(ID).problems(request_for(given, **options))
+    found = method(ID)(request_for(given, **options)).problems
     assert [problem.code for problem in found] == [code]
 
 
 def test_the_forecast_needs_no_row():
     far = Budget(Fraction(10**12), Fraction(1, 10**15))
-    assert method(ID).forecast(request_for(budget=far)).errors
+    assert method(ID)(request_for(budget=far)).forecast.errors
     taught = request_for({"model": "autoencoder"})
     of_counts = 100 * method(ID).learning(taught).deviation / 2000
-    assert method(ID).forecast(taught).errors[0].limit > 1.96 * of_counts > 0
-    forecast = method(ID).forecast(request_for())
+    assert method(ID)(taught).forecast.errors[0].limit > 1.96 * of_counts > 0
+    forecast = method(ID)(request_for()).forecast
     assert forecast.errors[0].limit > 0 and forecast.notes[-1].values == {"dimensions": 2}
     assert np.isfinite(forecast.errors[0].limit)

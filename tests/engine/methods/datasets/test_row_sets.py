@@ -296,8 +296,8 @@ def test_nobody_is_compared_by_sets_where_everybody_has_one_row(tmp_path):
 
 def test_the_map_of_combinations_counts_sets_too():
     found = method("datasets.k_anonymity")
-    request = found.request({"people": SCHEMA}, {**GIVEN, "several_rows": "as_a_set", "most_left_out": 0.2})
-    (shown,) = found.tried({"people": people()}, request, chance=np.random.default_rng(1))
+    request = found.make_request({"people": SCHEMA}, {**GIVEN, "several_rows": "as_a_set", "most_left_out": 0.2})
+    (shown,) = found(request).tried({"people": people()}, chance=np.random.default_rng(1))
     each = people().rows()["pid"].nunique()
     assert shown.people == each and shown.alone > 0.9 * each  # nearly everybody has other visits
     assert shown.candidates[shown.best].holds
