@@ -459,10 +459,9 @@ def _method(method_id: str) -> Method | None:
 
 
 def _problems(plan: Plan) -> tuple[Problem, ...]:
-    from engine.methods.catalogue import method
 
     try:
-        return tuple(method(plan.method)(plan.request).problems)
+        return tuple(plan.design.problems)
     except EngineError as error:
         return (Problem(error.code, error.values),)
 

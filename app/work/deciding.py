@@ -85,10 +85,9 @@ def promised(plan: Plan, *, readings: bool = False) -> tuple[Any, dict[str, Any]
     From declarations only; the plan has no problems. With readings, privacy at risk is stated too, which may
     take a moment.
     """
-    from engine.methods.catalogue import method
     from engine.pricing.statement import price_statement, privacy_statement
 
-    found = method(plan.method)(plan.request).cost
+    found = plan.design.cost
     statement = privacy_statement(found, read_at=plan.price.bound, readings=readings)
     return found, statement, price_statement(found, plan.price, readings=False)
 

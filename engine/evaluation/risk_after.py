@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Family, Rows, TableArtefact
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
+from engine.methods.protocol import Family, Method, Rows, TableArtefact
 from engine.numbers import brief
 from engine.risk.combinations import Numbers, dense
 from engine.risk.encoding import IDENTIFYING, EncodedTable, encode_column
@@ -43,8 +43,8 @@ class RiskAfter(InternalMeasure):
     families = frozenset({Family.DATASET})
     needs = frozenset({Need.USED, Need.RELEASE})
 
-    def further_applies(self, subject: Subject) -> bool:
-        return subject.method.rows in (Rows.COARSER, Rows.REAL)
+    def further_applies(self, subject: Method) -> bool:
+        return subject.rows in (Rows.COARSER, Rows.REAL)
 
     def evaluate(self, context: Private) -> InternalMeasured:
         artefact = next((one for one in context.release.artefacts if isinstance(one, TableArtefact)), None)

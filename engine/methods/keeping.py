@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from engine.methods.once import once
-from engine.methods.protocol import Method, Request
+from engine.methods.protocol import Method
 
 if TYPE_CHECKING:
     import pandas as pd

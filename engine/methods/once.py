@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class once(cached_property[T]):  # noqa: N801 - it stands where ``property`` stands
+class once(cached_property[T]):
     """A property of a frozen object that is worked out at its first use and kept.
 
     Abstract where what it decorates is abstract.

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import FrozenInstanceError, dataclass, field
+from dataclasses import FrozenInstanceError, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from engine.methods.once import once
 from engine.methods.cheaper import Cheaper as Cheaper
 from engine.methods.earlier import NOTHING, Earlier
 from engine.methods.examples import example_plans
@@ -30,6 +29,7 @@ from engine.methods.kinds import Leaving
 from engine.methods.kinds import Rows as Rows
 from engine.methods.kinds import Shape as Shape
 from engine.methods.kinds import Spends as Spends
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, Problem
 from engine.methods.trying import Triable
 from engine.methods.values import columns_named, resolve
@@ -422,6 +422,25 @@ class Method(Triable, Leaving, ABC):
         """Return the sources of the release, or of a step."""
         return cls.sources if (found := cls.step_named(step)) is None else found.sources
 
+    def but(self, **changes: Any) -> Self:
+        """Return the design of the same request with other parts, such as another ``budget``."""
+        return type(self)(replace(self.request, **changes))
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """What was chosen, by the name of the parameter: checked, converted, defaults filled in."""
+        return self.request.values
+
+    @property
+    def schema(self) -> Schema:
+        """What is declared about the people; see `Request.schema`."""
+        return self.request.schema
+
+    @property
+    def sources_read(self) -> tuple[Source, ...]:
+        """What this release, or this step of a service, reads."""
+        return self.reads(self.request.step)
+
     @classmethod
     def asks(cls, step: str = "") -> tuple[Parameter, ...]:
         """Return the parameters of the release, or of a step."""
@@ -578,8 +597,6 @@ class Service(Method):
         """Return what a service has released until now, newest first: from its state, reading no row."""
         return ()
 
-    def step(
-        self, step: str, tables: Mapping[str, Table], state: bytes, context: Context
-    ) -> Release:
+    def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
         """Go on from a state; for methods with `steps`."""
         raise NotImplementedError(step)

@@ -15,7 +15,7 @@ from typing import Any
 from engine import strict_json
 from engine.errors import InputRefused
 from engine.methods.catalogue import method as find_method
-from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request, Spends
+from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Method, Request, Spends
 from engine.numbers import plain, written
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
@@ -177,6 +177,11 @@ class Plan:
             state=state,
             preparation=self.preparation,
         )
+
+    @property
+    def design(self) -> Method:
+        """What the plan decides about its release, worked out once; raises as `request` does."""
+        return find_method(self.method)(self.request)
 
     def candidate_plans(self) -> tuple[Plan, ...]:
         """Return the plan and those that were compared with it, each as a plan of its own.

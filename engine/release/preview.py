@@ -10,11 +10,10 @@ from engine import texts
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
 from engine.ledger import Preview as LedgerPreview
-from engine.methods.protocol import Cheaper, Expected, Forecast
+from engine.methods.protocol import Cheaper, Expected, Forecast, Method, Service
 from engine.privacy.promise import Promise
 from engine.release import charge
 from engine.release.check import check, ready
-from engine.release.checked import Checked
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
 from engine.release.reading import contradictions
@@ -29,14 +28,14 @@ class PlanPreview:
     """
 
     problems: tuple[EngineError, ...]
-    checked: Checked | None = None
+    design: Method | None = None
     forecast: Forecast | None = None
     ledger: LedgerPreview | None = None
 
     @property
     def promise(self) -> Promise | None:
         """What would be promised; None where the plan cannot be checked."""
-        return None if self.checked is None else self.checked.promise
+        return None if self.design is None else self.design.cost
 
     @property
     def refusal(self) -> EngineError | None:
@@ -62,9 +61,9 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path()) -> PlanPr
         Nothing is reserved, spent or read.
     """
     try:
-        checked = check(plan, base=base or Path())
+        design = check(plan, base=base or Path())
         with worked_out("forecast"):
-            forecast = checked.method(checked.request).forecast
+            forecast = design.forecast
     except EngineError as error:
         return PlanPreview((error,))
     problems: list[EngineError] = []
@@ -73,13 +72,13 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path()) -> PlanPr
         if not plan.holding.strip():
             raise InputRefused("charge.no_holding")
         if ledger is None or charge.known_holding(plan, ledger) is None:
-            charge.refuse_too_much(plan, checked)
-        said = None if ledger is None else charge.preview(plan, ledger, checked)
+            charge.refuse_too_much(plan, design)
+        said = None if ledger is None else charge.preview(plan, ledger, design)
     except EngineError as error:
         problems.append(error)
     if said is not None and said.refusal is not None:
         problems.append(said.refusal)
-    return PlanPreview(tuple(problems), checked, forecast, said)
+    return PlanPreview(tuple(problems), design, forecast, said)
 
 
 def preview_json(
@@ -94,9 +93,9 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
     found, foreseen = preview(plan, ledger, base=base or Path()), None
     if base is not None:
         found = replace(found, problems=(*found.problems, *contradictions(plan, base)))
-    if found.checked is not None:
+    if found.design is not None:
         try:
-            foreseen = ready(plan, found.checked)
+            foreseen = ready(plan, found.design)
         except EngineError as error:
             found = replace(found, problems=(error, *found.problems))
     problems = [
@@ -105,9 +104,9 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
         for problem in found.problems
     ]
     answer: dict[str, Any] = {"fingerprint": plan.fingerprint, "problems": problems, "sentences": []}
-    if found.checked is None or found.forecast is None or foreseen is None:
+    if found.design is None or found.forecast is None or foreseen is None:
         return answer
-    checked = found.checked
+    design = found.design
     answer["promise"] = foreseen.promise.to_json()
     answer["statement"] = foreseen.statement
     answer["forecast"] = [to_json(error) for error in found.forecast.errors]
@@ -118,7 +117,7 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
             "epsilon": str(way.epsilon),
             "parameters": way.given,
         }
-        for way in checked.method(checked.request).cheaper
+        for way in (design.cheaper if isinstance(design, Service) else ())
     ]
     if found.ledger is not None:
         left = found.ledger.before

@@ -60,7 +60,7 @@ def can_be_tried(plan: Plan) -> tuple[Plan, int] | None:
     return (found, cut) if ready and wrong <= _spared(method) else None
 
 
-def _spared(method: Method) -> set[str | None]:
+def _spared(method: type[Method]) -> set[str | None]:
     """Return the parameters that may be absent: records that are chosen by looking."""
     return {
         one.name
@@ -69,7 +69,7 @@ def _spared(method: Method) -> set[str | None]:
     }
 
 
-def _unfinished(method: Method, plan: Plan, given: Mapping[str, Any], name: str) -> bool:
+def _unfinished(method: type[Method], plan: Plan, given: Mapping[str, Any], name: str) -> bool:
     """Say whether a line of records is not filled in, or cannot be taken where it stands."""
     try:
         request = replace(plan, parameters=given).request

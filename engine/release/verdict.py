@@ -58,7 +58,7 @@ def verdict(plan: Plan, forecast: Forecast | None) -> Filling | Judged | None:
         return None
     if forecast.counted is not None:
         return None if plan.people is None else forecast.counted.filled_by(plan.people)
-    return find_method(plan.method)(plan.request).judged(plan.people)
+    return plan.design.judged(plan.people)
 
 
 def remedies(plan: Plan) -> tuple[Remedy, ...]:

@@ -27,10 +27,10 @@ from app.state.flow import (
     thresholds,
     why_not,
 )
-from engine.methods.once import once
 from engine.methods.catalogue import methods
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import Budget, Context, Method, Release, Request, Shape, Source, Spends, Step
+from engine.methods.protocol import Budget, Context, Method, Release, Shape, Source, Spends, Step
 from engine.privacy.promise import Promise
 from engine.release.plan import FileReference, Plan, Purpose
 from engine.table.schema import Column, Role, Schema

@@ -44,7 +44,9 @@ def test_at_most_twice_a_bare_group_by(storage):
         for name, values in levels.items()
     )
     counts, people = method("statistics.counts"), Table(frame)
-    asked = counts.make_request({"people": Schema(columns)}, {"columns": list(levels)}, budget=Budget(Fraction(1)))
+    asked = counts.make_request(
+        {"people": Schema(columns)}, {"columns": list(levels)}, budget=Budget(Fraction(1))
+    )
     context = Context(Noise(), None, Path("unused"))
     ours = best_of(lambda: counts(asked).run({"people": people}, context))
     bare = best_of(lambda: frame.groupby(list(levels)).size())

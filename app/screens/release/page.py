@@ -187,7 +187,7 @@ class ReleasePage(Page):
     def _uses_earlier_key(self) -> bool:
         """Whether the plan goes on with the key of an earlier release."""
         method = self.study.method
-        return isinstance(method, KeyKeeper) and method(self.study.plan.request).uses_earlier_key
+        return issubclass(method, KeyKeeper) and method(self.study.plan.request).uses_earlier_key
 
     @property
     def _is_local(self) -> bool:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from engine.methods.once import once
 from engine.errors import InputRefused
 from engine.methods.datasets.buckets import buckets, guessed
 from engine.methods.datasets.solution import figures_view
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -21,7 +21,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
     Spends,
     TableArtefact,
@@ -69,7 +68,7 @@ class Anatomy(Method):
 
     @once
     def further_problems(self) -> list[Problem]:
-        values, schema = self.request.values, self.request.schema
+        values, schema = self.values, self.request.schema
         if values["bucket"] in (*values["columns"], values["sensitive"]):
             return [Problem(f"{ID}.name_taken", {"column": values["bucket"]}, "bucket")]
         if values["sensitive"] in values["columns"]:
@@ -81,12 +80,17 @@ class Anatomy(Method):
 
     @once
     def cost(self) -> Promise:
-        return unbounded(self.request, "l_diversity", l=self.request.values["l"], sensitive=self.request.values["sensitive"])
+        return unbounded(
+            self.request,
+            "l_diversity",
+            l=self.values["l"],
+            sensitive=self.values["sensitive"],
+        )
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
-        rows, values = next(iter(tables.values())).rows(), self.request.values
-        columns = [self.request.schema.column(name) for name in values["columns"]]
-        sensitive = self.request.schema.column(values["sensitive"])
+        rows, values = next(iter(tables.values())).rows(), self.values
+        columns = [self.schema.column(name) for name in values["columns"]]
+        sensitive = self.schema.column(values["sensitive"])
         if len(rows) < values["l"]:
             raise InputRefused("grouping.too_few", k=values["l"])
         assert context.chance is not None  # nothing bounds the loss

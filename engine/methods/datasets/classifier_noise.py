@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.methods.once import once
 from engine.errors import InputRefused
 from engine.methods.datasets.linear_machine import Machine, machine, unseen_noise
 from engine.methods.datasets.noise_shapes import Floats, Shape, bounded, unbounded
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -127,14 +127,14 @@ class ClassifierNoise(Method):
 
     @once
     def further_problems(self) -> list[Problem]:
-        values, label = self.request.values, self.request.values["label"]
+        values, label = self.values, self.values["label"]
         if label in values["columns"]:
             return [Problem(f"{ID}.label_twice", {"column": label}, "label")]
-        found = len(coding.levels(self.request.schema.column(label)))
+        found = len(coding.levels(self.schema.column(label)))
         if found != 2:
             return [Problem(f"{ID}.two_classes", {"column": label, "found": found}, "label")]
         for name in values["columns"]:
-            if bounds(self.request.schema.column(name)) is None:
+            if bounds(self.schema.column(name)) is None:
                 return [Problem(f"{ID}.no_bounds", {"column": name}, "columns")]
         if values["form"] == NORMAL and values["rho"] == 0:
             return [Problem(f"{ID}.rho", {}, "rho")]
@@ -143,7 +143,7 @@ class ClassifierNoise(Method):
 
     @once
     def keeps(self) -> tuple[str, ...]:
-        return (self.request.values["label"],)  # all others get noise
+        return (self.values["label"],)  # all others get noise
 
     @once
     def cost(self) -> Promise:
@@ -156,7 +156,7 @@ class ClassifierNoise(Method):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         found = _scaled(next(iter(tables.values())), self.request)
         assert context.chance is not None  # nothing bounds the loss
-        values, shapes = self.request.values, shapes_of(self.request)
+        values, shapes = self.values, shapes_of(self.request)
         learn = {"penalty": float(values["penalty"]), "kappa": float(values["kappa"])}
         context.progress.step(0.2, "datasets.classifier")
         original = machine(found.rows, found.classes, **learn)
@@ -173,12 +173,12 @@ class ClassifierNoise(Method):
         cells = {name: released[:, place] for place, name in enumerate(values["columns"])}
         texts = {name: coding.texts_of(column) for name, column in cells.items()}
         frame = pd.DataFrame({**texts, values["label"]: found.labels}, index=found.origin, dtype="str")
-        columns = [self.request.schema.column(name) for name in values["columns"]]
+        columns = [self.schema.column(name) for name in values["columns"]]
         entries = [
             DictionaryEntry(column.name, Text(f"{WORDS}.done.{values['form']}"), str(Kind.NUMBER))
             for column in columns
         ]
-        entries.append(entry(self.request.schema.column(values["label"]), "as_it_is"))
+        entries.append(entry(self.schema.column(values["label"]), "as_it_is"))
         table = leaving("table", frame, tuple(entries), context.chance)
         views = () if shapes is None else (_view(self.request, shapes),)
         return Release(

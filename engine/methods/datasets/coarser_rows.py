@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from engine.methods.once import once
 from engine.methods.datasets.ascending import ascending
 from engine.methods.datasets.attacks import downcoded, given_away, refinement
 from engine.methods.datasets.conditions import Condition
@@ -36,6 +35,7 @@ from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.solution import figures_view, finer_view, left_out_view, losses_view
 from engine.methods.datasets.solution_map import exactly, solution_map
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -84,8 +84,8 @@ class CoarserRows(Method):
     def further_problems(self) -> list[Problem]:
         if wrong := grouping_problems(self.request):
             return wrong
-        if self.request.values["target"] is not None and self.request.values["target"] not in self.request.values["columns"]:
-            return [Problem("grouping.not_released", {"column": self.request.values["target"]}, "target")]
+        if self.values["target"] is not None and self.values["target"] not in self.values["columns"]:
+            return [Problem("grouping.not_released", {"column": self.values["target"]}, "target")]
         combinations = 1
         for column in identifying_columns(self.request):
             combinations *= hierarchy_of(column).height + 1
@@ -94,11 +94,9 @@ class CoarserRows(Method):
             return [Problem(f"{self.id}.too_many", found, "columns")]
         return []
 
-    def read(
-        self, tables: Mapping[str, Table]
-    ) -> tuple[Grouping, AgainstPopulation | None]:
+    def read(self, tables: Mapping[str, Table]) -> tuple[Grouping, AgainstPopulation | None]:
         """Return the table as combinations, and the population that it is compared with."""
-        sets = self.request.values.get("several_rows") == AS_A_SET
+        sets = self.values.get("several_rows") == AS_A_SET
         return read(next(iter(tables.values())), self.request, sets=sets), None
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
@@ -106,16 +104,16 @@ class CoarserRows(Method):
         grouping, population = self.read(tables)
         asked = conditions(grouping, table, self.request)
         progress = context.progress.part(0.1, 0.9)
-        enough = grouping.members.people >= self.request.values["k"]
+        enough = grouping.members.people >= self.values["k"]
         target = target_of(grouping, table, self.request)
         made = _made(grouping, asked, target, population, self.request, progress) if enough else None
         if made is None:
             wrong = population.refuse(grouping) if enough and population is not None else None
-            raise wrong or refuse(grouping, asked, k=self.request.values["k"])
+            raise wrong or refuse(grouping, asked, k=self.values["k"])
         made = replace(made, steps=np.maximum(made.steps, least_steps(self.request)[:, None]))
         written, kept = grouping.on_steps(made.group, made.steps), made.group >= 0
         alike = grouping.alike(written, kept)
-        refuse_broken(grouping, asked, alike, k=self.request.values["k"], method=self.id)
+        refuse_broken(grouping, asked, alike, k=self.values["k"], method=self.id)
         if population is not None:
             population.refuse_broken(grouping, written, alike, made.steps[:, 0], method=self.id)
         coarse = grouping.coarser(written, kept)
@@ -135,19 +133,21 @@ class CoarserRows(Method):
         chance: np.random.Generator,
         progress: Progress = SILENT,
     ) -> tuple[Tried, ...]:
-        if self.request.values.get("recoding") == GROUPS:
+        if self.values.get("recoding") == GROUPS:
             return ()
         table = next(iter(tables.values()))
         grouping, population = self.read(tables)
         asked = conditions(grouping, table, self.request)
-        lattice = _lattice(grouping, asked, target_of(grouping, table, self.request), population, self.request)
+        lattice = _lattice(
+            grouping, asked, target_of(grouping, table, self.request), population, self.request
+        )
         found = search(lattice, seconds=MOST_SECONDS, progress=progress.part(0.05, 0.3))
         if found is None:
             wrong = None if population is None else population.refuse(grouping)
-            raise wrong or refuse(grouping, asked, k=self.request.values["k"])
+            raise wrong or refuse(grouping, asked, k=self.values["k"])
         least = tuple(int(one) for one in least_steps(self.request))
         names = [column.name for column in grouping.identifying]
-        share = Loss(self.request.values["loss"]) is Loss.CERTAINTY
+        share = Loss(self.values["loss"]) is Loss.CERTAINTY
         taken = taken_steps(self.request)
         return (
             solution_map(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.methods.once import once
 from engine.methods.datasets.seeds.boxes import Boxes, Declared
 from engine.methods.datasets.seeds.method import FIRST, SeedMethod
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import Reference, Request
+from engine.methods.protocol import Reference
 from engine.methods.shared.column_cells import BINS, NUMBERS, OWN_EDGES
 from engine.views import Text
 
@@ -54,8 +54,8 @@ class Codes(SeedMethod):
     @once
     def learning(self) -> Declared:
         sizes = tuple(one.size for one in self.cells)
-        return Declared(Boxes(sizes, self.request.values["reach"]))
+        return Declared(Boxes(sizes, self.values["reach"]))
 
     @once
     def note(self) -> Text:
-        return Text(f"{WORDS}.notes.reach", {"reach": self.request.values["reach"]})
+        return Text(f"{WORDS}.notes.reach", {"reach": self.values["reach"]})

@@ -7,7 +7,6 @@ from math import sqrt
 
 import numpy as np
 
-from engine.methods.once import once
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.datasets.gaussian_cells.counted import Rows as Read
 from engine.methods.datasets.gaussian_cells.learning import learn
@@ -15,6 +14,7 @@ from engine.methods.datasets.gaussian_cells.plan import CELLS, MOST_TOGETHER, Pl
 from engine.methods.datasets.gaussian_cells.shapes import Model, drawn
 from engine.methods.datasets.synthesis.invented import invented_entry, written_rows
 from engine.methods.filling import Judged
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -25,7 +25,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
     TableArtefact,
 )
@@ -114,21 +113,21 @@ class Gaussians(Method):
 
     @once
     def further_problems(self) -> list[Problem]:
-        names, label = self.request.values["columns"], self.request.values["label"]
+        names, label = self.values["columns"], self.values["label"]
         for column in self.columns:
             if bounds_of(column) is None or not _has_steps(column):
                 return [Problem(f"{ID}.no_bounds", {"column": column.name}, "columns")]
         found = self._label_problems if label is not None else []
-        together = [name for one in self.request.values["sets"] or () for name in one["together"]]
+        together = [name for one in self.values["sets"] or () for name in one["together"]]
         for name in together:
             if name not in names or together.count(name) > 1:
                 found.append(Problem(f"{ID}.sets", {"column": name}, "sets"))
-        return found or budget_problems(self.request, uses_delta=self.request.values["noise"] == GAUSSIAN)
+        return found or budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
 
     @once
     def _label_problems(self) -> list[Problem]:
-        label = self.request.schema.column(self.request.values["label"])
-        if label.name in self.request.values["columns"]:
+        label = self.schema.column(self.values["label"])
+        if label.name in self.values["columns"]:
             return [Problem(f"{ID}.label_twice", {"column": label.name}, "label")]
         found = level_problems([label], parameter="label")
         if not found and len(coding.levels(label)) > MOST_CLASSES:
@@ -139,21 +138,21 @@ class Gaussians(Method):
     @once
     def columns(self) -> list[Column]:
         """Return the numbers."""
-        return [self.request.schema.column(name) for name in self.request.values["columns"]]
+        return [self.schema.column(name) for name in self.values["columns"]]
 
     @once
     def label(self) -> Named | None:
         """Return the cells of the column that says the class."""
-        name = self.request.values["label"]
-        return None if name is None else Named(self.request.schema.column(name))
+        name = self.values["label"]
+        return None if name is None else Named(self.schema.column(name))
 
     @once
     def sets(self) -> Sets | None:
         """Return the declared sets, a column in none as one of its own; None where none is declared."""
-        given = self.request.values["sets"]
+        given = self.values["sets"]
         if not given:
             return None
-        places = {name: place for place, name in enumerate(self.request.values["columns"])}
+        places = {name: place for place, name in enumerate(self.values["columns"])}
         sets = [tuple(sorted(places[name] for name in one["together"])) for one in given]
         named = {place for one in sets for place in one}
         return (*sets, *((place,) for place in places.values() if place not in named))
@@ -163,20 +162,20 @@ class Gaussians(Method):
         """Return which noise everything gets."""
         budget, label = required(self.request), self.label
         return Plan(
-            len(self.request.values["columns"]),
+            len(self.values["columns"]),
             1 if label is None else label.size,
             self.sets,
             budget.epsilon,
             budget.delta,
             self.request.rows_per_person,
             is_replace_one(self.request),
-            self.request.values["about_rows"],
-            self.request.values["group_rows"],
+            self.values["about_rows"],
+            self.values["group_rows"],
         )
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if self.request.values["noise"] == GAUSSIAN else "pure_dp"
+        kind = "approximate_dp" if self.values["noise"] == GAUSSIAN else "pure_dp"
         return promise(self.request, self.plan.event, kind=kind)
 
     # --- forecast ----------------------------------------------------------------------------------
@@ -186,7 +185,7 @@ class Gaussians(Method):
         plan, off = self.plan, _off(self.plan)
         count = plan.deviation(CELLS, plan.most) * sqrt(plan.groups)
         errors = (
-            _expected("mean", 100 * off, " %", single=self.request.values["noise"] == LAPLACE),
+            _expected("mean", 100 * off, " %", single=self.values["noise"] == LAPLACE),
             _expected("covariance", 100 * off * sqrt(1 + SPREAD**2), " %"),
             _expected("count", count, "rows"),
         )
@@ -215,17 +214,15 @@ class Gaussians(Method):
         model = learn(rows, plan, noise=context.noise, progress=context.progress.part(0.1, 0.9))
         # nothing after this line has seen a row
         most = min(MOST_ROWS, MOST_TIMES * plan.about_rows)
-        n = self.request.values["rows"] or min(most, max(1, round(model.total)))
+        n = self.values["rows"] or min(most, max(1, round(model.total)))
         artefact = self._table(model, n, context.noise)
-        views = (_sets_view(model, self.request.values["columns"]),)
+        views = (_sets_view(model, self.values["columns"]),)
         return Release((artefact,), self.cost, views)
 
     def _table(self, model: Model, n: int, noise: Noise) -> TableArtefact:
         """Write drawn rows: every number as a step of its declared range."""
         classes, numbers, missing = drawn(model, n, noise)
-        cells: list[ColumnCells] = [
-            Intervals(column, declared_bounds(column)) for column in self.columns
-        ]
+        cells: list[ColumnCells] = [Intervals(column, declared_bounds(column)) for column in self.columns]
         codes, places = [*missing.T], [*np.minimum((numbers.T + 1) / 2, 1 - 2.0**-53)]
         label = self.label
         if label is not None:

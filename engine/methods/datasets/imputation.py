@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.methods.once import once
 from engine.errors import InputRefused
 from engine.methods.datasets.synthesis.chain import Chain, few_levels_first, fit
 from engine.methods.datasets.synthesis.combined import Rule, estimates_view
@@ -25,6 +24,7 @@ from engine.methods.datasets.synthesis.variables import (
     variable,
     written,
 )
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -163,14 +163,14 @@ class Imputation(Method):
 
     @once
     def keeps(self) -> tuple[str, ...]:
-        if self.request.values["synthesis"] == FULL:
+        if self.values["synthesis"] == FULL:
             return ()
-        replaced = self.request.values["replaced"] or ()  # of a column under a mask some cells stay
-        return tuple(name for name in self.request.values["columns"] if name not in replaced)
+        replaced = self.values["replaced"] or ()  # of a column under a mask some cells stay
+        return tuple(name for name in self.values["columns"] if name not in replaced)
 
     @once
     def further_problems(self) -> list[Problem]:
-        values = self.request.values
+        values = self.values
         released = set(values["columns"])
         drawn = set(_drawn(self.request))
         problems = [
@@ -201,21 +201,21 @@ class Imputation(Method):
         chain = fit(
             work.variables,
             work.order,
-            smallest=self.request.values["smallest_leaf"],
+            smallest=self.values["smallest_leaf"],
             learn=_learning(self.request, context.chance),
             given=work.given,
             inside=work.training,
             progress=context.progress.part(0.0, 0.5),
         )
         copies, origins, counts = [], list[npt.NDArray[np.int64] | None](), []
-        for place in range(self.request.values["copies"]):
-            context.progress.step(0.5 + 0.5 * place / self.request.values["copies"], "synthesis.draw")
+        for place in range(self.values["copies"]):
+            context.progress.step(0.5 + 0.5 * place / self.values["copies"], "synthesis.draw")
             frame, origin, count = _copy(work, chain.redrawn(context.chance), context.chance)
             copies.append(_numbered(frame))
             origins.append(origin)
             counts.append(count)
-        names = self.request.values["estimates"] or ()
-        columns = [self.request.schema.column(name) for name in names]
+        names = self.values["estimates"] or ()
+        columns = [self.schema.column(name) for name in names]
         rule = _rule(self.request)
         views = (estimates_view(copies, columns, rows=work.rows, rule=rule),) if columns else ()
         first, *further = origins

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from engine.methods.once import once
 from engine.methods.datasets.coarser_rows import COLUMNS, GROUPS, WHOLE_COLUMNS, CoarserRows
 from engine.methods.datasets.grouping import ALL_COLUMNS, CONDITIONS, SEVERAL_ROWS, SMALLEST, promise
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind
-from engine.methods.protocol import Reference, Request
+from engine.methods.protocol import Reference
 from engine.privacy.promise import Promise
 
 ID = "datasets.k_anonymity"
@@ -66,5 +66,5 @@ class KAnonymity(CoarserRows):
 
     @once
     def cost(self) -> Promise:
-        risk = self.request.values["average_risk"]
+        risk = self.values["average_risk"]
         return promise(self.request) if risk is None else promise(self.request, average_risk=risk)

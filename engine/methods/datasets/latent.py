@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.methods.once import once
 from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.latent_model.teaching import Teaching
 from engine.methods.datasets.seeds.learning import PAIRS, Learning
 from engine.methods.datasets.seeds.method import FIRST, MODEL_SHARE, RATIO, SeedMethod, level_of, model_rows
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import Reference, Request
+from engine.methods.protocol import Reference
 from engine.methods.shared.column_cells import BINS, OWN_EDGES
 from engine.views import Text
 
@@ -66,13 +66,17 @@ class Latent(SeedMethod):
     @once
     def learning(self) -> Moments | Teaching:
         cells = self.cells
-        sizes, level, people = tuple(one.size for one in cells), level_of(self.request), model_rows(self.request)
-        dimensions = self.request.values["dimensions"]
-        if self.request.values["model"] == COMPONENTS:
+        sizes, level, people = (
+            tuple(one.size for one in cells),
+            level_of(self.request),
+            model_rows(self.request),
+        )
+        dimensions = self.values["dimensions"]
+        if self.values["model"] == COMPONENTS:
             return Moments(sizes, *level, dimensions, people)
         source = Learning(PAIRS, sizes, tuple(one.ordered for one in cells), *level, people)
         return Teaching(source, dimensions)
 
     @once
     def note(self) -> Text:
-        return Text(f"{WORDS}.notes.dimensions", {"dimensions": self.request.values["dimensions"]})
+        return Text(f"{WORDS}.notes.dimensions", {"dimensions": self.values["dimensions"]})

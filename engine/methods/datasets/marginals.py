@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.methods.once import once
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.datasets.marginal_model.codes import MOST_GROUPS, SEEN, Coded, as_coded, with_shares
 from engine.methods.datasets.marginal_model.frequent import (
@@ -45,6 +44,7 @@ from engine.methods.datasets.marginal_model.shown import measured_views
 from engine.methods.datasets.synthesis.invented import entry_with_values, invented_rows
 from engine.methods.datasets.synthesis.misplaced import expected, misplaced
 from engine.methods.filling import USELESS, Judged
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -160,7 +160,7 @@ class Marginals(Method):
 
     @once
     def further_problems(self) -> list[Problem]:
-        columns = [self.request.schema.column(name) for name in self.request.values["columns"]]
+        columns = [self.schema.column(name) for name in self.values["columns"]]
         found = _not_released(self.request) + rule_problems(self.request, method=ID)
         found += derived_problems(self.request, totals=rules_of(self.request).totals, method=ID)
         found += level_problems([one for one in columns if is_listed(one)], parameter="columns")
@@ -175,16 +175,16 @@ class Marginals(Method):
             found += named_problems(self.request, self.cells, method=ID)
         if not found and not self._leaves_rows:
             found.append(Problem(f"{ID}.rules_leave_nothing", {}, "never"))
-        gaussian = self.request.values["noise"] == GAUSSIAN
+        gaussian = self.values["noise"] == GAUSSIAN
         return found + budget_problems(self.request, uses_delta=gaussian)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every column that is drawn: from declarations alone."""
         computed = rules_of(self.request).computed
-        names = [name for name in self.request.values["columns"] if name not in computed]
-        own = self.request.values[OWN_EDGES.name] or {}
-        searched = [name for name in names if self.request.values["frequent"] and name not in own]
+        names = [name for name in self.values["columns"] if name not in computed]
+        own = self.values[OWN_EDGES.name] or {}
+        searched = [name for name in names if self.values["frequent"] and name not in own]
         return tuple(
             as_apart(cells) if cells.column.name in searched else cells
             for cells in map(as_coded, columns_as_cells(self.request, names))
@@ -209,7 +209,7 @@ class Marginals(Method):
             budget.delta,
             self.request.units_moved,
             self.request.rows_per_person**2 * (2 if is_replace_one(self.request) else 1),
-            self.request.values["about_rows"],
+            self.values["about_rows"],
             named_tables(self.request, columns),
             sum(isinstance(cells, Coded) for cells in columns),
             frequent=sum(isinstance(cells, FrequentApart) for cells in columns),
@@ -284,7 +284,7 @@ class Marginals(Method):
         schedule = schedule.found(tuple(cells.size for cells in columns))
         codes = np.array([cells.codes(rows[cells.column.name]).astype(CODE) for cells in columns])
         names = [cells.column.name for cells in columns]
-        target = self.request.values["target"]
+        target = self.values["target"]
         learnt = learn(
             codes,
             schedule,
@@ -309,9 +309,9 @@ class Marginals(Method):
         context: Context,
     ) -> Release:
         """Make the artefact from the model: nothing after this line has seen a row."""
-        about = self.request.values["about_rows"]  # much noise could make any number of rows out of none
+        about = self.values["about_rows"]  # much noise could make any number of rows out of none
         most = min(MOST_ROWS, MOST_TIMES * about)
-        n = self.request.values["rows"] or min(most, max(1, round(learnt.model.total)))
+        n = self.values["rows"] or min(most, max(1, round(learnt.model.total)))
         rules = rules_of(self.request)
 
         def draw(count: int) -> pd.DataFrame:
@@ -319,14 +319,14 @@ class Marginals(Method):
             return invented_rows(columns, codes, context.noise)
 
         frame = kept_rows(draw, n, rules) if rules.any else draw(n)
-        frame = frame[list(self.request.values["columns"])]
+        frame = frame[list(self.values["columns"])]
         entries = {
             cells.column.name: entry_with_values(
                 cells.column, "invented_in_group" if isinstance(cells, Coded) else "invented"
             )
             for cells in columns
         }
-        entries |= {name: entry(self.request.schema.column(name), "computed") for name in rules.totals}
+        entries |= {name: entry(self.schema.column(name), "computed") for name in rules.totals}
         for one in rules.derived:
             entries[one.column.name] = entry_with_values(one.column, "derived", source=one.source.name)
         artefact = TableArtefact("table", (frame,), tuple(entries[name] for name in frame.columns))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from engine.methods.once import once
 from engine.errors import InputRefused
 from engine.methods.datasets.grouping import (
     ALL_COLUMNS,
@@ -22,6 +21,7 @@ from engine.methods.datasets.mdav import Categories, Floats, Space, block_loss, 
 from engine.methods.datasets.recoding import Codes, Ladder
 from engine.methods.datasets.solution import figures_view
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -31,7 +31,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
     Spends,
 )
@@ -89,18 +88,18 @@ class Microaggregation(Method):
 
     @once
     def cost(self) -> Promise:
-        if self.request.values["grouping"] == TOGETHER:
+        if self.values["grouping"] == TOGETHER:
             return promise(self.request)
         return unbounded(self.request, "none")
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         rows = next(iter(tables.values())).rows()
         blocks: float | None = None
-        k, together = self.request.values["k"], self.request.values["grouping"] == TOGETHER
+        k, together = self.values["k"], self.values["grouping"] == TOGETHER
         if len(rows) < k:
             raise InputRefused("grouping.too_few", k=k)
-        columns = [self.request.schema.column(name) for name in self.request.values["columns"]]
-        weights = self.request.values["weights"]
+        columns = [self.schema.column(name) for name in self.values["columns"]]
+        weights = self.values["weights"]
         parts = [
             _part(encode_column(rows[column.name], column), float(weights.get(column.name, 1)))
             for column in identifying_columns(self.request)

@@ -7,7 +7,6 @@ from math import sqrt
 
 import numpy as np
 
-from engine.methods.once import once
 from engine.methods.budget import budget_problems, required
 from engine.methods.datasets.bayes_network.correlation import CorrelationShares
 from engine.methods.datasets.bayes_network.learning import Network as Learnt
@@ -16,6 +15,7 @@ from engine.methods.datasets.bayes_network.shares import MOST_GROUPS, Shares
 from engine.methods.datasets.synthesis.invented import invented_table
 from engine.methods.datasets.synthesis.misplaced import expected, misplaced
 from engine.methods.filling import USELESS, Judged
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -26,7 +26,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
 )
 from engine.methods.shared.cells import level_problems
@@ -104,7 +103,7 @@ class Network(Method):
 
     @once
     def further_problems(self) -> list[Problem]:
-        columns = [self.request.schema.column(name) for name in self.request.values["columns"]]
+        columns = [self.schema.column(name) for name in self.values["columns"]]
         found = level_problems([one for one in columns if is_listed(one)], parameter="columns")
         found += edge_problems(self.request, columns, method=ID, parameter="columns")
         if not found:
@@ -117,15 +116,15 @@ class Network(Method):
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every column: from declarations alone."""
-        return columns_as_cells(self.request, self.request.values["columns"])
+        return columns_as_cells(self.request, self.values["columns"])
 
     @once
     def shares(self) -> Shares:
         """Return which noise everything gets."""
         sizes = tuple(one.size for one in self.cells)
         epsilon, moved = required(self.request).epsilon, self.request.units_moved
-        if self.request.values["structure"] == CORRELATION:
-            return CorrelationShares(sizes, epsilon, moved, self.request.values["about_rows"])
+        if self.values["structure"] == CORRELATION:
+            return CorrelationShares(sizes, epsilon, moved, self.values["about_rows"])
         return Shares(sizes, epsilon, moved)
 
     @once
@@ -141,13 +140,13 @@ class Network(Method):
         accuracy = laplace_accuracy(noise.scale, count=1)
         label, unit = Text(f"{WORDS}.numbers.count.label"), counted_unit(self.request)
         error = Expected(label, "invented", None, accuracy.median, accuracy.limit, unit)
-        off = expected(Text(f"{WORDS}.numbers.share.label"), _off(shares, self.request.values["about_rows"]))
-        verdict, cells = _verdict(shares, self.request.values["about_rows"])
+        off = expected(Text(f"{WORDS}.numbers.share.label"), _off(shares, self.values["about_rows"]))
+        verdict, cells = _verdict(shares, self.values["about_rows"])
         note = Text(f"{WORDS}.notes.{verdict}", {"cells": cells})
         return Forecast((error, off), notes=(*cap_notes(self.request), note))
 
     def judged(self, people: int | None) -> Judged:
-        shares, rows = self.shares, self.request.values["about_rows"]
+        shares, rows = self.shares, self.values["about_rows"]
         off = _off(shares, rows)[0]
         verdict = "nothing" if 1 - off < USELESS else _verdict(shares, rows)[0]
         told = {"rows": rows, "epsilon": float(shares.epsilon), "off": 100 * off}
@@ -167,11 +166,11 @@ class Network(Method):
             progress=context.progress.part(0.1, 0.9),
         )
         # nothing after this line has seen a row
-        most = min(MOST_ROWS, MOST_TIMES * self.request.values["about_rows"])
-        n = self.request.values["rows"] or min(most, max(1, round(learnt.total)))
+        most = min(MOST_ROWS, MOST_TIMES * self.values["about_rows"])
+        n = self.values["rows"] or min(most, max(1, round(learnt.total)))
         drawn = learnt.rows(n, context.noise)[:, context.noise.shuffled(n)]
         artefact = invented_table(columns, drawn, context.noise)
-        views = (_parents_view(learnt, self.request.values["columns"], self.shares),)
+        views = (_parents_view(learnt, self.values["columns"], self.shares),)
         return Release((artefact,), self.cost, views)
 
 

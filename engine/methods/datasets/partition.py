@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from engine.methods.once import once
 from engine.methods.datasets.attacks import downcoded
 from engine.methods.datasets.grouping import (
     ALL_COLUMNS,
@@ -29,6 +28,7 @@ from engine.methods.datasets.mondrian import mondrian
 from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.solution import figures_view, losses_view
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -37,7 +37,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
     Spends,
 )
@@ -95,23 +94,23 @@ class Partition(Method):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table = next(iter(tables.values()))
-        grouping = read(table, self.request, in_order=self.request.values["written"] == RANGES)
+        grouping = read(table, self.request, in_order=self.values["written"] == RANGES)
         asked = conditions(grouping, table, self.request)
         group = mondrian(
             grouping.codes,
             grouping.members,
             grouping.ladders,
-            k=self.request.values["k"],
+            k=self.values["k"],
             ordered=[column.name in grouping.ranged for column in grouping.identifying],
             conditions=asked,
             progress=context.progress.part(0.1, 0.9),
         )
         if group is None:
-            raise refuse(grouping, asked, k=self.request.values["k"])
+            raise refuse(grouping, asked, k=self.values["k"])
         low, high = ends(group, grouping.codes)
         steps = between(grouping.ladders, low, high)
         written, kept = _written(grouping, group, steps, low, high), group >= 0
-        refuse_broken(grouping, asked, grouping.alike(written, kept), k=self.request.values["k"], method=ID)
+        refuse_broken(grouping, asked, grouping.alike(written, kept), k=self.values["k"], method=ID)
         assert context.chance is not None  # nothing bounds the loss
         rows = grouping.coarser(written, kept)
         artefact = leaving("table", rows, grouping.entries(steps), context.chance)

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from engine.methods.once import once
 from engine.errors import InputRefused
 from engine.methods.datasets.coarser_rows import WHOLE_COLUMNS, CoarserRows
 from engine.methods.datasets.grouping import (
@@ -23,8 +22,9 @@ from engine.methods.datasets.grouping import (
 from engine.methods.datasets.population import AgainstPopulation, Asked, Population
 from engine.methods.datasets.recoding import combined
 from engine.methods.kinds import Shape
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import MAIN, Reference, Request, Source
+from engine.methods.protocol import MAIN, Reference, Source
 from engine.methods.shared.rows import written_cells
 from engine.privacy.promise import Promise
 from engine.table.declared import people_of_rows
@@ -74,7 +74,7 @@ class Presence(CoarserRows):
     def further_problems(self) -> list[Problem]:
         if wrong := super().further_problems:
             return wrong
-        if all(self.request.values[name] is None for name in ASKED):
+        if all(self.values[name] is None for name in ASKED):
             return [Problem(f"{ID}.nothing_asked", {}, ASKED[0])]
         return []
 
@@ -82,13 +82,13 @@ class Presence(CoarserRows):
     def uses(self) -> Mapping[str, tuple[str, ...]]:
         schema = self.request.schemas.get(POPULATION)
         key = None if schema is None else schema.person_key
-        named = "columns" in self.request.values  # not while what was filled in cannot be used
+        named = "columns" in self.values  # not while what was filled in cannot be used
         names = [column.name for column in identifying_columns(self.request)] if named else []
         return {**super().uses, POPULATION: tuple(names if key is None else [*names, key.name])}
 
     @once
     def cost(self) -> Promise:
-        asked = {name: self.request.values[name] for name in ASKED if self.request.values[name] is not None}
+        asked = {name: self.values[name] for name in ASKED if self.values[name] is not None}
         return promise(self.request, **asked)
 
     def read(self, tables: Mapping[str, Table]) -> tuple[Grouping, AgainstPopulation]:
@@ -106,7 +106,7 @@ class Presence(CoarserRows):
         theirs, number = combined(np.column_stack(codes), grouping.ladders)
         schema = self.request.schemas.get(POPULATION)
         key = None if schema is None else schema.person_key
-        values = self.request.values
+        values = self.values
         asked = Asked(
             values["most_presence"] or Fraction(1),
             values["population_k"] or 1,

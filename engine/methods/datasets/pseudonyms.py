@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from engine.methods.once import once
 from engine.errors import InputRefused
 from engine.methods.keeping import KEY_FILE, KeyKeeper, person_texts
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -19,7 +19,6 @@ from engine.methods.protocol import (
     Inside,
     Reference,
     Release,
-    Request,
     Rows,
     Spends,
 )
@@ -68,10 +67,10 @@ class Pseudonyms(KeyKeeper):
 
     @once
     def further_problems(self) -> list[Problem]:
-        name = self.request.values["pseudonym"]
-        if name in self.request.values["columns"]:
+        name = self.values["pseudonym"]
+        if name in self.values["columns"]:
             return [Problem(f"{ID}.name_taken", {"column": name}, "pseudonym")]
-        if self.request.values["key"] == NONE:
+        if self.values["key"] == NONE:
             return [Problem(f"{ID}.no_key", {}, "key")]
         return []
 
@@ -81,10 +80,10 @@ class Pseudonyms(KeyKeeper):
 
     @once
     def uses_earlier_key(self) -> bool:
-        return bool(self.request.values["key"] == EARLIER)
+        return bool(self.values["key"] == EARLIER)
 
     def stand_ins(self, texts: Sequence[str], *, key: bytes) -> list[str]:
-        if self.request.values["form"] == LETTERS:
+        if self.values["form"] == LETTERS:
             return pseudonyms(texts, key=key)
         if not all(map(fits, texts)) or len({padded(text) for text in texts}) < len(texts):
             raise InputRefused(f"{ID}.no_numbers", longest=LONGEST)
@@ -93,16 +92,16 @@ class Pseudonyms(KeyKeeper):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table = next(iter(tables.values()))
         rows = table.rows()
-        columns = [self.request.schema.column(name) for name in self.request.values["columns"]]
+        columns = [self.schema.column(name) for name in self.values["columns"]]
         cells = {column.name: written_cells(rows[column.name], column) for column in columns}
         entries = [entry(column, "as_it_is") for column in columns]
         inside = Inside()
-        person = self.request.schema.person_key
+        person = self.schema.person_key
         if person is not None:
             key = new_key() if context.key is None else context.key
             places = pd.factorize(rows[person.name])[0]
             stand_ins = self.stand_ins(person_texts(rows[person.name]), key=key)
-            name = self.request.values["pseudonym"]
+            name = self.values["pseudonym"]
             cells = {name: np.array([*stand_ins, ""], dtype=object)[places].tolist(), **cells}
             meaning = "pseudonym" if context.key is None else "pseudonym_again"
             entries.insert(0, DictionaryEntry(name, Text(f"datasets.{meaning}"), "text"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from engine.methods.once import once
 from engine.methods.datasets.seeds.learning import KINDS, NOBODY, PAIRS, Learning
 from engine.methods.datasets.seeds.method import (
     BINNED,
@@ -20,8 +19,9 @@ from engine.methods.datasets.seeds.method import (
     level_of,
     model_rows,
 )
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import Reference, Request
+from engine.methods.protocol import Reference
 from engine.methods.shared.column_cells import BINS, OWN_EDGES
 from engine.views import Text
 
@@ -81,7 +81,7 @@ class Seedbased(SeedMethod):
 
     @once
     def own_problems(self) -> list[Problem]:
-        columns = len(self.request.values["columns"])
+        columns = len(self.values["columns"])
         fewest, most = drawn_anew(self.request)
         if 0 <= fewest <= most <= columns:
             return []
@@ -92,16 +92,16 @@ class Seedbased(SeedMethod):
     def learning(self) -> Learning:
         cells = self.cells
         return Learning(
-            self.request.values["model"],
+            self.values["model"],
             tuple(one.size for one in cells),
             tuple(one.ordered for one in cells),
             *level_of(self.request),
             model_rows(self.request),
-            Fraction(self.request.values["anew_share"]),
+            Fraction(self.values["anew_share"]),
         )
 
     @once
     def note(self) -> Text:
-        if drawn_anew(self.request)[1] == 0 and not self.request.values["anew_share"]:
+        if drawn_anew(self.request)[1] == 0 and not self.values["anew_share"]:
             return Text(f"{WORDS}.notes.copies")
-        return Text(f"{WORDS}.notes.model_{self.request.values['model']}")
+        return Text(f"{WORDS}.notes.model_{self.values['model']}")

@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from engine.methods.once import once
 from engine.errors import InputRefused
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.responses import (
@@ -23,6 +22,7 @@ from engine.methods.exchanges.responses import (
     share,
 )
 from engine.methods.filling import Judged
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -32,10 +32,10 @@ from engine.methods.protocol import (
     FileArtefact,
     Forecast,
     Inside,
-    Method,
     Reference,
     Release,
     Request,
+    Service,
     Shape,
     Source,
     Spends,
@@ -57,7 +57,7 @@ NUMBERS = ("reports", "given", "share", "standard_error", "within_95")
 HALF = 0.5  # a share that is off by so much says nothing
 
 
-class Survey(Method):
+class Survey(Service):
     """Randomised response: a page that gives out changed answers, and unbiased shares from its reports.
 
     Notes
@@ -114,7 +114,7 @@ class Survey(Method):
     def further_problems(self) -> list[Problem]:
         if self.request.step:
             return [] if Kit.loads(self.request.state or b"") else [Problem(f"{ID}.no_kit")]
-        return list(_problems(self.request.values))
+        return list(_problems(self.values))
 
     @once
     def cost(self) -> Promise:
@@ -157,10 +157,8 @@ class Survey(Method):
         )
         return Release((artefact,), self.cost, (_kit_view(kit),), notes, state=kit.dumps())
 
-    def step(
-        self, step: str, tables: Mapping[str, Table], state: bytes, context: Context
-    ) -> Release:
-        kit, column = _kit(self.request), self.request.values["report"]
+    def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
+        kit, column = _kit(self.request), self.values["report"]
         found = received(tables[REPORTS].rows()[column].tolist(), kit, heading=column)
         if not found.reports:
             raise InputRefused(f"{ID}.no_reports")

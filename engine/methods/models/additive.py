@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.methods.once import once
 from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.models.additive_model import content, effects, predict
 from engine.methods.models.additive_pairs import PAIRS, Pair, joined, pair_problems, pair_views, pairs_of
@@ -21,6 +19,7 @@ from engine.methods.models.linear_model import effects_picture, effects_table
 from engine.methods.models.monotone import FALLING, RISING, monotone, monotone_problems
 from engine.methods.models.residuals import WHOLE
 from engine.methods.models.targets import CLASSES, Target, privacy_told, target_problems
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -30,7 +29,6 @@ from engine.methods.protocol import (
     Forecast,
     Reference,
     Release,
-    Request,
 )
 from engine.methods.shared.blocks import read
 from engine.methods.shared.cells import level_problems
@@ -118,8 +116,8 @@ class Additive(ScoredModel):
         found = target_problems(self.request, method=ID)
         if found:
             return found
-        names = self.request.values["predictors"]
-        columns = [self.request.schema.column(name) for name in names]
+        names = self.values["predictors"]
+        columns = [self.schema.column(name) for name in names]
         found = level_problems([one for one in columns if is_listed(one)], parameter="predictors")
         found += edge_problems(self.request, columns, method=ID, parameter="predictors")
         for cells in () if found else self.cells:
@@ -128,8 +126,8 @@ class Additive(ScoredModel):
                 found.append(Problem(f"{ID}.too_many_cells", values, "predictors"))
         found += [] if found else monotone_problems(self.request, self.cells, method=ID)
         found += [] if found else pair_problems(self.request, self.cells, method=ID)
-        found += budget_problems(self.request, uses_delta=self.request.values["noise"] == GAUSSIAN)
-        if not found and 2 * self.schedule.needed_rows > self.request.values["about_rows"]:
+        found += budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
+        if not found and 2 * self.schedule.needed_rows > self.values["about_rows"]:
             needed = round(self.schedule.needed_rows)
             found.append(Problem(f"{ID}.nothing_left", {"rows": needed}, "budget"))
         return found
@@ -137,7 +135,7 @@ class Additive(ScoredModel):
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every predictor: from declarations alone."""
-        return columns_as_cells(self.request, self.request.values["predictors"])
+        return columns_as_cells(self.request, self.values["predictors"])
 
     @once
     def pairs(self) -> tuple[Pair, ...]:
@@ -155,7 +153,7 @@ class Additive(ScoredModel):
             budget.delta,
             self.request.rows_per_person,
             is_replace_one(self.request),
-            self.request.values["about_rows"],
+            self.values["about_rows"],
             self.target.is_classes,
         ).borne_out()
 
@@ -178,7 +176,7 @@ class Additive(ScoredModel):
         errors += self.score_errors
         notes = [Text(f"{WORDS}.notes.needed", {"rows": round(needed), "rounds": schedule.rounds})]
         if pairs := self.pairs:
-            alone = self.schedule(replace(self.request, values={**self.request.values, PAIRS.name: ()}))
+            alone = self.but(values={**self.values, PAIRS.name: ()}).schedule
             told = {
                 "pairs": joined(pair.names for pair in pairs),
                 "without": round(alone.rows_at(alone.expected_parts)),
@@ -221,7 +219,7 @@ class Additive(ScoredModel):
     @once
     def target(self) -> Target:
         """Return what is predicted."""
-        return Target(self.request.schema.column(self.request.values["target"]))
+        return Target(self.schema.column(self.values["target"]))
 
     def _told(self, schedule: Schedule, fitted: Fitted) -> dict[str, Any]:
         noise = {
@@ -238,7 +236,7 @@ class Additive(ScoredModel):
             **limit,
             "needed_rows": round(schedule.rows_at(fitted.parts)),
             "noise": noise,
-            **{one.name: one_way for one in (RISING, FALLING) if (one_way := list(self.request.values[one.name]))},
+            **{one.name: one_way for one in (RISING, FALLING) if (one_way := list(self.values[one.name]))},
             "privacy": privacy_told(self.request),
             "method": {"id": self.id, "version": self.version},
         }

@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from engine.methods.once import once
 from engine.methods.budget import is_replace_one, required
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.held_out_told import FULL, LIMIT, ROW, guess_of, score_errors, told
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import MAIN, Budget, Context, Expected, Method, Request
 from engine.methods.shared.column_cells import is_listed
@@ -141,7 +141,7 @@ class ScoredModel(Method):
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if self.request.values["noise"] == "gaussian" else "pure_dp"
+        kind = "approximate_dp" if self.values["noise"] == "gaussian" else "pure_dp"
         events = self.fit_events
         if is_scored(self.request):
             events = Sequential((events, score_division(self.request, events).events))
@@ -165,9 +165,7 @@ class ScoredModel(Method):
             pure=not division.is_gaussian,
         )
 
-    def with_score(
-        self, model: dict[str, Any], predict: Predict, context: Context | None
-    ) -> dict[str, Any]:
+    def with_score(self, model: dict[str, Any], predict: Predict, context: Context | None) -> dict[str, Any]:
         """Return a finished model with its score on the held-out people, where one was asked for.
 
         Notes
@@ -188,7 +186,7 @@ class ScoredModel(Method):
             rows_per_person=self.request.rows_per_person,
             pure=not division.is_gaussian,
         )
-        return model | {"held_out": found | {"percent_of_budget": self.request.values[PERCENT.name]}}
+        return model | {"held_out": found | {"percent_of_budget": self.values[PERCENT.name]}}
 
 
 def score_sums(

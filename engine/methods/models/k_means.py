@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.methods.once import once
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.leaving import described, number_views, privacy_text
 from engine.methods.models.nearest_centres import PER_SIDE, CentresPlan, fit
 from engine.methods.models.targets import privacy_told
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -24,7 +24,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
 )
 from engine.methods.shared.blocks import blocks
 from engine.methods.shared.promise import cap_notes, promise
@@ -79,10 +78,10 @@ class KMeans(Method):
 
     @once
     def further_problems(self) -> list[Problem]:
-        for name in self.request.values["columns"]:
-            if bounds_of(self.request.schema.column(name)) is None:
+        for name in self.values["columns"]:
+            if bounds_of(self.schema.column(name)) is None:
                 return [Problem(f"{ID}.no_bounds", {"column": name}, "columns")]
-        found = budget_problems(self.request, uses_delta=self.request.values["noise"] == GAUSSIAN)
+        found = budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
         if found:
             return found
         plan = self.plan
@@ -96,18 +95,18 @@ class KMeans(Method):
         """Return the grid, the steps and their noise."""
         budget = required(self.request)
         return CentresPlan(
-            len(self.request.values["columns"]),
-            self.request.values["groups"],
+            len(self.values["columns"]),
+            self.values["groups"],
             budget.epsilon,
             budget.delta,
             self.request.rows_per_person,
             is_replace_one(self.request),
-            self.request.values["about_rows"],
+            self.values["about_rows"],
         )
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if self.request.values["noise"] == GAUSSIAN else "pure_dp"
+        kind = "approximate_dp" if self.values["noise"] == GAUSSIAN else "pure_dp"
         return promise(self.request, self.plan.division.events, kind=kind)
 
     @once
@@ -135,7 +134,7 @@ class KMeans(Method):
         for place, (name, bounds) in enumerate(self._bounds):
             centres = bounds.middle + found.centres[:, place] / PER_SIDE * bounds.half
             ends = {"minimum": bounds.low, "maximum": bounds.high}
-            missing = list(self.request.schema.column(name).without_copied().missing)
+            missing = list(self.schema.column(name).without_copied().missing)
             columns.append({"name": name, **ends, "missing": missing, "centres": centres.tolist()})
         model = {
             "format": FORMAT,
@@ -155,7 +154,7 @@ class KMeans(Method):
         for rows in blocks(len(frame)):
             read = [
                 to_grid(
-                    bounds.scaled(coding.numbers(frame[name].iloc[rows], self.request.schema.column(name))),
+                    bounds.scaled(coding.numbers(frame[name].iloc[rows], self.schema.column(name))),
                     minimum=-1,
                     maximum=1,
                     step=Fraction(1, PER_SIDE),
@@ -168,7 +167,7 @@ class KMeans(Method):
 
     @once
     def _bounds(self) -> list[tuple[str, Bounds]]:
-        found = [(name, bounds_of(self.request.schema.column(name))) for name in self.request.values["columns"]]
+        found = [(name, bounds_of(self.schema.column(name))) for name in self.values["columns"]]
         return [(name, bounds) for name, bounds in found if bounds is not None]
 
     def _released(self, model: dict[str, Any]) -> Release:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.methods.once import once
 from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.filling import Judged
 from engine.methods.models.descent import (
@@ -26,6 +25,7 @@ from engine.methods.models.linear_model import content, effects, effects_picture
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.quadratic import Solution, centred, solve
 from engine.methods.models.targets import privacy_told
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -108,28 +108,28 @@ class Linear(ScoredModel):
 
     @once
     def further_problems(self) -> list[Problem]:
-        target, names = self.request.values["target"], self.request.values["predictors"]
+        target, names = self.values["target"], self.values["predictors"]
         if target in names:
             return [Problem(f"{self.id}.predicts_itself", {"column": target}, "predictors")]
         places = {target: "target"} | dict.fromkeys(names, "predictors")
         for name, parameter in places.items():
-            if _needs_bounds(self.request.schema.column(name), parameter) is None:
+            if _needs_bounds(self.schema.column(name), parameter) is None:
                 return [Problem(f"{self.id}.no_bounds", {"column": name}, parameter)]
         size = self.design.size
         if size > MOST_COEFFICIENTS:
             values = {"coefficients": size, "most": MOST_COEFFICIENTS}
             return [Problem(f"{self.id}.too_many", values, "predictors")]
-        found = budget_problems(self.request, uses_delta=self.request.values["noise"] == "gaussian")
+        found = budget_problems(self.request, uses_delta=self.values["noise"] == "gaussian")
         if found or not self.takes_steps:
             return found
-        if self.request.values["penalty"]:
+        if self.values["penalty"]:
             return [Problem(f"{self.id}.no_penalty", parameter="penalty")]
         return weak_problems(self.plan, method=self.id)
 
     @once
     def takes_steps(self) -> bool:
         """Whether noisy gradients are asked for, else the sums of all products once."""
-        return bool(self.request.values["fit"] == STEPS)
+        return bool(self.values["fit"] == STEPS)
 
     @once
     def plan(self) -> DescentPlan:
@@ -139,7 +139,7 @@ class Linear(ScoredModel):
     @once
     def design(self) -> Design:
         """Return what the coordinates of a row are."""
-        schema, values = self.request.schema, self.request.values
+        schema, values = self.request.schema, self.values
         return Design(schema.column(values["target"]), tuple(map(schema.column, values["predictors"])))
 
     @once
@@ -151,8 +151,8 @@ class Linear(ScoredModel):
     @once
     def mechanism(self) -> CountNoise:
         """Return the noise that the budget buys, in whole steps of a product."""
-        budget, rows, square = fit_budget(self.request), self.request.rows_per_person, self.per_side ** 2
-        if self.request.values["noise"] == "gaussian":
+        budget, rows, square = fit_budget(self.request), self.request.rows_per_person, self.per_side**2
+        if self.values["noise"] == "gaussian":
             squared = largest_squared_change(**self._shape) * (rows * square) ** 2
             return GaussianCounts(squared, budget.epsilon, budget.delta)
         return LaplaceCounts(largest_change(**self._shape) * rows * square, budget.epsilon)
@@ -172,7 +172,7 @@ class Linear(ScoredModel):
         """Return the standard deviation of the noise of a product of coordinates between −1 and 1."""
         mechanism = self.mechanism
         scale = float(mechanism.scale) * (1.0 if isinstance(mechanism, GaussianCounts) else np.sqrt(2))
-        return float(scale / self.per_side ** 2)
+        return float(scale / self.per_side**2)
 
     @once
     def rows_within(self) -> float:
@@ -180,20 +180,18 @@ class Linear(ScoredModel):
         steps = self.takes_steps
         deviation = self.plan.product_noise if steps else self.spread
         # P(|X| ≤ t) = .95: at 1.96 s of normal noise, at b ln 20 with b = s/√2 of Laplace's.
-        return deviation * (1.96 if self.request.values["noise"] == "gaussian" else log(20) / sqrt(2))
+        return deviation * (1.96 if self.values["noise"] == "gaussian" else log(20) / sqrt(2))
 
     @once
     def fit_events(self) -> Event:
         """Return what the fit alone costs."""
-        return (
-            self.plan.division.events if self.takes_steps else self.mechanism.event
-        )
+        return self.plan.division.events if self.takes_steps else self.mechanism.event
 
     # --- forecast ----------------------------------------------------------------------------------
 
     @once
     def forecast(self) -> Forecast:
-        target = bounds_of(self.request.schema.column(self.request.values["target"]))
+        target = bounds_of(self.schema.column(self.values["target"]))
         assert target is not None
         found = [(size, self._foreseen(size)) for size in self.request.sizes]
         errors = [
@@ -264,13 +262,13 @@ class Linear(ScoredModel):
         """Return the model from noisy coefficients, and the noisy number of rows of every coordinate."""
         design = self.design
         monomials = Monomials(design.widths)
-        gram, cross = monomials.matrix(noisy / self.per_side ** 2)
+        gram, cross = monomials.matrix(noisy / self.per_side**2)
         found = solve(gram, cross, monomials, noise=self.spread, **self._penalty)
         return centred(found, design.starts, design.widths, gram[0]), gram[0]
 
     @once
     def _penalty(self) -> dict[str, float]:
-        return {name: float(self.request.values[name]) for name in ("penalty", "absolute")}
+        return {name: float(self.values[name]) for name in ("penalty", "absolute")}
 
     def released(self, noisy: Integers, context: Context | None = None) -> Release:
         """Make the artefacts from noisy coefficients: nothing after this has seen a row but the score."""
@@ -280,8 +278,8 @@ class Linear(ScoredModel):
             "fit": SUMS,
             "eigenvalues_lifted": found.lifted,
             "eigenvalue_floor": found.floor,
-            "penalty": str(self.request.values["penalty"]),
-            "penalty_on_absolute_values": str(self.request.values["absolute"]),
+            "penalty": str(self.values["penalty"]),
+            "penalty_on_absolute_values": str(self.values["absolute"]),
             "noise": {
                 "distribution": mechanism.event.word,
                 "scale": str(mechanism.scale),

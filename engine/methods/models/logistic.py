@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from math import floor
 from typing import TYPE_CHECKING, Any
 
-from engine.methods.once import once
 from engine.methods.budget import budget_problems
 from engine.methods.filling import Judged
 from engine.methods.models.descent import (
@@ -22,6 +21,7 @@ from engine.methods.models.invented import Foreseen, invented
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
 from engine.methods.models.targets import privacy_told, target_problems
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -31,7 +31,6 @@ from engine.methods.protocol import (
     Forecast,
     Reference,
     Release,
-    Request,
 )
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.promise import cap_notes
@@ -97,7 +96,7 @@ class Logistic(ScoredModel):
     @once
     def further_problems(self) -> list[Problem]:
         found = target_problems(self.request, method=ID)
-        columns = [self.request.schema.column(name) for name in self.request.values["predictors"]]
+        columns = [self.schema.column(name) for name in self.values["predictors"]]
         listed = [column for column in columns if bounds_of(column) is None]
         found = found or level_problems(listed, parameter="predictors")
         if found:
@@ -105,13 +104,13 @@ class Logistic(ScoredModel):
         if self.design.size > MOST_COEFFICIENTS:
             values = {"coefficients": self.design.size, "most": MOST_COEFFICIENTS}
             return [Problem(f"{ID}.too_many", values, "predictors")]
-        found = budget_problems(self.request, uses_delta=self.request.values["noise"] == GAUSSIAN)
+        found = budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
         return found or weak_problems(self.plan, method=ID)
 
     @once
     def design(self) -> Design:
         """Return what the coordinates of a row are."""
-        schema, values = self.request.schema, self.request.values
+        schema, values = self.request.schema, self.values
         return Design(schema.column(values["target"]), tuple(map(schema.column, values["predictors"])))
 
     @once

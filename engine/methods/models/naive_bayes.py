@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.methods.once import once
 from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.models.class_tables import ClassTables, Rows, TablesPlan, fit, normal, shares
 from engine.methods.models.design import Bounds, bounds_of
@@ -17,6 +16,7 @@ from engine.methods.models.linear_model import WITHIN_95
 from engine.methods.models.naive_bayes_model import FORMAT, NORMAL, predict
 from engine.methods.models.targets import CLASSES, class_problems, privacy_told
 from engine.methods.models.written_cells import cell_labels, written_cells
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -26,7 +26,6 @@ from engine.methods.protocol import (
     Forecast,
     Reference,
     Release,
-    Request,
 )
 from engine.methods.shared.blocks import blocks
 from engine.methods.shared.column_cells import (
@@ -102,27 +101,27 @@ class NaiveBayes(ScoredModel):
         found = class_problems(self.request, method=ID)
         if found:
             return found
-        classes = len(coding.levels(self.request.schema.column(self.request.values["target"])))
+        classes = len(coding.levels(self.schema.column(self.values["target"])))
         counts = classes * sum(cells.size for cells in self.cells)
         if counts > MOST_COUNTS:
             values = {"counts": counts, "most": MOST_COUNTS}
             return [Problem(f"{ID}.too_many_counts", values, "predictors")]
-        return budget_problems(self.request, uses_delta=self.request.values["noise"] == GAUSSIAN)
+        return budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
 
     @once
     def numbers(self) -> tuple[Column, ...]:
         """Return the predictors that get a normal density."""
-        if self.request.values["numbers"] == BY_BINS:
+        if self.values["numbers"] == BY_BINS:
             return ()
-        own = self.request.values[OWN_EDGES.name] or {}
-        columns = (self.request.schema.column(name) for name in self.request.values["predictors"] if name not in own)
+        own = self.values[OWN_EDGES.name] or {}
+        columns = (self.schema.column(name) for name in self.values["predictors"] if name not in own)
         return tuple(one for one in columns if not is_listed(one) and bounds_of(one) is not None)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every other predictor: from declarations alone."""
         normal_ones = {column.name for column in self.numbers}
-        names = [name for name in self.request.values["predictors"] if name not in normal_ones]
+        names = [name for name in self.values["predictors"] if name not in normal_ones]
         return columns_as_cells(self.request, names)
 
     @once
@@ -130,7 +129,7 @@ class NaiveBayes(ScoredModel):
         """Return what is counted, and with how much noise."""
         budget = fit_budget(self.request)
         return TablesPlan(
-            len(coding.levels(self.request.schema.column(self.request.values["target"]))),
+            len(coding.levels(self.schema.column(self.values["target"]))),
             tuple(cells.size for cells in self.cells),
             len(self.numbers),
             budget.epsilon,
@@ -173,19 +172,16 @@ class NaiveBayes(ScoredModel):
         return self._released(model)
 
     def _read(self, frame: pd.DataFrame) -> Rows:
-        target = self.request.schema.column(self.request.values["target"])
+        target = self.schema.column(self.values["target"])
         return Rows(
             coding.codes(frame[target.name], target),
             [cells.codes(frame[cells.column.name]) for cells in self.cells],
-            [
-                _bounds(column).scaled(coding.numbers(frame[column.name], column))
-                for column in self.numbers
-            ],
+            [_bounds(column).scaled(coding.numbers(frame[column.name], column)) for column in self.numbers],
         )
 
     def content(self, found: ClassTables) -> dict[str, Any]:
         """Return the model as JSON values: everything that predicts, made from noisy sums alone."""
-        target, noise = self.request.schema.column(self.request.values["target"]), self.plan.count_noise
+        target, noise = self.schema.column(self.values["target"]), self.plan.count_noise
         by_name: dict[str, dict[str, Any]] = {}
         for cells, counts in zip(self.cells, found.cells, strict=True):
             one = written_cells(cells) | {"shares": shares(counts).tolist()}
@@ -198,7 +194,7 @@ class NaiveBayes(ScoredModel):
             "target": {"name": target.name, "kind": CLASSES, "values": list(coding.levels(target))},
             "shares": shares(found.rows).tolist(),
             "rows": [round(float(max(value, 0.0))) for value in found.rows],
-            "predictors": [by_name[name] for name in self.request.values["predictors"]],
+            "predictors": [by_name[name] for name in self.values["predictors"]],
             "noise": {
                 "distribution": "discrete_gaussian" if self.plan.delta else "discrete_laplace",
                 "deviation_of_counts": f"{noise:.6g}",

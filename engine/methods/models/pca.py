@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine import arrays
-from engine.methods.once import once
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.models.design import bounds_of
 from engine.methods.models.leaving import described, number_views, privacy_text
@@ -19,6 +18,7 @@ from engine.methods.models.monomials import Monomials, largest_change, largest_s
 from engine.methods.models.noisy_power import MEANS, ROUNDS, SQUARES, TURNS, PowerPlan, power
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.models.targets import privacy_told
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -29,7 +29,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
 )
 from engine.methods.shared.blocks import blocks
 from engine.methods.shared.cells import level_problems
@@ -139,18 +138,18 @@ class PrincipalComponents(Method):
         if found:
             return found
         size = sum(self.widths[1])
-        if not self.request.values["components"] <= size <= MOST_BY_POWER:
+        if not self.values["components"] <= size <= MOST_BY_POWER:
             values = {"coordinates": size, "most": MOST_BY_POWER}
             return [Problem(f"{ID}.coordinates", values, "columns")]
-        if self.takes_steps and self.request.values["noise"] != GAUSSIAN:
+        if self.takes_steps and self.values["noise"] != GAUSSIAN:
             values = {"coordinates": size, "most": MOST_COORDINATES}
             return [Problem(f"{ID}.needs_gaussian", values, "noise")]
-        return budget_problems(self.request, uses_delta=self.request.values["noise"] == GAUSSIAN)
+        return budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
 
     @once
     def columns(self) -> list[Column]:
         """Return the columns that have a part."""
-        return [self.request.schema.column(name) for name in self.request.values["columns"]]
+        return [self.schema.column(name) for name in self.values["columns"]]
 
     @once
     def widths(self) -> tuple[tuple[int, ...], list[int]]:
@@ -169,7 +168,7 @@ class PrincipalComponents(Method):
         budget = required(self.request)
         return PowerPlan(
             self.widths[0],
-            self.request.values["components"],
+            self.values["components"],
             budget.epsilon,
             budget.delta,
             self.request.rows_per_person,
@@ -200,7 +199,7 @@ class PrincipalComponents(Method):
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if self.request.values["noise"] == GAUSSIAN else "pure_dp"
+        kind = "approximate_dp" if self.values["noise"] == GAUSSIAN else "pure_dp"
         return promise(self.request, self.division.events, kind=kind)
 
     @once
@@ -269,14 +268,12 @@ class PrincipalComponents(Method):
         covariance = products[1:, 1:] / rows - np.outer(mean, mean)
         cell = self.division.deviation(PRODUCTS) / PER_SIDE**2 / 2 / rows
         values, vectors = np.linalg.eigh(less_noisy(covariance, self.widths[0], noise=cell))
-        order = np.argsort(-values, kind="stable")[: self.request.values["components"]]
+        order = np.argsort(-values, kind="stable")[: self.values["components"]]
         directions = vectors[:, order].T
         signs = np.sign(directions[np.arange(len(order)), np.abs(directions).argmax(axis=1)])
         total = max(float(np.trace(covariance)), 0.0)
         variances = np.maximum(np.einsum("ij,jk,ik->i", directions, covariance, directions), 0.0)
-        return Components(
-            rows, mean, directions * signs[:, None], variances, total, self.spread / rows
-        )
+        return Components(rows, mean, directions * signs[:, None], variances, total, self.spread / rows)
 
     def content(self, found: Components) -> dict[str, Any]:
         """Return the components as JSON values."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine import arrays
-from engine.methods.once import once
 from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.models.class_tables import shares
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
@@ -16,6 +15,7 @@ from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.noisy_tree import LEAVES, Question, Tree, TreePlan, fit, follow
 from engine.methods.models.targets import CLASSES, class_problems, privacy_told
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -25,7 +25,6 @@ from engine.methods.protocol import (
     Forecast,
     Reference,
     Release,
-    Request,
 )
 from engine.methods.shared.blocks import read, small
 from engine.methods.shared.column_cells import (
@@ -97,28 +96,28 @@ class DecisionTree(ScoredModel):
         found = class_problems(self.request, method=ID)
         if found:
             return found
-        classes = len(coding.levels(self.request.schema.column(self.request.values["target"])))
+        classes = len(coding.levels(self.schema.column(self.values["target"])))
         cells = sum(one.size for one in self.cells)
-        counts = classes * cells * 2 ** (self.request.values["depth"] - 1)
+        counts = classes * cells * 2 ** (self.values["depth"] - 1)
         if counts > MOST_COUNTS:
             values = {"counts": counts, "most": MOST_COUNTS}
             return [Problem(f"{ID}.too_many_counts", values, "predictors")]
-        return budget_problems(self.request, uses_delta=self.request.values["noise"] == GAUSSIAN)
+        return budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every predictor: from declarations alone."""
-        return columns_as_cells(self.request, self.request.values["predictors"])
+        return columns_as_cells(self.request, self.values["predictors"])
 
     @once
     def plan(self) -> TreePlan:
         """Return what is counted, and with how much noise."""
         budget, cells = fit_budget(self.request), self.cells
         return TreePlan(
-            len(coding.levels(self.request.schema.column(self.request.values["target"]))),
+            len(coding.levels(self.schema.column(self.values["target"]))),
             tuple(one.size for one in cells),
             tuple(one.ordered for one in cells),
-            self.request.values["depth"],
+            self.values["depth"],
             budget.epsilon,
             budget.delta,
             self.request.rows_per_person,
@@ -149,7 +148,7 @@ class DecisionTree(ScoredModel):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         frame, cells = tables[MAIN].rows(), self.cells
-        target = self.request.schema.column(self.request.values["target"])
+        target = self.schema.column(self.values["target"])
         classes = read(
             frame, small(len(coding.cells(target))), lambda rows: coding.codes(rows[target.name], target)
         )
@@ -161,7 +160,7 @@ class DecisionTree(ScoredModel):
 
     def content(self, found: Tree) -> dict[str, Any]:
         """Return the tree as JSON values."""
-        target, division = self.request.schema.column(self.request.values["target"]), self.plan.division
+        target, division = self.schema.column(self.values["target"]), self.plan.division
         questions = [
             [None if one is None else {"predictor": one.predictor, "first": list(one.first)} for one in level]
             for level in found.questions

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from engine.methods.once import once
 from engine.errors import InputRefused
 from engine.methods.budget import SMALLEST, budget_problems, required
 from engine.methods.conditions import parse
 from engine.methods.filling import Judged, judged_by_margin
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -25,10 +25,10 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
-    Method,
     Reference,
     Release,
     Request,
+    Service,
     Source,
     Step,
     TableArtefact,
@@ -54,7 +54,7 @@ _IN_TURN = ("questions_in_turn",)
 MOST_CELLS, MOST_BARS = 10_000, 60
 
 
-class PrivateQueries(Method):
+class PrivateQueries(Service):
     """Counts under conditions, each with noise added once, in visits.
 
     Notes
@@ -121,7 +121,7 @@ class PrivateQueries(Method):
 
     @once
     def _column_problems(self) -> list[Problem]:
-        for name in self.request.values["columns"]:
+        for name in self.values["columns"]:
             try:
                 _ = axis_of(self.request.schema, name).described  # refuses a code list that nobody knows
             except InputRefused as refused:
@@ -162,7 +162,7 @@ class PrivateQueries(Method):
         desk = _desk(self.request)
         paid: set[str] = set()
         found = []
-        for record in self.request.values["questions"]:
+        for record in self.values["questions"]:
             where = record["where"] or ""
             question = Question(parse(where), self.request.schema, record["by"])
             _refuse_question(question, desk)
@@ -186,7 +186,7 @@ class PrivateQueries(Method):
         if self.request.step != VISIT:
             return super().uses
         names = [name for one in self.asked for name in one.question.columns]
-        key = self.request.schema.person_key
+        key = self.schema.person_key
         return {MAIN: tuple(dict.fromkeys([*names, *([] if key is None else [key.name])]))}
 
     def mechanism(self, epsilon: Fraction) -> LaplaceCounts:
@@ -242,32 +242,35 @@ class PrivateQueries(Method):
             found = [self.mechanism(epsilon).accuracy() for epsilon in levels]
             errors = tuple(Expected(label, "whole", None, one.median, one.limit, unit) for one in found)
             return Forecast(errors, notes=tuple(cap_notes(self.request)))
-        share = required(self.request).epsilon / self.request.values["questions"]
+        share = required(self.request).epsilon / self.values["questions"]
         one = LaplaceCounts(self.request.units_moved, share).accuracy()
-        errors = tuple(Expected(label, "group", size, one.median, one.limit, unit) for size in self.request.sizes)
-        note = Text(f"methods.{ID}.notes.shared", {"questions": self.request.values["questions"]})
+        errors = tuple(
+            Expected(label, "group", size, one.median, one.limit, unit) for size in self.request.sizes
+        )
+        note = Text(f"methods.{ID}.notes.shared", {"questions": self.values["questions"]})
         return Forecast(errors, notes=(note, *cap_notes(self.request)))
 
     def judged(self, people: int | None) -> Judged | None:
         if people is None or self.request.step:
             return None
-        limit, questions = self.forecast.errors[0].limit, self.request.values["questions"]
+        limit, questions = self.forecast.errors[0].limit, self.values["questions"]
         return judged_by_margin(limit, people, f"methods.{ID}.judged", questions=questions)
 
     # --- rows ---------------------------------------------------------------------------------------
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         """Open the desk: nothing is drawn, and no row decides anything."""
-        columns, budget = self.request.values["columns"], required(self.request)
+        columns, budget = self.values["columns"], required(self.request)
         desk = Desk(
-            declared(self.request, columns), budget.epsilon, budget.neighbours, int(self.request.values["questions"])
+            declared(self.request, columns),
+            budget.epsilon,
+            budget.neighbours,
+            int(self.values["questions"]),
         )
         notes = (_left(desk), Text(f"methods.{ID}.notes.adds_up"), *cap_notes(self.request))
         return Release((_columns(self.request, columns),), self.cost, notes=notes, state=desk.dumps())
 
-    def step(
-        self, step: str, tables: Mapping[str, Table], state: bytes, context: Context
-    ) -> Release:
+    def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
         desk = _desk(self.request)
         if step == CLOSE:
             return self.closed(desk)
@@ -319,7 +322,7 @@ class PrivateQueries(Method):
     def cheaper(self) -> tuple[Cheaper, ...]:
         if self.request.step != VISIT:
             return ()
-        return ways(self.asked, self.request.values["questions"], _desk(self.request), _opened(self.request))
+        return ways(self.asked, self.values["questions"], _desk(self.request), _opened(self.request))
 
     @once
     def so_far(self) -> tuple[View, ...]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from engine.methods.once import once
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.filling import Counted
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -22,7 +22,6 @@ from engine.methods.protocol import (
     Forecast,
     Method,
     Release,
-    Request,
     TableArtefact,
 )
 from engine.methods.shared.cells import Cells
@@ -72,7 +71,7 @@ class CountsMethod(Method):
     def mechanism(self) -> CountNoise:
         """Return the noise that the budget buys."""
         budget = required(self.request)
-        if self.request.values["noise"] == "gaussian":
+        if self.values["noise"] == "gaussian":
             squared = self.request.rows_per_person**2 * (2 if is_replace_one(self.request) else 1)
             return GaussianCounts(squared, budget.epsilon, budget.delta)
         return LaplaceCounts(self.request.units_moved, budget.epsilon)
@@ -80,7 +79,7 @@ class CountsMethod(Method):
     @once
     def noise_problems(self) -> list[Problem]:
         """Say what is wrong with the budget."""
-        return budget_problems(self.request, uses_delta=self.request.values["noise"] == "gaussian")
+        return budget_problems(self.request, uses_delta=self.values["noise"] == "gaussian")
 
     @once
     def cost(self) -> Promise:
@@ -95,15 +94,17 @@ class CountsMethod(Method):
         unit = counted_unit(self.request)
         one = mechanism.accuracy()
         quantity = Text(f"methods.{self.id}.numbers.count.label")
-        errors = [Expected(quantity, "group", size, one.median, one.limit, unit) for size in self.request.sizes]
+        errors = [
+            Expected(quantity, "group", size, one.median, one.limit, unit) for size in self.request.sizes
+        ]
         view = size_view(self.id, errors, axis=quantity)
-        if self.request.values["totals"]:
+        if self.values["totals"]:
             total = mechanism.accuracy(summed=self.cells.size)
             label = Text(f"methods.{self.id}.numbers.total.label")
             errors.append(Expected(label, "whole", None, total.median, total.limit, unit))
         views = (*forecast_views(self.id, errors), view)
         counted = Counted(self.cells.size, one.limit, self.request.rows_per_person)
-        notes = (*cap_notes(self.request), *filling_notes(counted, self.request.values["people"]))
+        notes = (*cap_notes(self.request), *filling_notes(counted, self.values["people"]))
         return Forecast(tuple(errors), views=views, notes=notes, counted=counted)
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
@@ -118,7 +119,7 @@ class CountsMethod(Method):
     def released(self, noisy: Integers, cells: Cells, mechanism: CountNoise) -> Release:
         """Make the artefacts from noisy counts: nothing after this line has seen a row."""
         unit = counted_unit(self.request)
-        shown = np.maximum(noisy, 0) if self.request.values["no_negatives"] else noisy
+        shown = np.maximum(noisy, 0) if self.values["no_negatives"] else noisy
         frame = result_frame(cells, {"count": shown, "within_95": mechanism.accuracy().limit})
         dictionary = (
             *cells.entries,
@@ -126,13 +127,13 @@ class CountsMethod(Method):
             number_entry(self.id, "within_95", cells, kind="integer", unit=unit),
         )
         artefacts = [TableArtefact("counts", (frame,), dictionary)]
-        if self.request.values["totals"]:
+        if self.values["totals"]:
             artefacts.append(self.totals(noisy, cells, mechanism, unit))
         views = result_views(self.id, frame, cells, value="count", within="within_95")
         if len(artefacts) > 1:
             views = (totals_view(self.id, artefacts[1].frame), *views)
-        names = ["extra_" + self.request.values["extra_cells"]]
-        names += ["no_negatives"] if self.request.values["no_negatives"] else []
+        names = ["extra_" + self.values["extra_cells"]]
+        names += ["no_negatives"] if self.values["no_negatives"] else []
         notes = (*cap_notes(self.request), *(Text(f"statistics.notes.{name}") for name in names))
         return Release(tuple(artefacts), self.cost, views, notes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import Reference, Request
+from engine.methods.protocol import Reference
 from engine.methods.shared.cells import (
     EXTRA_CELLS,
     LEVEL_KINDS,
@@ -49,11 +49,11 @@ class Counts(CountsMethod):
 
     @once
     def further_problems(self) -> list[Problem]:
-        columns = [self.request.schema.column(name) for name in self.request.values["columns"]]
+        columns = [self.schema.column(name) for name in self.values["columns"]]
         found = level_problems(columns, parameter="columns")
         found = found or size_problems(self.cells, method=self.id, parameter="columns")
         return found + self.noise_problems
 
     @once
     def cells(self) -> Cells:
-        return Cells(level_axes(self.request, self.request.values["columns"]))
+        return Cells(level_axes(self.request, self.values["columns"]))

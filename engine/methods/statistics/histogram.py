@@ -6,7 +6,7 @@ from datetime import date
 
 from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import Reference, Request
+from engine.methods.protocol import Reference
 from engine.methods.shared.cells import (
     BY,
     EXTRA_CELLS,
@@ -58,9 +58,9 @@ class Histogram(CountsMethod):
 
     @once
     def further_problems(self) -> list[Problem]:
-        by = [self.request.schema.column(name) for name in self.names]
+        by = [self.schema.column(name) for name in self.names]
         found = self.edge_problems
-        if self.request.values["column"] in self.names:
+        if self.values["column"] in self.names:
             found.append(Problem(f"{self.id}.column_twice", {}, "by"))
         found += level_problems(by, parameter="by")
         found = found or size_problems(self.cells, method=self.id, parameter="edges")
@@ -69,8 +69,8 @@ class Histogram(CountsMethod):
     @once
     def edge_problems(self) -> list[Problem]:
         """Say when edges are days and the column numbers, or the other way round."""
-        is_date = self.request.schema.column(self.request.values["column"]).kind is Kind.DATE
-        days = [isinstance(edge, date) for edge in self.request.values["edges"]]
+        is_date = self.schema.column(self.values["column"]).kind is Kind.DATE
+        days = [isinstance(edge, date) for edge in self.values["edges"]]
         if is_date and not all(days):
             return [Problem(f"{self.id}.edges_not_days", {}, "edges")]
         if not is_date and any(days):
@@ -80,18 +80,18 @@ class Histogram(CountsMethod):
     @once
     def names(self) -> list[str]:
         """Return the columns to group by."""
-        return list(self.request.values["by"])
+        return list(self.values["by"])
 
     @once
     def cells(self) -> Cells:
-        extra = Extra(self.request.values["extra_cells"])
-        edges = self.request.values["edges"]
+        extra = Extra(self.values["extra_cells"])
+        edges = self.values["edges"]
         exact = tuple(edge_number(edge) for edge in edges)
         between = EdgeAxis(
-            self.request.schema.column(self.request.values["column"]),
+            self.schema.column(self.values["column"]),
             written_edges(to_json(edges)),
             exact,
-            Outside(self.request.values["outside"]),
+            Outside(self.values["outside"]),
             missing=extra is not Extra.LEFT_OUT,
         )
         return Cells((*level_axes(self.request, self.names), between))

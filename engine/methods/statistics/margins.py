@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from engine.methods.once import once
 from engine.methods.budget import budget_problems, required
 from engine.methods.filling import Counted
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -25,7 +25,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     TableArtefact,
 )
 from engine.methods.shared.cells import (
@@ -105,7 +104,7 @@ class Margins(Method):
 
     @once
     def further_problems(self) -> list[Problem]:
-        columns = [self.request.schema.column(name) for name in self.request.values["columns"]]
+        columns = [self.schema.column(name) for name in self.values["columns"]]
         found = level_problems(columns, parameter="columns")
         if not found:
             cells = self.cells
@@ -118,13 +117,13 @@ class Margins(Method):
     @once
     def cells(self) -> Cells:
         """Return the table over all columns."""
-        return Cells(level_axes(self.request, self.request.values["columns"]))
+        return Cells(level_axes(self.request, self.values["columns"]))
 
     @once
     def asked(self) -> tuple[Columns, ...]:
         """Return the tables that are released."""
-        places = range(len(self.request.values["columns"]))
-        wanted = Asked(self.request.values["tables"])
+        places = range(len(self.values["columns"]))
+        wanted = Asked(self.values["tables"])
         single = tuple((place,) for place in places)
         if wanted is Asked.PAIRS:
             return tuple(combinations(places, 2))
@@ -155,11 +154,13 @@ class Margins(Method):
         for table in self.asked:
             name = Text(f"methods.{self.id}.numbers.count.of", {"table": self._named(table)})
             found = self._accuracy(table)
-            errors.append(Expected(name, "whole", None, found.median, found.limit, counted_unit(self.request)))
+            errors.append(
+                Expected(name, "whole", None, found.median, found.limit, counted_unit(self.request))
+            )
         largest = max(self.asked, key=self.strategy.cells)
         limit = self._accuracy(largest).limit
         counted = Counted(self.strategy.cells(largest), limit, self.request.rows_per_person)
-        notes = (self._measured_note, *filling_notes(counted, self.request.values["people"]))
+        notes = (self._measured_note, *filling_notes(counted, self.values["people"]))
         views = forecast_views(self.id, errors)
         return Forecast(tuple(errors), views=views, notes=notes, counted=counted)
 
@@ -167,7 +168,7 @@ class Margins(Method):
         return self.strategy.accuracy(table, scale=self.request.units_moved / required(self.request).epsilon)
 
     def _named(self, table: Columns) -> str:
-        return " × ".join(self.request.values["columns"][place] for place in table) or ALL
+        return " × ".join(self.values["columns"][place] for place in table) or ALL
 
     @once
     def _measured_note(self) -> Text:
@@ -207,7 +208,7 @@ class Margins(Method):
         for table in self.asked:
             one = Cells(tuple(cells.axes[place] for place in table))
             counts = np.rint(strategy.estimate(measured, table)).astype(np.int64).ravel()
-            shown = np.maximum(counts, 0) if self.request.values["no_negatives"] else counts
+            shown = np.maximum(counts, 0) if self.values["no_negatives"] else counts
             limit = self._accuracy(table).limit
             frame = one.frame().assign(**{headings[-2]: shown, headings[-1]: limit})
             for name in set(cells.names) - set(one.names):
@@ -215,13 +216,11 @@ class Margins(Method):
             parts.append(frame[headings])
         frame = pd.concat(parts, ignore_index=True)
         dictionary = (*(self._entry(axis.entry, overall[axis.name]) for axis in cells.axes), *numbers)
-        notes = [Text(f"statistics.notes.extra_{self.request.values['extra_cells']}")]
+        notes = [Text(f"statistics.notes.extra_{self.values['extra_cells']}")]
         notes += [self._measured_note, Text(f"methods.{self.id}.notes.consistent")]
-        notes += [Text("statistics.notes.no_negatives")] if self.request.values["no_negatives"] else []
+        notes += [Text("statistics.notes.no_negatives")] if self.values["no_negatives"] else []
         views = result_views(self.id, frame, cells, value="count", within=None)
-        return Release(
-            (TableArtefact("tables", (frame,), dictionary),), self.cost, views, tuple(notes)
-        )
+        return Release((TableArtefact("tables", (frame,), dictionary),), self.cost, views, tuple(notes))
 
     @staticmethod
     def _entry(entry: DictionaryEntry, overall: str) -> DictionaryEntry:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.methods.once import once
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.filling import Counted
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -20,7 +20,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     TableArtefact,
 )
 from engine.methods.shared.cells import (
@@ -131,9 +130,9 @@ class Means(Method):
 
     @once
     def further_problems(self) -> list[Problem]:
-        by = [self.request.schema.column(name) for name in self.request.values["by"]]
+        by = [self.schema.column(name) for name in self.values["by"]]
         found = level_problems(by, parameter="by") + self._quantity_problems
-        if self.request.values["strategy"] == PERTURB and len(self.request.values["shares"]) != 2:
+        if self.values["strategy"] == PERTURB and len(self.values["shares"]) != 2:
             found.append(Problem(f"{self.id}.two_shares", {}, "shares"))
         found = found or size_problems(self.cells, method=self.id, parameter="by")
         found += budget_problems(self.request, uses_delta=False)
@@ -145,10 +144,10 @@ class Means(Method):
     @once
     def _number_problems(self) -> list[Problem]:
         """Say when a declared number of rows contradicts what else was chosen."""
-        if self.request.values["declared_number"] is None:
+        if self.values["declared_number"] is None:
             return []
-        together = [name for name in ("by", "weight") if self.request.values[name]]
-        together += ["strategy"] if self.request.values["strategy"] not in (None, TWO_SUMS) else []
+        together = [name for name in ("by", "weight") if self.values[name]]
+        together += ["strategy"] if self.values["strategy"] not in (None, TWO_SUMS) else []
         if together:
             return [Problem(f"{self.id}.number_of_everyone", {}, together[0])]
         if is_replace_one(self.request):
@@ -158,21 +157,19 @@ class Means(Method):
     @once
     def _quantity_problems(self) -> list[Problem]:
         found = []
-        if self.request.values["statistic"] == PROPORTION:
-            answer = self.request.schema.column(self.request.values["answer"])
+        if self.values["statistic"] == PROPORTION:
+            answer = self.schema.column(self.values["answer"])
             problems = level_problems([answer], parameter="answer")
             if problems:
                 return problems
             if None in self._places:
                 found.append(Problem(f"{self.id}.not_a_level", {"column": answer.name}, "counted"))
-        elif grid_of(self.request.schema.column(self.request.values["value"])) is None:
-            found.append(Problem(f"{self.id}.no_bounds", {"column": self.request.values["value"]}, "value"))
-        if self.request.values["weight"]:
-            weight = grid_of(self.request.schema.column(self.request.values["weight"]), digits=3)
+        elif grid_of(self.schema.column(self.values["value"])) is None:
+            found.append(Problem(f"{self.id}.no_bounds", {"column": self.values["value"]}, "value"))
+        if self.values["weight"]:
+            weight = grid_of(self.schema.column(self.values["weight"]), digits=3)
             if weight is None or weight.low < 0:
-                found.append(
-                    Problem(f"{self.id}.weight_bounds", {"column": self.request.values["weight"]}, "weight")
-                )
+                found.append(Problem(f"{self.id}.weight_bounds", {"column": self.values["weight"]}, "weight"))
         if found:
             return found
         quantity = self.quantity
@@ -183,30 +180,30 @@ class Means(Method):
 
     @once
     def _column(self) -> str:
-        return "answer" if self.request.values["statistic"] == PROPORTION else "value"
+        return "answer" if self.values["statistic"] == PROPORTION else "value"
 
     @once
     def _places(self) -> list[int | None]:
         """Return where each counted value stands among the declared levels."""
-        answer = self.request.schema.column(self.request.values["answer"])
+        answer = self.schema.column(self.values["answer"])
         places = {coding.text_of(level): place for place, level in enumerate(coding.levels(answer))}
-        return [places.get(coding.text_of(record["value"])) for record in self.request.values["counted"]]
+        return [places.get(coding.text_of(record["value"])) for record in self.values["counted"]]
 
     @once
     def cells(self) -> Cells:
         """Return the declared groups."""
-        return Cells(level_axes(self.request, self.request.values["by"]))
+        return Cells(level_axes(self.request, self.values["by"]))
 
     @once
     def quantity(self) -> Quantity:
         """Return what is summed, on its grid."""
-        weight_name = self.request.values["weight"]
-        weight = grid_of(self.request.schema.column(weight_name), digits=3) if weight_name else None
-        if self.request.values["statistic"] == PROPORTION:
+        weight_name = self.values["weight"]
+        weight = grid_of(self.schema.column(weight_name), digits=3) if weight_name else None
+        if self.values["statistic"] == PROPORTION:
             counted = frozenset(place for place in self._places if place is not None)
-            answer = self.request.schema.column(self.request.values["answer"])
+            answer = self.schema.column(self.values["answer"])
             return Quantity(answer=answer, counted=counted, weight=weight)
-        return Quantity(value=grid_of(self.request.schema.column(self.request.values["value"])), weight=weight)
+        return Quantity(value=grid_of(self.schema.column(self.values["value"])), weight=weight)
 
     @once
     def form(self) -> Form:
@@ -218,7 +215,7 @@ class Means(Method):
             "replace_one": is_replace_one(self.request),
             "groups": self.cells.size,
         }
-        strategy, number = self.request.values["strategy"], self.request.values["declared_number"]
+        strategy, number = self.values["strategy"], self.values["declared_number"]
         if number is not None:
             return DeclaredNumber(**common, number=number, is_sum=strategy is None)
         if strategy is None:
@@ -226,7 +223,7 @@ class Means(Method):
         if strategy == COMPOSE:
             return WholeMean(**common)
         if strategy == PERTURB:
-            return SumAndCount(**common, shares=tuple(self.request.values["shares"]))
+            return SumAndCount(**common, shares=tuple(self.values["shares"]))
         return TwoSums(**common)
 
     @once
@@ -240,7 +237,7 @@ class Means(Method):
 
     @once
     def forecast(self) -> Forecast:
-        form, name, sizes = self.form, self.request.values["statistic"], self.request.sizes
+        form, name, sizes = self.form, self.values["statistic"], self.request.sizes
         label = Text(f"methods.{self.id}.numbers.{name}.label")
         errors = [
             Expected(label, "group", size, median, limit)
@@ -264,21 +261,19 @@ class Means(Method):
         context.progress.step(0.9, "run.writing")
         return self._published(numbers)
 
-    def numbers(
-        self, frame: pd.DataFrame, noise: Noise, progress: Progress = SILENT
-    ) -> dict[str, Any]:
+    def numbers(self, frame: pd.DataFrame, noise: Noise, progress: Progress = SILENT) -> dict[str, Any]:
         """Return the noisy numbers of every cell by name: the only part that sees rows."""
         sums, counts = self.quantity.sums(frame, self.cells)
         progress.step(0.6, "run.noise")
         return self.form.numbers(sums, counts, noise)
 
     def _published(self, numbers: dict[str, Any]) -> Release:
-        name, cells, form = self.request.values["statistic"], self.cells, self.form
+        name, cells, form = self.values["statistic"], self.cells, self.form
         shown = {name if key == VALUE else key: values for key, values in numbers.items()}
         frame = result_frame(cells, shown)
         kinds = {True: "integer", False: "number"}
-        measured = self.request.values["value"] if form.quantity.value is not None else None
-        unit = self.request.schema.column(measured).unit if measured is not None else ""
+        measured = self.values["value"] if form.quantity.value is not None else None
+        unit = self.schema.column(measured).unit if measured is not None else ""
         entries = [
             number_entry(
                 self.id,
@@ -291,7 +286,7 @@ class Means(Method):
         ]
         bounds = form.ends if form.is_clamped else None
         views = result_views(self.id, frame, cells, value=name, within=WITHIN, bounds=bounds)
-        notes = [Text(f"statistics.notes.extra_{self.request.values['extra_cells']}")] if cells.axes else []
+        notes = [Text(f"statistics.notes.extra_{self.values['extra_cells']}")] if cells.axes else []
         notes += cap_notes(self.request) + self._numbers_said(form)
         if form.quantity.value is not None:
             values = {"step": float(form.quantity.step), "column": form.quantity.value.column.name}

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from engine.methods.once import once
 from engine.errors import InputRefused
 from engine.methods.earlier import Earlier, EarlierRelease
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -24,7 +24,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Spends,
     TableArtefact,
 )
@@ -179,24 +178,24 @@ class ProtectedTable(Method):
 
     @once
     def further_problems(self) -> list[Problem]:
-        columns = [self.request.schema.column(name) for name in self.request.values["columns"]]
+        columns = [self.schema.column(name) for name in self.values["columns"]]
         found = level_problems(columns, parameter="columns")
         if found:
             return found
         size = self.additive.size
         if size > MOST_CELLS:
             return [Problem(f"{ID}.too_many_cells", {"cells": size, "most": MOST_CELLS}, "columns")]
-        if self.request.values["tables"] == PAIRS and len(columns) < 3:
+        if self.values["tables"] == PAIRS and len(columns) < 3:
             return [Problem(f"{ID}.no_pairs", {}, "tables")]
         return self.sum_problems + self.key_problems
 
     @once
     def key_problems(self) -> list[Problem]:
         """Say what cell keys need and do not have."""
-        values = self.request.values
+        values = self.values
         if values["form"] != CELL_KEYS:
             return []
-        if self.request.schema.person_key is None:
+        if self.schema.person_key is None:
             return [Problem(f"{ID}.no_person_key", {}, "form")]
         if values["none_to"] >= values["largest"]:
             return [Problem(f"{ID}.none_to", {"largest": values["largest"]}, "none_to")]
@@ -207,33 +206,33 @@ class ProtectedTable(Method):
     @once
     def sum_problems(self) -> list[Problem]:
         """Say what a sum needs and does not have."""
-        of, rule = self.request.values["of"], self.request.values["rule"]
+        of, rule = self.values["of"], self.values["rule"]
         if of is None:
             return [] if rule in (THRESHOLD, None) else [Problem(f"{ID}.no_sum", {}, "rule")]
-        if of in self.request.values["columns"]:
+        if of in self.values["columns"]:
             return [Problem(f"{ID}.column_twice", {"column": of}, "of")]
         grid = self.grid
         if grid is None or grid.low < 0 or grid.high > WIDEST:
             return [Problem(f"{ID}.no_amounts", {"column": of}, "of")]
-        if self.request.values["zeros"] == "hidden":
+        if self.values["zeros"] == "hidden":
             return [Problem(f"{ID}.sums_of_nobody", {}, "zeros")]
         return []
 
     @once
     def grid(self) -> Grid | None:
         """Return the declared steps of the column that is added up; None where people are counted."""
-        of = self.request.values["of"]
-        return None if of is None else grid_of(self.request.schema.column(of))
+        of = self.values["of"]
+        return None if of is None else grid_of(self.schema.column(of))
 
     @once
     def quantity(self) -> str:
         """Return what the table shows: ``count`` or ``sum``."""
-        return "count" if self.request.values["of"] is None else "sum"
+        return "count" if self.values["of"] is None else "sum"
 
     @once
     def cells(self) -> Cells:
         """Return the table over all columns, without totals."""
-        return Cells(level_axes(self.request, self.request.values["columns"]))
+        return Cells(level_axes(self.request, self.values["columns"]))
 
     @once
     def additive(self) -> Additive:
@@ -243,7 +242,7 @@ class ProtectedTable(Method):
     @once
     def rules(self) -> Rules:
         """Return what was declared about small cells."""
-        values = self.request.values
+        values = self.values
         return Rules(
             values["threshold"], values["zeros"] == "hidden", values["alone"], values["few"] == "people"
         )
@@ -251,7 +250,7 @@ class ProtectedTable(Method):
     @once
     def sum_rules(self) -> SumRules:
         """Return what was declared about sums."""
-        values = self.request.values
+        values = self.values
         rule = values["rule"]
         return SumRules(
             values["threshold"],
@@ -264,13 +263,13 @@ class ProtectedTable(Method):
     @once
     def printed(self) -> Mask:
         """Say which cells with totals the tables have."""
-        places = range(len(self.request.values["columns"]))
-        asked = tuple(combinations(places, 2)) if self.request.values["tables"] == PAIRS else (tuple(places),)
-        return self.additive.tables(asked, totals=self.request.values["totals"])
+        places = range(len(self.values["columns"]))
+        asked = tuple(combinations(places, 2)) if self.values["tables"] == PAIRS else (tuple(places),)
+        return self.additive.tables(asked, totals=self.values["totals"])
 
     @once
     def cost(self) -> Promise:
-        values = self.request.values
+        values = self.values
         terms: dict[str, Term] = {"threshold": values["threshold"]}
         kind = "small_cells" if values["of"] is None else "small_sums"
         if values["form"] != HIDDEN:
@@ -301,7 +300,7 @@ class ProtectedTable(Method):
         context.progress.step(0.0, "run.reading")
         found = self._contributions(tables[MAIN])
         printed = self.printed
-        if self.request.values["form"] != HIDDEN:
+        if self.values["form"] != HIDDEN:
             return self._changed(found.values, printed, tables[MAIN], context)
         done = self._audited(found, printed, context.progress)
         compared = self._refuse_differences(done.frame, context)
@@ -317,11 +316,11 @@ class ProtectedTable(Method):
     ) -> tuple[Tried, ...]:
         from engine.methods.shared.suppression import shown
 
-        if self.request.values["form"] != HIDDEN:
+        if self.values["form"] != HIDDEN:
             return ()
         found = self._contributions(tables[MAIN])
         done = self._audited(found, self.printed, progress)
-        return (shown.tables(done, self._totals, self.request.values["threshold"]),)
+        return (shown.tables(done, self._totals, self.values["threshold"]),)
 
     def _audited(self, found: Contributions, printed: Mask, progress: Progress) -> Audited:
         """Return the table with its pattern, tried from outside."""
@@ -334,35 +333,29 @@ class ProtectedTable(Method):
                 task,
                 lambda hidden: self._frame(found.values, printed, hidden),
                 self._totals,
-                seconds=float(self.request.values["seconds"]),
+                seconds=float(self.values["seconds"]),
                 scale=scale,
                 tell=lambda share: search.step(share, "statistics.cells"),
             )
         except InputRefused as refused:
             if refused.code != "suppression.impossible":
                 raise
-            raise InputRefused(f"{ID}.impossible", threshold=self.request.values["threshold"]) from refused
+            raise InputRefused(f"{ID}.impossible", threshold=self.values["threshold"]) from refused
 
-    def _changed(
-        self, values: Integers, printed: Mask, table: Table, context: Context
-    ) -> Release:
+    def _changed(self, values: Integers, printed: Mask, table: Table, context: Context) -> Release:
         """Return the table with every cell rounded, or changed by its key."""
         from engine.methods.shared.suppression import shown
         from engine.methods.shared.suppression.rounding import Rounded, controlled_rounding, random_rounding
 
         assert context.chance is not None  # nothing bounds the loss
-        base, chance = self.request.values["base"], context.chance
-        if self.request.values["form"] == CELL_KEYS:
-            made = Rounded(
-                self._by_keys(values, table, context.earlier.secret or chance.bytes(32)), 0
-            )
-        elif self.request.values["form"] == RANDOM_ROUNDING:
+        base, chance = self.values["base"], context.chance
+        if self.values["form"] == CELL_KEYS:
+            made = Rounded(self._by_keys(values, table, context.earlier.secret or chance.bytes(32)), 0)
+        elif self.values["form"] == RANDOM_ROUNDING:
             made = random_rounding(values, base=base, chance=chance)
         else:
-            seconds = float(self.request.values["seconds"])
-            made = controlled_rounding(
-                self.additive, values, base=base, chance=chance, seconds=seconds
-            )
+            seconds = float(self.values["seconds"])
+            made = controlled_rounding(self.additive, values, base=base, chance=chance, seconds=seconds)
         frame = self._frame(made.values, printed, np.zeros(len(values), dtype=bool))
         compared = self._refuse_differences(frame, context)
         change = (made.values - values)[printed]
@@ -372,7 +365,7 @@ class ProtectedTable(Method):
         """Return the counts with the changes that the keys of their people make."""
         from engine.methods.shared.suppression.cell_keys import cell_keys, changed, person_keys
 
-        key = self.request.schema.person_key
+        key = self.schema.person_key
         assert key is not None  # asked for
         frame, cells = table.rows(), self.cells
         person, names = pd.factorize(frame[key.name], use_na_sentinel=False)
@@ -380,9 +373,9 @@ class ProtectedTable(Method):
         return changed(
             values,
             cell_keys(self.additive, cells.codes(frame), keys),
-            largest=self.request.values["largest"],
-            variance=float(self.request.values["variance"]),
-            none_to=self.request.values["none_to"],
+            largest=self.values["largest"],
+            variance=float(self.values["variance"]),
+            none_to=self.values["none_to"],
         )
 
     def _refuse_differences(self, frame: pd.DataFrame, context: Context) -> Earlier:
@@ -408,13 +401,13 @@ class ProtectedTable(Method):
         """Refuse a table beside one other; False where both are of forms that are not compared."""
         from engine.methods.shared.suppression.differencing import Told, again, exposed, hidden_numbers
 
-        form, before = self.request.values["form"], one.parameters.get("form", HIDDEN)
+        form, before = self.values["form"], one.parameters.get("form", HIDDEN)
         is_hidden = before == HIDDEN
         if CELL_KEYS in (form, before):
             return False  # the same cell has the same change, so that nothing can be averaged
-        if one.parameters.get("of") != self.request.values["of"] or is_hidden != (form == HIDDEN):
+        if one.parameters.get("of") != self.values["of"] or is_hidden != (form == HIDDEN):
             return False
-        new = Told(frame, self._totals, *self._told(self.request.values))
+        new = Told(frame, self._totals, *self._told(self.values))
         other = next(iter(one.frames.values()))
         value = str(other.columns[-1])
         totals = {name: _word(other[name], one.parameters) for name in one.parameters["columns"]}
@@ -444,16 +437,14 @@ class ProtectedTable(Method):
         cells, additive = self.cells, self.additive
         frame = table.rows()
         codes = cells.codes(frame)
-        key, grid = self.request.schema.person_key, self.grid
+        key, grid = self.schema.person_key, self.grid
         if grid is None and (key is None or self.request.rows_per_person == 1):
             return counted(additive, cells.count(codes))
         amounts = np.ones(len(frame), dtype=np.int64)
         if grid is not None:
             amounts, missing = grid.steps(frame)
             codes[missing] = LEFT_OUT
-        return contributed(
-            additive, codes, people_of_rows(table, key), amounts, most=self.sum_rules.most
-        )
+        return contributed(additive, codes, people_of_rows(table, key), amounts, most=self.sum_rules.most)
 
     def _task(self, found: Contributions, printed: Mask) -> tuple[Task, float]:
         """Return what has to be hidden, and what 1 of it is in the published numbers."""
@@ -489,20 +480,20 @@ class ProtectedTable(Method):
         cells, words, quantity = self.cells, self._totals, self.quantity
         grid = self.grid
         unit = counted_unit(self.request) if grid is None else grid.column.unit
-        shows = {HIDDEN: quantity, CELL_KEYS: "changed"}.get(self.request.values["form"], "rounded")
+        shows = {HIDDEN: quantity, CELL_KEYS: "changed"}.get(self.values["form"], "rounded")
         meaning = Text(
             f"methods.{ID}.numbers.{shows}.what",
-            {"base": self.request.values["base"], "largest": self.request.values["largest"]},
+            {"base": self.values["base"], "largest": self.values["largest"]},
         )
         kind = "integer" if grid is None or grid.step.denominator == 1 else "number"
         dictionary = (
             *(replace(axis.entry, values=(*axis.entry.values, words[axis.name])) for axis in cells.axes),
             DictionaryEntry(free_name(quantity, cells.names), meaning, kind, unit),
         )
-        form = self.request.values["form"]
-        note = "zeros_sum" if grid is not None else f"zeros_{self.request.values['zeros']}"
+        form = self.values["form"]
+        note = "zeros_sum" if grid is not None else f"zeros_{self.values['zeros']}"
         notes = (
-            Text(f"statistics.notes.extra_{self.request.values['extra_cells']}"),
+            Text(f"statistics.notes.extra_{self.values['extra_cells']}"),
             Text(f"methods.{ID}.notes.{note if form == HIDDEN else form}"),
             *shown.cap_notes(ID, self.request),
         )

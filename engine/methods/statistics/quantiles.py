@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from engine.methods.once import once
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.filling import Counted
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -24,7 +24,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     TableArtefact,
 )
 from engine.methods.shared.cells import (
@@ -98,8 +97,8 @@ class Quantiles(Method):
 
     @once
     def further_problems(self) -> list[Problem]:
-        column = self.request.schema.column(self.request.values["value"])
-        by = [self.request.schema.column(name) for name in self.request.values["by"]]
+        column = self.schema.column(self.values["value"])
+        by = [self.schema.column(name) for name in self.values["by"]]
         found = level_problems(by, parameter="by")
         grid = self._grid
         if grid is None:
@@ -120,16 +119,16 @@ class Quantiles(Method):
 
     @once
     def _wanted(self) -> tuple[Fraction, ...]:
-        return tuple(edge_number(each) for each in self.request.values["quantiles"])
+        return tuple(edge_number(each) for each in self.values["quantiles"])
 
     @once
     def _grid(self) -> Grid | None:
-        return grid_of(self.request.schema.column(self.request.values["value"]), digits=3)
+        return grid_of(self.schema.column(self.values["value"]), digits=3)
 
     @once
     def cells(self) -> Cells:
         """Return the declared groups."""
-        return Cells(level_axes(self.request, self.request.values["by"]))
+        return Cells(level_axes(self.request, self.values["by"]))
 
     @once
     def choices(self) -> tuple[RankChoice, ...]:
@@ -154,9 +153,7 @@ class Quantiles(Method):
     def cost(self) -> Promise:
         parts = self.parts
         rates = [rate for root in self.choices for rate in root.rates(parts=parts)]
-        event = PermuteAndFlip(
-            required(self.request).epsilon, written_rates(rates), groups=self.cells.size
-        )
+        event = PermuteAndFlip(required(self.request).epsilon, written_rates(rates), groups=self.cells.size)
         return promise(self.request, event)
 
     def limits(self, candidates: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -231,7 +228,7 @@ class Quantiles(Method):
         frame[names["value"]] = values
         for name, limits in zip(LIMITS, self.limits(candidates), strict=True):
             frame[names[name]] = np.tile(limits, cells.size)
-        unit = self.request.schema.column(self.request.values["value"]).unit
+        unit = self.schema.column(self.values["value"]).unit
         dictionary = (
             *cells.entries,
             DictionaryEntry(
@@ -247,7 +244,7 @@ class Quantiles(Method):
             ),
         )
         views = result_views(self.id, frame, cells, value="value", within=None)
-        notes = [Text(f"statistics.notes.extra_{self.request.values['extra_cells']}")] if cells.axes else []
+        notes = [Text(f"statistics.notes.extra_{self.values['extra_cells']}")] if cells.axes else []
         notes += cap_notes(self.request)
         notes += map(self._note, ("missing", "ordered", "rank", "even", self._way(self.choices)))
         notes.append(

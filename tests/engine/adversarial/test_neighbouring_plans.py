@@ -48,15 +48,15 @@ def told(
 ) -> tuple[pd.DataFrame, list[tuple[object, np.ndarray]]]:
     """Return what a run prepares of some rows, and the exact numbers that its mechanisms get."""
     (folder / "people.csv").write_text("\n".join((HEADER, *rows)) + "\n")
-    checked = check(plan)
+    design = check(plan)
     held = reading.read(plan, base=folder)
-    promised.refuse_other(plan, checked, {MAIN: held})
+    promised.refuse_other(plan, design, {MAIN: held})
     noise = seeded_noise(1)
     noise.random_keys = lambda size: np.arange(size, dtype=np.uint64) << np.uint64(40)  # type: ignore[method-assign]
     used = reading.capped(held, noise)
     promised.refuse_uncapped(held.schema, used)
     recorder.calls = []
-    method(plan.method)(checked.request).run({MAIN: used}, Context(noise, None, folder, SILENT))
+    method(plan.method)(design.request).run({MAIN: used}, Context(noise, None, folder, SILENT))
     return held.table.rows(), recorder.calls
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine import texts
 from engine.evaluation.catalogue import measure
-from engine.evaluation.protocol import Private, Subject
+from engine.evaluation.protocol import Private
 from engine.methods.catalogue import method
 from engine.methods.protocol import Release, TableArtefact
 from engine.report.words import word
@@ -64,7 +64,7 @@ def measured(name, made, origins, *, way="datasets.imputation"):
     used, found = Table(people(1)), method(way)
     request = found.make_request({"people": SCHEMA}, {"columns": NAMES})
     release = Release((TableArtefact("table", (made,), (), origins),), found(request).cost)
-    subject = Subject(found, request, found(request).cost)
+    subject = found(request)
     private = Private(subject, used, SCHEMA, used, release, held_out=Table(people(2, 400)))
     answer = measure(name).evaluate(private)
     assert answer.views
@@ -140,7 +140,7 @@ def test_a_column_that_was_kept_counts_whatever_its_role():
     used, way = Table(own), method("datasets.imputation")
     request = way.make_request({"people": SCHEMA}, {"columns": NAMES})
     release = Release((TableArtefact("table", (made,), (), origins),), way(request).cost)
-    subject = Subject(way, request, way(request).cost)
+    subject = way(request)
     figures = measure(MATCHING).evaluate(Private(subject, used, SCHEMA, used, release)).figures
     assert figures["cases"]["kept_made"]["expected"] >= 0.9 > figures["cases"]["in_made"]["expected"]
 
@@ -153,7 +153,7 @@ def test_where_nothing_is_marked_as_identifying_people_are_sought_by_what_was_ke
     def sought(made, origins):
         request = way.make_request({"people": schema}, {"columns": NAMES})
         release = Release((TableArtefact("table", (made,), (), origins),), way(request).cost)
-        subject = Subject(way, request, way(request).cost)
+        subject = way(request)
         return measure(MATCHING).evaluate(Private(subject, used, schema, used, release))
 
     for case in ("a copy", "one column", "two columns"):

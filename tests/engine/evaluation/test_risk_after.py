@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.evaluation.protocol import Private, Subject
+from engine.evaluation.protocol import Private
 from engine.evaluation.risk_after import RiskAfter
 from engine.methods.catalogue import method
 from engine.methods.protocol import Release, TableArtefact
@@ -29,7 +29,7 @@ def measured(after=AFTER, method_id="datasets.k_anonymity"):
     found = method(method_id)
     request = found.make_request({"people": SCHEMA}, {"columns": ["age", "ill", "pay"], "k": 2})
     promise = Promise("none", None, Unit.ROW, 1)
-    subject = Subject(found, request, promise)
+    subject = found(request)
     release = Release((TableArtefact("table", (after,), ()),), promise)
     table = Table(BEFORE)
     measure = RiskAfter()
@@ -58,9 +58,8 @@ def test_without_an_identifying_column_it_says_nothing():
 
 def test_it_is_about_rows_of_people_alone():
     request = method("statistics.counts").make_request({"people": SCHEMA}, {})
-    promise = Promise("none", None, Unit.ROW, 1)
-    assert not RiskAfter().applies(Subject(method("statistics.counts"), request, promise))
-    assert RiskAfter().applies(Subject(method("datasets.k_anonymity"), request, promise))
+    assert not RiskAfter().applies(method("statistics.counts")(request))
+    assert RiskAfter().applies(method("datasets.k_anonymity")(request))
 
 
 def test_people_with_several_rows_are_counted_once_and_as_sets():
@@ -72,7 +71,7 @@ def test_people_with_several_rows_are_counted_once_and_as_sets():
     table = Table(pd.DataFrame({"pid": list("aabcd"), "age": [31, 44, 38, 47, 59]}))
     after, origins = pd.DataFrame({"age": ["40", "30", "30", "40"]}, dtype="str"), np.array([3, 2, 0, 1])
     release = Release((TableArtefact("table", (after,), (), origins),), promise)
-    private = Private(Subject(found, request, promise), table, schema, table, release)
+    private = Private(found(request), table, schema, table, release)
     figures = RiskAfter().evaluate(private.only(RiskAfter.needs)).figures
     assert (figures["released"]["smallest_once"], figures["released"]["smallest_set"]) == (2, 1)
     assert (figures["original"]["smallest_once"], figures["original"]["smallest_set"]) == (1, 1)

@@ -12,7 +12,7 @@ import pytest
 
 from engine import texts
 from engine.evaluation.catalogue import chosen, measure, measures
-from engine.evaluation.protocol import Private, Subject
+from engine.evaluation.protocol import Private
 from engine.methods.catalogue import method
 from engine.methods.protocol import Context, Inside, Release, TableArtefact
 from engine.privacy.events import Sequential
@@ -67,7 +67,7 @@ def context(made=None, *, rows=800, origins=(), unused=400, **parameters):
         table = TableArtefact("table", tuple(made), (), *origins)
         release = Release((table,), way(request).cost)
     away = Table(people(unused, 2)) if unused else None
-    return Private(Subject(way, request, way(request).cost), used, SCHEMA, used, release, held_out=away)
+    return Private(way(request), used, SCHEMA, used, release, held_out=away)
 
 
 def shown(answer):
@@ -85,7 +85,7 @@ def test_a_table_without_a_number_is_measured_too():
     way = method("datasets.imputation")
     request = way.make_request({"people": schema}, {"columns": list(table)})
     release = Release((TableArtefact("table", (table.copy(),), ()),), way(request).cost)
-    subject, used = Subject(way, request, way(request).cost), Table(table)
+    subject, used = way(request), Table(table)
     answer = measure(KEPT).evaluate(Private(subject, used, schema, used, release, held_out=None))
     assert answer.figures["two_way"] == 0 and "correlation" not in answer.figures
 

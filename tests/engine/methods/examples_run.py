@@ -17,7 +17,6 @@ from unittest.mock import patch
 from engine.ledger import Ledger
 from engine.methods.protocol import Context, Method, Release, Request
 from engine.release import examples, make
-from engine.release.checked import Checked
 from engine.release.plan import Plan
 from engine.release.run import run
 from engine.table.schema import Role, Schema
@@ -71,8 +70,8 @@ def named_columns(tables: Mapping[str, Table], method: Method, request: Request)
     }
 
 
-def _made_of_named_columns(checked: Checked, used: Mapping[str, Table], context: Context) -> Release:
-    return made(checked, named_columns(used, checked.method, checked.request), context)
+def _made_of_named_columns(design: Method, used: Mapping[str, Table], context: Context) -> Release:
+    return made(design, named_columns(used, design, design.request), context)
 
 
 def run_on_named_columns(method: Method, folder: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from engine import texts
 from engine.errors import InputRefused
 from engine.evaluation.catalogue import chosen, measures
-from engine.evaluation.protocol import Audience, Subject
+from engine.evaluation.protocol import Audience
 from engine.ledger import Ledger
 from engine.methods.catalogue import methods
 from engine.methods.parameters import Parameter, ParameterKind
@@ -113,10 +113,10 @@ def test_the_check_refuses_nothing_that_runs_and_prices_what_is_paid(method: Met
     for plan in plans(method):
         if plan.step:
             continue
-        checked = check(plan)
-        assert checked.promise.kind in method.promises
-        loss = checked.promise.loss
-        assert (loss is None) is not promise_kind(checked.promise.kind).bounded
+        design = check(plan)
+        assert design.cost.kind in method.promises
+        loss = design.cost.loss
+        assert (loss is None) is not promise_kind(design.cost.kind).bounded
         if loss is not None:
             assert event_from_json(event_to_json(loss.events)) == loss.events
         if method.spends is Spends.CHOSEN:
@@ -232,8 +232,7 @@ def test_a_library_that_nobody_named_is_found() -> None:
 @EVERY
 def test_measures_answer_or_say_that_they_do_not_apply(method: Method) -> None:
     for plan, folder in ran(method):
-        checked = check(plan, base=folder.parent)
-        subject = Subject(method, checked.request, checked.promise)
+        subject = check(plan, base=folder.parent)
         answered = chosen((), subject)
         for one in measures():
             assert (one in answered) == (one.applies(subject) and not one.on_demand)
@@ -258,12 +257,6 @@ def test_measures_answer_or_say_that_they_do_not_apply(method: Method) -> None:
 
 
 def test_every_measure_has_an_example_that_it_is_about() -> None:
-    subjects = [
-        Subject(method, checked.request, checked.promise)
-        for method in methods()
-        for plan in plans(method)
-        if not plan.step
-        for checked in [check(plan)]
-    ]
+    subjects = [check(plan) for method in methods() for plan in plans(method) if not plan.step]
     silent = [one.id for one in measures() if not any(one.applies(subject) for subject in subjects)]
     assert silent == []

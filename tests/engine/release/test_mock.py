@@ -66,7 +66,7 @@ def test_the_shape_is_that_of_the_declared_table():
 
 def test_the_margins_are_the_true_ones():
     plan = example("statistics.counts")
-    forecast = check(plan).method(plan.request).forecast
+    forecast = check(plan).forecast
     table = next(one for one in mock(plan).artefacts if one.name == "counts")
     assert set(table.frame["within_95"]) == {forecast.errors[0].limit}
 
@@ -97,7 +97,7 @@ def test_no_distribution_of_the_rows_fills_more_cells(rows, cells, limit):
 
 
 def judged(plan):
-    return verdict(plan, check(plan).method(plan.request).forecast)
+    return verdict(plan, check(plan).forecast)
 
 
 def test_a_useless_release_is_called_so_before_it_is_paid_for():
@@ -165,7 +165,7 @@ def test_a_survey_judges_itself_by_the_answers_that_are_expected(respondents, us
     plan = example("exchanges.survey")
     plan = replace(plan, parameters={**plan.parameters, "respondents": respondents})
     found = judged(plan)
-    expected = check(plan).method(plan.request).forecast.errors[0]
+    expected = check(plan).forecast.errors[0]
     assert found.is_useless is useless
     assert found.said.values["limit"] == pytest.approx(100 * expected.limit)
 

@@ -118,10 +118,10 @@ def prepared_for(plan: Plan, folder: Path) -> PreparedTable:
 
 
 def refused_part(plan: Plan, prepared: PreparedTable, **changes: object) -> str:
-    checked = check(plan)
+    design = check(plan)
     with pytest.raises(InputRefused) as refused:
         promised.refuse_other(
-            plan, replace(checked, promise=replace(checked.promise, **changes)), {"people": prepared}
+            plan, replace(design, promise=replace(design.cost, **changes)), {"people": prepared}
         )
     assert refused.value.code == "run.not_as_promised"
     return str(refused.value.values["part"])
@@ -129,8 +129,8 @@ def refused_part(plan: Plan, prepared: PreparedTable, **changes: object) -> str:
 
 def test_every_difference_from_the_promise_is_noticed(tmp_path: Path) -> None:
     plan = plan_for("counts", cap=2)
-    prepared, checked = prepared_for(plan, tmp_path), check(plan)
-    promised.refuse_other(plan, checked, {"people": prepared})
+    prepared, design = prepared_for(plan, tmp_path), check(plan)
+    promised.refuse_other(plan, design, {"people": prepared})
     rowwise = check(plan_for("counts")).promise
     assert refused_part(plan, prepared, unit=rowwise.unit) == "unit"
     assert refused_part(plan, prepared, rows_per_person=1) == "rows_per_person"

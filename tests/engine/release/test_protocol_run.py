@@ -15,12 +15,12 @@ import pandas as pd
 import pytest
 
 from engine import texts
-from engine.methods.once import once
 from engine.errors import InputRefused
 from engine.evaluation import catalogue as measures
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.ledger import Ledger
 from engine.methods import catalogue
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import (
     Budget,
@@ -100,7 +100,7 @@ class Copies(Way):
         rows = tables["people"].rows()
         frames = tuple(
             pd.DataFrame({"sex": context.chance.permutation(rows["sex"].to_numpy())})
-            for _ in range(self.request.values["copies"])
+            for _ in range(self.values["copies"])
         )
         inside = Inside(figures={"rows": len(rows)}, files={"key.txt": b"stays"})
         return Release((TableArtefact("copies", frames, ENTRY),), NOTHING, inside=inside)
@@ -116,7 +116,7 @@ class Follows(Way):
 
     @once
     def cost(self) -> Promise:
-        level = self.request.values["level"]
+        level = self.values["level"]
         event = Stated("test", level)
         return Promise("pure_dp", Loss(level, Fraction(0), Neighbours.ADD_REMOVE, event), Unit.PERSON, 1)
 
@@ -160,7 +160,7 @@ class Joined(Way):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         assert set(tables) == {"people", "regions"}
-        column = self.request.values["region"]
+        column = self.values["region"]
         frame = pd.DataFrame({"sex": tables["regions"].rows()[column].astype("str")})
         return Release((TableArtefact("regions", (frame,), ENTRY),), NOTHING)
 
@@ -184,7 +184,7 @@ class Desk(Way):
             questions = int(self.request.budget.epsilon / self.each)
             event = Sequential((self.one().event,) * questions)
             loss = Loss(self.request.budget.epsilon, Fraction(0), Neighbours.ADD_REMOVE, event)
-        elif self.request.values.get("sex") in json.loads(self.request.state or b"{}"):
+        elif self.values.get("sex") in json.loads(self.request.state or b"{}"):
             loss = Loss(Fraction(0), Fraction(0), Neighbours.ADD_REMOVE, Sequential(()))
         else:
             loss = Loss(self.each, Fraction(0), Neighbours.ADD_REMOVE, self.one().event)
@@ -193,15 +193,13 @@ class Desk(Way):
     @once
     def questions(self) -> tuple[str, ...]:
         cost = self.cost.loss
-        return (self.request.values["sex"],) if self.request.step and cost is not None and cost.epsilon else ()
+        return (self.values["sex"],) if self.request.step and cost is not None and cost.epsilon else ()
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         return Release((), self.cost, state=b"{}")
 
-    def step(
-        self, step: str, tables: Mapping[str, Table], state: bytes, context: Context
-    ) -> Release:
-        known, asked = json.loads(state), self.request.values["sex"]
+    def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
+        known, asked = json.loads(state), self.values["sex"]
         if asked not in known:
             exact = np.array([int((tables["people"].rows()["sex"] == asked).sum())])
             known[asked] = int(self.one().release(exact, context.noise)[0])

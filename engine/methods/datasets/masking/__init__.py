@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.methods.once import once
 from engine.errors import InputRefused
 from engine.methods.datasets.masking.catalogue import STEPS, fields, problems
 from engine.methods.datasets.masking.step import ID, WORDS, Told
 from engine.methods.datasets.masking.working import Working
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -72,12 +72,12 @@ class Masking(Method):
 
     @once
     def further_problems(self) -> list[Problem]:
-        return list(problems(self.request.values["steps"], self.request.schema, self.request.values["columns"]))
+        return list(problems(self.values["steps"], self.request.schema, self.values["columns"]))
 
     @once
     def keeps(self) -> tuple[str, ...]:
-        leaves = self.request.values["columns"]
-        steps = [(STEPS[options["step"]], options) for options in self.request.values["steps"]]
+        leaves = self.values["columns"]
+        steps = [(STEPS[options["step"]], options) for options in self.values["steps"]]
         changed = {
             name
             for step, options in steps
@@ -93,11 +93,11 @@ class Masking(Method):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table, schema = next(iter(tables.values())), self.request.schema
         assert context.chance is not None  # nothing bounds the loss
-        working = Working(table, schema, self.request.values["columns"], context.chance)
+        working = Working(table, schema, self.values["columns"], context.chance)
         alone = [alone_in(working)]
         done: dict[str, list[Text]] = {name: [] for name in working.columns}
         told: list[Told] = []
-        steps = self.request.values["steps"]
+        steps = self.values["steps"]
         for place, options in enumerate(steps):
             context.progress.step(place / len(steps), "datasets.masking")
             step = STEPS[options["step"]]
@@ -125,10 +125,10 @@ class Masking(Method):
         chance: np.random.Generator,
         progress: Progress = SILENT,
     ) -> tuple[Tried, ...]:
-        working = Working(next(iter(tables.values())), self.request.schema, self.request.values["columns"], chance)
+        working = Working(next(iter(tables.values())), self.request.schema, self.values["columns"], chance)
         people, before = len(np.unique(working.people)), alone_in(working)
         names = tuple(working.identifying())
-        steps = self.request.values.get("steps") or ()
+        steps = self.values.get("steps") or ()
         after = []
         for place, options in enumerate(steps):
             progress.step(place / len(steps), "datasets.masking")

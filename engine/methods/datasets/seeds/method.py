@@ -10,7 +10,6 @@ from math import ceil, floor, isfinite, sqrt
 
 import numpy as np
 
-from engine.methods.once import once
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.latent_model.teaching import Teaching
@@ -21,6 +20,7 @@ from engine.methods.datasets.seeds.learning import NOBODY, Learning
 from engine.methods.datasets.seeds.making import Made, made
 from engine.methods.datasets.seeds.plan import MOST_ROWS, by_other_ways, level_needed, most_rows, planned
 from engine.methods.datasets.synthesis.invented import invented_rows, invented_table
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -105,8 +105,8 @@ class SeedMethod(Method):
 
     @once
     def further_problems(self) -> list[Problem]:
-        values = self.request.values
-        columns = [self.request.schema.column(name) for name in values["columns"]]
+        values = self.values
+        columns = [self.schema.column(name) for name in values["columns"]]
         found = level_problems([one for one in columns if is_listed(one)], parameter="columns")
         found += edge_problems(self.request, columns, method=ID, parameter="columns")
         if not found:
@@ -130,7 +130,7 @@ class SeedMethod(Method):
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every column: from declarations alone."""
-        return columns_as_cells(self.request, self.request.values["columns"])
+        return columns_as_cells(self.request, self.values["columns"])
 
     @once
     @abstractmethod
@@ -154,7 +154,7 @@ class SeedMethod(Method):
         """State the error of a share under the model: noise of its counts, and the lot of the rows."""
         test, learning = _planned(self.request), self.learning
         noise = learning.deviation / learning.about_rows
-        deviation = 100 * sqrt(noise**2 + 0.25 / self.request.values["rows"])
+        deviation = 100 * sqrt(noise**2 + 0.25 / self.values["rows"])
         label = Text(f"{WORDS}.numbers.share.label")
         error = Expected(label, "tested", None, 0.6745 * deviation, 1.96 * deviation)
         known = (error,) if learning.deviation else ()

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from engine.release.design import Checked
 
 from engine.methods.protocol import Method
 from engine.privacy.promise import Neighbours
 from engine.release import reading
 from engine.release.check import check
-from engine.release.checked import Checked
 from engine.release.plan import FileReference, Plan
 from engine.release.reading import PreparedTable
 from engine.table.schema import Column, Kind
@@ -109,7 +109,7 @@ class Bench:
         known = tuple(tuple(row.values()) for row in rows)
         if known not in self._prepared:
             self.written(rows)
-            self._prepared[known] = reading.read_all(self.plan, self.checked.sources, base=self.folder)
+            self._prepared[known] = reading.read_all(self.plan, self.design.sources_read, base=self.folder)
         return self._prepared[known]
 
     def of(self, row: Row) -> str:

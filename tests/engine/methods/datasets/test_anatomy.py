@@ -40,7 +40,9 @@ def people(rows=301, seed=2, related=0.0):
 
 def made(rows, tmp_path, **given):
     found = method(ID)
-    request = found.make_request({"people": SCHEMA}, {"columns": ["age", "town"], "sensitive": "ill", **given})
+    request = found.make_request(
+        {"people": SCHEMA}, {"columns": ["age", "town"], "sensitive": "ill", **given}
+    )
     assert not found(request).problems, found(request).problems
     return found(request).run({"people": Table(rows)}, Context(Noise(), ordinary_generator(), tmp_path))
 

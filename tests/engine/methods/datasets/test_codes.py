@@ -29,7 +29,9 @@ GIVEN = {"columns": ["z1", "z2"], "about_rows": 6000, "rows": 20, "bins": 16, "r
 
 
 def request_for(given=None, budget=BUDGET, schema=None):
-    return method(ID).make_request({"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget)
+    return method(ID).make_request(
+        {"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget
+    )
 
 
 def codes(n=6000, seed=1):

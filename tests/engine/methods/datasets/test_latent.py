@@ -31,7 +31,9 @@ def short_training(monkeypatch):
 
 
 def request_for(given=None, budget=BUDGET, schema=None):
-    return method(ID).make_request({"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget)
+    return method(ID).make_request(
+        {"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget
+    )
 
 
 def made(frame, given=None, budget=BUDGET):

@@ -111,7 +111,9 @@ def test_edges_of_ones_own_and_named_tables_are_not_searched_and_cost_what_they_
     assert method(ID).schedule(plain).frequent == 0
     assert method(ID)(request_for()).schedule.frequent == 2
     assert method(ID)(request_for(edges={"owed": edges["owed"]})).schedule.frequent == 1
-    assert method(ID)(request_for(edges=edges)).cost == method(ID)(request_for(edges=edges, frequent=False)).cost
+    assert (
+        method(ID)(request_for(edges=edges)).cost == method(ID)(request_for(edges=edges, frequent=False)).cost
+    )
     named = {"tables": "named", "named": [{"columns": ["owed", "ill"]}]}
     assert method(ID)(request_for(**named)).schedule.frequent == 0
     assert method(ID)(request_for(tables="single")).schedule.frequent == 2

@@ -23,7 +23,9 @@ GIVEN = {"columns": ALL, "about_rows": 2000}
 
 
 def request_for(given=None, budget=BUDGET, schema=None):
-    return method(ID).make_request({"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget)
+    return method(ID).make_request(
+        {"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget
+    )
 
 
 def made(frame, given=None, **options):

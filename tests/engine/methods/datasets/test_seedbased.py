@@ -45,7 +45,9 @@ GIVEN = {"columns": ALL, "about_rows": 4000, "rows": 50, "bins": 8, "model": "co
 
 
 def request_for(given=None, budget=BUDGET, schema=None):
-    return method(ID).make_request({"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget)
+    return method(ID).make_request(
+        {"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget
+    )
 
 
 def some_rows(n=4000, seed=1):

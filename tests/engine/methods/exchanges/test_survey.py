@@ -274,9 +274,9 @@ def test_odd_lines_never_stop_a_collection(tmp_path, ledger):
 
 
 def test_the_kit_needs_no_table_no_budget_and_no_register_with_one(tmp_path, ledger):
-    checked = preview(OPENING, ledger).checked
-    assert checked.sources == () and checked.request.private == ()
-    assert checked.promise.loss.epsilon == sum(one.epsilon for one in kit_of(OPENING).questions)
+    design = preview(OPENING, ledger).design
+    assert design.sources_read == () and design.request.private == ()
+    assert design.cost.loss.epsilon == sum(one.epsilon for one in kit_of(OPENING).questions)
     said = preview_json(OPENING, ledger, base=tmp_path)
     assert said["problems"] == [] and len(said["sentences"]) == 1
     assert "surveys" in said["sentences"][0]

@@ -155,7 +155,9 @@ GIVEN = {
 
 def request_for(name, given=None, budget=None):
     schemas = {"people": Schema(COLUMNS)}
-    return method(name).make_request(schemas, GIVEN[name] | (given or {}), budget=budget or Budget(Fraction(1)))
+    return method(name).make_request(
+        schemas, GIVEN[name] | (given or {}), budget=budget or Budget(Fraction(1))
+    )
 
 
 def made(name, frame, given=None, budget=None):

@@ -14,7 +14,7 @@ import pytest
 
 from engine import texts
 from engine.evaluation.catalogue import measure
-from engine.evaluation.protocol import Private, Subject
+from engine.evaluation.protocol import Private
 from engine.methods.catalogue import method
 from engine.methods.models.descent import PRODUCTS
 from engine.methods.models.linear_model import effects, predict
@@ -469,7 +469,7 @@ def test_the_forecast_is_what_happens_on_such_people():
 
 def score(request, fitted, held_out):
     release = released(request, fitted)
-    subject = Subject(LINEAR, request, release.promise)
+    subject = LINEAR(request)
     poisoned = None  # the measure does not say that it needs the table before the cap: it must not read it
     context = Private(subject, poisoned, SCHEMA, Table(fitted), release, held_out=Table(held_out))
     return measure("utility.held_out_score").evaluate(context).figures["model"]
@@ -493,7 +493,7 @@ def test_the_score_stands_beside_the_fit_without_noise():
 
 def test_without_held_out_people_there_is_no_score():
     release = released(asked("x"), SIX)
-    subject = Subject(LINEAR, asked("x"), release.promise)
+    subject = LINEAR(asked("x"))
     context = Private(subject, Table(SIX), SCHEMA, Table(SIX), release)
     assert measure("utility.held_out_score").evaluate(context).figures == {}
 

@@ -269,7 +269,7 @@ def test_an_audit_of_the_plan_hears_nearly_all_that_is_claimed():
     """On worst rows of its own shape, by what this machine draws."""
     given = {"columns": ["x", "first", "second"], "components": 1, "noise": "gaussian"}
     request = method(ID).make_request({"people": Schema(COLUMNS)}, given, budget=Budget(Fraction(1), SMALL))
-    found = NoiseAudit().of_plan(method(ID), request, runs=20).figures
+    found = NoiseAudit().of_plan(method(ID)(request), runs=20).figures
     assert not found["too_little_noise"] and found["same_questions"]
     assert 0.9 < found["measured"] / found["claimed"] < 1.03
 

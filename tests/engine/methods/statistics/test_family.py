@@ -119,9 +119,8 @@ def test_nothing_before_the_run_looks_at_rows(method_id, parameters, monkeypatch
     monkeypatch.setattr(Table, "rows", poisoned)
     asked = request(parameters)
     assert method(method_id)(asked).problems == []
-    method(method_id)(asked).cost
-    method(method_id)(asked).forecast
-    epsilon_for_error(method(method_id), asked, size=20, limit=3)
+    assert method(method_id)(asked).cost and method(method_id)(asked).forecast
+    epsilon_for_error(method(method_id)(asked), size=20, limit=3)
     with pytest.raises(AssertionError, match="private rows"):
         released(method_id, asked, table(**ROWS))
 
@@ -177,7 +176,7 @@ def test_the_forecast_states_every_declared_size(method_id, parameters):
 @pytest.mark.parametrize("limit", [1, 8])
 def test_the_budget_for_an_accuracy(method_id, parameters, limit):
     asked = request(parameters)
-    found = epsilon_for_error(method(method_id), asked, size=100, limit=limit)
+    found = epsilon_for_error(method(method_id)(asked), size=100, limit=limit)
 
     def error(epsilon):
         budget = replace(asked.budget, epsilon=epsilon)
@@ -192,12 +191,12 @@ def test_the_budget_for_an_accuracy(method_id, parameters, limit):
 def test_no_budget_reaches_an_impossible_accuracy():
     asked = request({"column": "stay", "edges": [0, 5]})
     with pytest.raises(ValueError, match="above 0"):
-        epsilon_for_error(method("statistics.histogram"), asked, size=5, limit=0)
+        epsilon_for_error(method("statistics.histogram")(asked), size=5, limit=0)
     compose = request({"statistic": "mean", "value": "stay", "strategy": "compose"})
-    assert epsilon_for_error(method("statistics.means"), compose, size=5, limit=1e-30) is not None
+    assert epsilon_for_error(method("statistics.means")(compose), size=5, limit=1e-30) is not None
     wide = Column("wide", Role.OTHER, Kind.INTEGER, Domain(Fraction(1), Fraction(40_000)), Origin.DECLARED)
     tiny = request(compose.values | {"by": ["wide"]}, cap=10**6, columns=(*COLUMNS, wide))
-    assert epsilon_for_error(method("statistics.means"), tiny, size=5, limit=1e-12) is None
+    assert epsilon_for_error(method("statistics.means")(tiny), size=5, limit=1e-12) is None
 
 
 # --- texts ---------------------------------------------------------------------------------------

@@ -290,9 +290,9 @@ def test_the_bound_comes_from_the_declared_range():
     grade = replace(grade, domain_origin=Origin.DECLARED)
     asked = {"statistic": "mean", "value": "grade", "strategy": "compose"}
     for neighbours, most in ((ADD_REMOVE, 3), (REPLACE_ONE, 6)):
-        (part,) = (
-            method("statistics.means")(request(asked, neighbours=neighbours, columns=(grade,))).form.parts
-        )
+        (part,) = method("statistics.means")(
+            request(asked, neighbours=neighbours, columns=(grade,))
+        ).form.parts
         assert part.sensitivity * part.grid == most
 
 

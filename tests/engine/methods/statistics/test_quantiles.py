@@ -68,7 +68,7 @@ def test_the_forecast_is_in_people_and_can_be_read_backwards():
     errors = method("statistics.quantiles")(asked).forecast.errors
     assert {error.unit for error in errors} == {counted_unit(asked)}
     assert [error.size for error in errors] == [5, 20, 100, 1000, None]
-    found = epsilon_for_error(method("statistics.quantiles"), asked, size=20, limit=3)
+    found = epsilon_for_error(method("statistics.quantiles")(asked), size=20, limit=3)
     again = replace(asked, budget=replace(asked.budget, epsilon=found))
     assert next(e.limit for e in method("statistics.quantiles")(again).forecast.errors if e.size == 20) <= 3
 
