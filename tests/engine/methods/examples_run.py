@@ -15,7 +15,7 @@ from typing import Any
 from unittest.mock import patch
 
 from engine.ledger import Ledger
-from engine.methods.protocol import Context, Method, Release, Request
+from engine.methods.protocol import Context, Method, Release
 from engine.release import examples, make
 from engine.release.plan import Plan
 from engine.release.run import run
@@ -61,9 +61,9 @@ def _made_once(name: str, made_in: Callable[[Path], None]) -> Path:
         shutil.rmtree(turn, ignore_errors=True)
 
 
-def named_columns(tables: Mapping[str, Table], method: Method, request: Request) -> dict[str, Table]:
+def named_columns(tables: Mapping[str, Table], design: Method) -> dict[str, Table]:
     """Return the tables without the columns that the method does not say it uses."""
-    uses = method(request).uses
+    uses = design.uses
     return {
         name: table.with_rows(table.rows()[[c for c in table.rows().columns if c in uses.get(name, ())]])
         for name, table in tables.items()
@@ -71,7 +71,7 @@ def named_columns(tables: Mapping[str, Table], method: Method, request: Request)
 
 
 def _made_of_named_columns(design: Method, used: Mapping[str, Table], context: Context) -> Release:
-    return made(design, named_columns(used, design, design.request), context)
+    return made(design, named_columns(used, design), context)
 
 
 def run_on_named_columns(method: Method, folder: Path) -> None:

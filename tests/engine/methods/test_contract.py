@@ -191,7 +191,7 @@ def test_a_method_that_forgets_a_column_it_reads_is_found(method: Method, tmp_pa
     """The examples run on named columns alone: without a column's name the run fails."""
     if not any(method.reads(plan.step) for plan in plans(method)):
         pytest.skip("reads no table")
-    with patch.object(type(method), "uses", lambda self, request: {}), pytest.raises(KeyError):
+    with patch.object(method, "uses", {}), pytest.raises(KeyError):
         run_on_named_columns(method, tmp_path)
 
 
@@ -210,12 +210,12 @@ def outside_libraries(source: str) -> set[str]:
 
 @EVERY
 def test_every_library_that_computes_is_in_the_evidence(method: Method) -> None:
-    family = type(method).__module__.rsplit(".", 1)[0]
-    imported = ast.parse(inspect.getsource(sys.modules[type(method).__module__]))
+    family = method.__module__.rsplit(".", 1)[0]
+    imported = ast.parse(inspect.getsource(sys.modules[method.__module__]))
     near = {n.module for n in ast.walk(imported) if isinstance(n, ast.ImportFrom) and n.module}
     near = {name for name in near if name.startswith(family) and name in sys.modules}
     found = set()
-    for name in {type(method).__module__, *near}:
+    for name in {method.__module__, *near}:
         found |= outside_libraries(inspect.getsource(sys.modules[name]))
     for _, folder in ran(method):
         assert found <= set(evidence(folder)["program"]["libraries"])

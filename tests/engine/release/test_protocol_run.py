@@ -33,7 +33,6 @@ from engine.methods.protocol import (
     ModelArtefact,
     Reference,
     Release,
-    Request,
     Shape,
     Source,
     Spends,
@@ -353,8 +352,8 @@ def test_a_service_is_reserved_once_and_visited(folder: Path, ledger: Ledger) ->
 def lying(monkeypatch: pytest.MonkeyPatch, way: type[Method], release: Any) -> None:
     honest = way.run
 
-    def other(self: Method, tables: Any, request: Request, context: Context) -> Release:
-        return release(honest(self, tables, request, context), context)  # type: ignore[no-any-return]
+    def other(self: Method, tables: Any, context: Context) -> Release:
+        return release(honest(self, tables, context), context)  # type: ignore[no-any-return]
 
     monkeypatch.setattr(way, "run", other)
 

@@ -36,7 +36,7 @@ def audit(bench: Bench, many: bool) -> None:
     design = check(bench.plan)
     with TemporaryDirectory() as folder:
         context = Context(seeded_noise(1), None, Path(folder))
-        release = method(design.request).run({}, context)
+        release = design.run({}, context)
     if context.noise.drawn:
         raise CheckFailed("the custodian draws where respondents do")
     loss = sum(math.log(worst_ratio(one)) for one in questions(release))

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from engine.release.design import Checked
 
 from engine.methods.protocol import Method
 from engine.privacy.promise import Neighbours
@@ -78,15 +77,15 @@ class Bench:
     folder: Path
     tables: dict[str, Rows]
     varied: str
-    _checked: list[Checked] = field(default_factory=list)
+    _designs: list[Method] = field(default_factory=list)
     _prepared: dict[Any, dict[str, PreparedTable]] = field(default_factory=dict)
 
     @property
-    def checked(self) -> Checked:
+    def design(self) -> Method:
         """The plan, checked once."""
-        if not self._checked:
-            self._checked.append(check(self.plan, base=self.folder))
-        return self._checked[0]
+        if not self._designs:
+            self._designs.append(check(self.plan, base=self.folder))
+        return self._designs[0]
 
     @property
     def rows(self) -> Rows:

@@ -209,7 +209,7 @@ def frame(n=200, seed=2):
 
 def released(asked, table):
     context = Context(Noise(), generator(3), None)
-    return ClassifierNoise()(asked).run({"people": Table(table)}, context)
+    return ClassifierNoise(asked).run({"people": Table(table)}, context)
 
 
 def test_rows_with_a_missing_value_stay_and_the_others_are_shuffled():

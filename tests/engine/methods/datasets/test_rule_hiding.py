@@ -156,7 +156,7 @@ def test_rows_lose_cells_and_nothing_else():
     ward = chance.choice(["a", "b"], 400)
     drug = np.where((ward == "a") & (chance.random(400) < 0.9), "x", chance.choice(["y", "z"], 400))
     frame = pd.DataFrame({"ward": ward, "sex": chance.choice(["f", "m"], 400), "drug": drug})
-    made = RuleHiding()(request(("ward is a", "drug is x"))).run(
+    made = RuleHiding(request(("ward is a", "drug is x"))).run(
         {"people": Table(frame)}, Context(Noise(), chance, None)
     )
     found = made.artefacts[0].frame

@@ -251,19 +251,19 @@ def halved(monkeypatch):
 
 def not_accounted(monkeypatch):
     """The pair is fitted, and noise and ledger are those of the curves alone."""
-    way = type(method(ID))
-    real = way.schedule
+    way = method(ID)
+    real = way.schedule.func
 
-    def alone(request):
-        return real(method(ID), replace(request, values={**request.values, "pairs": ()}))
+    def alone(design):
+        return real(design.but(values={**design.values, "pairs": ()}))
 
-    def fewer(self, request):
-        found, less = replace(real(self, request)), alone(request)
+    def fewer(self):
+        found, less = replace(real(self)), alone(self)
         found.__dict__.update(sum_scale=less.sum_scale, count_scale=less.count_scale)
         return found
 
-    monkeypatch.setattr(way, "schedule", fewer)
-    monkeypatch.setattr(way, "fit_events", lambda self, request: alone(request).events)
+    monkeypatch.setattr(way, "schedule", property(fewer))
+    monkeypatch.setattr(way, "fit_events", property(lambda self: alone(self).events))
 
 
 def not_divided(monkeypatch):

@@ -374,7 +374,7 @@ def test_it_leaves_with_the_release(monkeypatch):
     way = method("models.naive_bayes")
     plan = plans(way)[0]
     plan = replace(plan, parameters=dict(plan.parameters) | {"held_out_percent": 10})
-    monkeypatch.setattr(type(way), "examples", lambda self: ())
+    monkeypatch.setattr(way, "examples", lambda: ())
     monkeypatch.setattr("engine.release.examples.plans", lambda given: [plan])
     (_, folder), *_ = ran.__wrapped__(way)
     model = json.loads((folder / "release" / "model.json").read_text())
