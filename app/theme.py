@@ -87,11 +87,22 @@ class Theme(QObject):
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.setPalette(palette(self._tokens))
-            application.setStyleSheet(style_sheet(self._tokens))
+            restyle(application, style_sheet(self._tokens))
         self.changed.emit()
 
 
 theme = Theme()
+
+
+def restyle(application: QApplication, sheet: str) -> None:
+    """Give the application another style sheet.
+
+    Where one sheet follows another, Qt styles every widget once for each widget that it lies in; from no
+    sheet at all it styles each once, which is several times as fast.
+    """
+    if application.styleSheet() != sheet:
+        application.setStyleSheet("")
+        application.setStyleSheet(sheet)
 
 
 def style_sheet(tokens: Tokens) -> str:

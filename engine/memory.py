@@ -1,6 +1,10 @@
-"""Memory that nothing uses any more, given back to the machine."""
+"""The memory of this computer: how much there is, and what nothing uses any more given back."""
 
 from __future__ import annotations
+
+import os
+import sys
+from functools import cache
 
 
 def give_back() -> None:
@@ -14,3 +18,30 @@ def give_back() -> None:
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
+
+
+@cache
+def physical() -> int:
+    """Return the bytes of memory that this computer has; more than any where it does not say."""
+    try:
+        if sys.platform == "win32":
+            return _on_windows()
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return 1 << 62
+
+
+def _on_windows() -> int:
+    import ctypes
+
+    class Status(ctypes.Structure):
+        _fields_ = (
+            ("length", ctypes.c_ulong),
+            ("load", ctypes.c_ulong),
+            *((f"size{place}", ctypes.c_ulonglong) for place in range(7)),
+        )
+
+    status = Status(length=ctypes.sizeof(Status))
+    if not ctypes.WinDLL("kernel32").GlobalMemoryStatusEx(ctypes.byref(status)):  # type: ignore[attr-defined, unused-ignore]
+        return 1 << 62
+    return int(status.size0)

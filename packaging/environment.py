@@ -111,7 +111,7 @@ def prepare(*, libraries: dict[str, str], tools: dict[str, str], extras: tuple[s
     if not _has_pip(python):
         print("Making .venv", flush=True)
         # What hangs on a Python that has moved away is made anew; where only pip is missing, it is added.
-        command = [sys.executable, "-m", "venv", *([] if python.exists() else ["--clear"]), str(VENV)]
+        command = [sys.executable, "-I", "-m", "venv", *([] if python.exists() else ["--clear"]), str(VENV)]
         if subprocess.run(command, check=False).returncode != 0:
             print("The folder .venv could not be made. Is this folder yours, and is there room on the disk?")
             return None
@@ -120,6 +120,7 @@ def prepare(*, libraries: dict[str, str], tools: dict[str, str], extras: tuple[s
     source = ["--no-index", "--find-links", wheels] if wheels else []
     command = [
         str(python),
+        "-I",  # or a file pip.py in the folder where this was started would run
         "-m",
         "pip",
         "install",
@@ -139,7 +140,10 @@ def _has_pip(python: Path) -> bool:
     """Say whether ``.venv`` works: not when making it broke off, or when its Python has moved away."""
     if not python.exists():
         return False
-    return subprocess.run([str(python), "-c", "import pip"], capture_output=True, check=False).returncode == 0
+    return (
+        subprocess.run([str(python), "-I", "-c", "import pip"], capture_output=True, check=False).returncode
+        == 0
+    )
 
 
 def run(python: Path, *arguments: str) -> int:

@@ -21,6 +21,7 @@ class _Bar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.share = 0.0
+        self.is_care = False
         self.setFixedHeight(BAR)
         theme.changed.connect(self.update)
 
@@ -32,7 +33,7 @@ class _Bar(QWidget):
         painter.setBrush(tokens.colour("line"))
         painter.drawRoundedRect(whole, BAR / 2, BAR / 2)
         if self.share > 0:
-            painter.setBrush(tokens.colour("accent"))
+            painter.setBrush(tokens.colour("care" if self.is_care else "accent"))
             whole.setWidth(max(whole.width() * self.share, BAR))
             painter.drawRoundedRect(whole, BAR / 2, BAR / 2)
         painter.end()
@@ -55,7 +56,11 @@ class RegisterBlock(QFrame):
         self.left = Prose(tone="quiet", pixels=12)
         self.bar = _Bar()
         self.care = Prose(words.say("app.window.register.unbounded"), tone="care", pixels=11)
-        for part in (self.name, self.left, self.bar, self.care):
+        self.takes = Prose(tone="care", pixels=11)
+        self.takes.setObjectName("register-takes")
+        self.takes.hide()
+        self._said = ""
+        for part in (self.name, self.left, self.bar, self.takes, self.care):
             column.addWidget(part)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.hide()
@@ -76,13 +81,32 @@ class RegisterBlock(QFrame):
             said = words.say(
                 "app.window.register.left", left=level(found.left, down=True), whole=level(found.whole)
             )
+        is_empty = found.whole is not None and not found.left
+        if is_empty:
+            said = words.say("app.window.register.nothing_left", whole=level(found.whole))
+        tone = "care" if is_empty else "quiet"
+        if self.left.property("tone") != tone:
+            self.left.setProperty("tone", tone)
+            self.left.style().unpolish(self.left)
+            self.left.style().polish(self.left)
         self.left.say(said)
         self.bar.setVisible(found.whole is not None)
         self.bar.share = float(min(found.spent / found.whole, 1)) if found.whole else 0.0
+        self.bar.is_care = is_empty
         self.bar.update()
         self.care.setVisible(not found.bounds_all)
-        spoken = f"{found.name}: {said}"
-        self.setAccessibleName(spoken if found.bounds_all else f"{spoken} {self.care.plain()}")
+        self._said = f"{found.name}: {said}"
+        self._speak()
+
+    def show_takes(self, share: str) -> None:
+        """Say that the release in view takes ``all`` or more than ``half`` of what is left, or nothing."""
+        self.takes.setVisible(bool(share))
+        self.takes.say(words.say(f"app.window.register.takes_{share}") if share else "")
+        self._speak()
+
+    def _speak(self) -> None:
+        parts = [one.plain() for one in (self.takes, self.care) if not one.isHidden()]
+        self.setAccessibleName(" ".join([self._said, *parts]))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.clicked.emit()

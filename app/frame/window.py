@@ -50,7 +50,7 @@ from app.state.study import Study
 from app.theme import theme
 from app.work.deciding import promised
 from app.work.jobs import SHORT, JobRunner
-from app.work.registers import RegisterWatch
+from app.work.registers import RegisterWatch, takes
 from engine.errors import EngineError
 from engine.methods.protocol import MAIN
 from engine.release.plan import FileReference, Plan
@@ -241,6 +241,9 @@ class Window(QWidget):
         done = {step for step in steps if step in reachable and flow.complete(step, state)}
         self.side.update_steps(self.step, steps[1:], done, reachable)
         self._show_money(state)
+        pays = flow.spends(self.study.method) and self.study.result("bundle") is None
+        found = takes(self.study.plan, self.study.result("ledger") if pays else None)
+        self.side.register.show_takes(found.share)
         page = self.page(self.step)
         self.footer.back.setVisible(flow.preceding(self.step, state) is not None)
         named = page.next_words()
@@ -487,6 +490,9 @@ class Window(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        first = self.page(self.step).first_focus() if self.focusWidget() is None else None
+        if first is not None:
+            first.setFocus(Qt.FocusReason.OtherFocusReason)  # else Qt takes the first link of the frame
         if not self.warm:
             self._warm_soon()
 

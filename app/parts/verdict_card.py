@@ -125,10 +125,15 @@ class VerdictCard(Card):
             "above": verdict.above,
             "below": verdict.below,
             "per_cell": size(verdict.per_cell),
+            "margin": verdict.margin,
         }
         all_can = verdict.below == 0
         self.heading.setText(words.say(f"app.preview.verdict.{'useless' if bad else 'heading'}"))
-        self.sentence.say(words.say(f"app.preview.verdict.{'all' if all_can else 'some'}", **values))
+        said = words.say(f"app.preview.verdict.{'all' if all_can else 'some'}", **values)
+        if verdict.silent_tried is not None:
+            tried = "tried" if verdict.silent_tried else "tried_all"
+            said += " " + words.say(f"app.preview.verdict.{tried}", silent=verdict.silent_tried, **values)
+        self.sentence.say(said)
         self.says.say(words.say("app.preview.verdict.says", **values))
         self.silent.say(words.say("app.preview.verdict.silent", **values))
         for one in (self.bar, self.says, self.silent):

@@ -13,6 +13,7 @@ from typing import Any
 
 from app.state.settings import data_folder, write_aside
 from engine import strict_json
+from engine.bounded import read_text
 from engine.errors import InputRefused
 from engine.release.plan import Plan
 from engine.table.schema import Column, Origin, Schema
@@ -123,7 +124,7 @@ def save(plan: Plan, questions: frozenset[str], *, folder: Path | None = None) -
 def load(*, folder: Path | None = None, number: int = 1) -> tuple[Plan, frozenset[str]] | None:
     """Return a draft, or None when there is none that can be read."""
     try:
-        tree = strict_json.loads(path_of(folder, number).read_text(encoding="utf-8"))
+        tree = strict_json.loads(read_text(path_of(folder, number)))
         strict_json.members(tree, "", must=("plan", "open_questions"))
         questions = strict_json.items(tree["open_questions"], "open_questions", strict_json.text)
         return Plan.loads(json.dumps(tree["plan"])), frozenset(questions)

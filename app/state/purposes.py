@@ -12,6 +12,7 @@ from pathlib import Path
 
 from app.state.settings import data_folder, write_aside
 from engine import strict_json
+from engine.bounded import SUMS, read_text
 from engine.release.plan import Purpose
 
 REQUEST = (
@@ -73,7 +74,7 @@ def _same(answers: Mapping[str, str], organisation: str) -> bool:
 
 def _all(folder: Path | None) -> list[dict[str, str]]:
     try:
-        tree = strict_json.loads(path_of(folder).read_text(encoding="utf-8"))
+        tree = strict_json.loads(read_text(path_of(folder), SUMS))
     except (OSError, ValueError):
         return []
     if not isinstance(tree, list):

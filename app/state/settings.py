@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from engine import strict_json
+from engine.bounded import SUMS, read_text
 
 KNOWN = ("theme", "language", "width", "height", "maximised", "remember_files", "recent", "desks", "bundles")
 MOST_RECENT, MOST_PLACES = 5, 50
@@ -38,7 +39,7 @@ class Settings:
 
     def _read(self) -> dict[str, Any]:
         try:
-            tree = strict_json.loads(self.path.read_text(encoding="utf-8"))
+            tree = strict_json.loads(read_text(self.path, SUMS))
         except (OSError, ValueError):
             return {}
         return {name: tree[name] for name in KNOWN if name in tree} if isinstance(tree, Mapping) else {}

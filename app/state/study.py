@@ -149,6 +149,7 @@ class Study:
         self.registers = Holdings()  # what the ledger knows, once it was asked
         self.saved_at: datetime | None = None
         self.target: Path | None = None  # the folder that becomes the bundle
+        self.proposed: Path | None = None  # the target, where nobody chose another one
         self.resumed: Any = None  # a service that was opened some other day, see app.visiting.Opened
         self.without_table = False  # begun with the purpose, for what reads no table
         self.release_asked = ""  # fingerprint of the plan whose release was asked for, until it begins

@@ -11,6 +11,7 @@ from typing import Any
 from app.state.draft import without_copies
 from app.state.flow import ROWS_PER_PERSON, UNIT
 from app.state.settings import data_folder, write_aside
+from engine.bounded import read_text
 from engine.errors import InputRefused
 from engine.release.plan import Plan
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
@@ -166,8 +167,8 @@ def keep_last_schema(schema: Schema, *, folder: Path | None = None) -> None:
 def last_schema(*, folder: Path | None = None) -> Schema | None:
     """Return the last schema, or None."""
     try:
-        return Schema.loads(last_schema_path(folder).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, InputRefused):
+        return Schema.loads(read_text(last_schema_path(folder)))
+    except (OSError, ValueError, InputRefused):
         return None
 
 

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from app.state.study import Study
 from app.work.jobs import JobRunner
 from engine.progress import SILENT, Progress
+from engine.release.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,49 @@ def standing(name: str, ledger_path: Path | None = None, *, progress: Progress =
         return None
     status = ledger.status(found.id, composer(found))
     return Standing(found.name, found.epsilon, status.epsilon_spent, status.bounds_all, status.releases)
+
+
+@dataclass(frozen=True)
+class Takes:
+    """What a release takes from its register: left before, spent by it, left after; None where not known."""
+
+    before: Fraction | None
+    spends: Fraction | None
+    after: Fraction | None
+    whole: Fraction | None
+
+    @property
+    def share(self) -> str:
+        """``"all"`` that was left, more than ``"half"`` of it, or ``""``.
+
+        Examples
+        --------
+        >>> Takes(Fraction(2), Fraction(2), Fraction(0), Fraction(3)).share
+        'all'
+        >>> Takes(Fraction(2), Fraction(1), Fraction(1), Fraction(3)).share
+        ''
+        """
+        if self.before is None or self.after is None or not self.spends:
+            return ""
+        if self.after < self.before / NOTHING_LEFT:
+            return "all"
+        return "half" if self.after < self.before / 2 else ""
+
+
+NOTHING_LEFT = 100  # less than this part of what was left is nothing
+
+
+def takes(plan: Plan, preview: Any) -> Takes:
+    """Return what a plan takes from its register, by what the ledger said of it."""
+    loss = None if preview is None or preview.promise is None else preview.promise.loss
+    spends = None if loss is None else loss.epsilon
+    if preview is not None and preview.ledger is not None:
+        before = preview.ledger.before
+        return Takes(before.epsilon_left, spends, preview.ledger.epsilon_after, before.holding.epsilon)
+    budget = plan.holding_budget
+    if budget is None or spends is None:
+        return Takes(None, spends, None, None)
+    return Takes(budget.epsilon, spends, max(budget.epsilon - spends, Fraction(0)), budget.epsilon)
 
 
 CHANGES = frozenset(("holding", "holding_budget", "ledger", "bundle"))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import strict_json
+from engine.bounded import EVIDENCE, SUMS, read_bytes, read_text
 from engine.errors import Cancelled, EngineError, InputRefused
 from engine.ledger import Ledger, default_path
 from engine.progress import SILENT, Progress
@@ -50,13 +51,17 @@ class WatchedLedger(Ledger):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a release ended. ``state`` is what the ledger says of its entry, "" where there is none."""
+    """How a release ended. ``state`` is what the ledger says of its entry, "" where there is none.
+
+    ``came`` says how many of its numbers say nothing, by the rule that judged the plan.
+    """
 
     bundle: Any = None
     state: str = NOTHING
     error: EngineError | None = None
     stopped: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
+    came: tuple[Any, ...] = ()
 
 
 def release(
@@ -77,6 +82,7 @@ def release(
     folders of earlier releases, for a method whose releases could be subtracted from each other.
     """
     from engine.release.run import run
+    from engine.release.verdict import came
 
     ledger = WatchedLedger(ledger_path)
     ledger.watch = watch
@@ -91,13 +97,13 @@ def release(
         return Outcome(state=_state(ledger, watch), stopped=True)
     except EngineError as error:
         return Outcome(state=_state(ledger, watch), error=error)
-    return Outcome(made, _state(ledger, watch), facts=facts(made.folder))
+    return Outcome(made, _state(ledger, watch), facts=facts(made.folder), came=came(plan, made.views))
 
 
 def key_file(path: Path) -> bytes:
     """Return the content of the key file of an earlier release."""
     try:
-        return path.read_bytes()
+        return read_bytes(path, SUMS)
     except OSError as error:
         raise InputRefused("keys.damaged", file=path.name) from error
 
@@ -146,9 +152,9 @@ def facts(folder: Path) -> dict[str, Any]:
     """Return what the evidence of a bundle says: statement, group sizes before, files with their hashes."""
     import json
 
-    public = json.loads((folder / "release" / "evidence.json").read_text(encoding="utf-8"))
+    public = json.loads(read_text(folder / "release" / "evidence.json", EVIDENCE))
     place = folder / "internal" / "evidence.json"
-    internal = json.loads(place.read_text(encoding="utf-8")).get("internal", {}) if place.is_file() else {}
+    internal = json.loads(read_text(place, EVIDENCE)).get("internal", {}) if place.is_file() else {}
     return {
         "public": public,
         "internal": internal,
@@ -182,7 +188,7 @@ def files(folder: Path) -> dict[str, list[tuple[str, int, str]]]:
         sums = folder / part / "SHA256SUMS"
         if not sums.is_file():
             continue
-        lines = [line.split("  ", 1) for line in sums.read_text(encoding="utf-8").splitlines()]
+        lines = [line.split("  ", 1) for line in read_text(sums, SUMS).splitlines()]
         found[part] = [
             (name, (folder / part / name).stat().st_size if (folder / part / name).is_file() else 0, digest)
             for digest, name in lines
@@ -317,7 +323,7 @@ def _kept(folder: Path) -> tuple[Plan, dict[str, Any]]:
 
     place = folder / "internal" / "evidence.json"
     try:
-        tree = strict_json.loads(place.read_text(encoding="utf-8"))
+        tree = strict_json.loads(read_text(place, EVIDENCE))
         plan = Plan.loads(json.dumps(tree["internal"]["plan"]), file=place.name)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputRefused("bundle.no_bundle", folder=folder.name, file="internal/evidence.json") from error

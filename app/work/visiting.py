@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import strict_json
+from engine.bounded import EVIDENCE, read_bytes, read_text
 from engine.errors import EngineError, InputRefused
 from engine.methods.parameters import Parameter, Problem
 from engine.methods.protocol import Cheaper, Method, Request, Source
@@ -145,7 +146,7 @@ def look(plan: Plan) -> Visit:
 
 
 def _request(plan: Plan) -> Request:
-    return plan.request_from(Path(plan.state).read_bytes())
+    return plan.request_from(read_bytes(Path(plan.state)))
 
 
 @dataclass(frozen=True)
@@ -300,7 +301,7 @@ def _written(folder: Path) -> tuple[Plan, str]:
     """Return the plan and the ledger entry of a bundle, as its evidence says them."""
     place = folder / "internal" / "evidence.json"
     try:
-        tree = strict_json.loads(place.read_text(encoding="utf-8"))
+        tree = strict_json.loads(read_text(place, EVIDENCE))
         return Plan.loads(json.dumps(tree["internal"]["plan"]), file=place.name), str(tree["ledger"]["entry"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputRefused("bundle.no_bundle", folder=folder.name, file="internal/evidence.json") from error
@@ -308,7 +309,7 @@ def _written(folder: Path) -> tuple[Plan, str]:
 
 def opened_from(folder: Path, plan: Plan) -> Opened:
     """Return what a visit goes on from, given the bundle of the opening or of a visit."""
-    tree = strict_json.loads((folder / "release" / "evidence.json").read_text(encoding="utf-8"))
+    tree = strict_json.loads(read_text(folder / "release" / "evidence.json", EVIDENCE))
     return Opened(plan, plan.continues or str(tree["ledger"]["entry"]), folder)
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from engine import strict_json
+from engine import bounded, strict_json
 from engine.errors import InputRefused
 
 
@@ -75,8 +75,9 @@ def sizes(written: str) -> tuple[int, ...]:
 
 
 def json_file(path: Path) -> Any:
+    text = read_text(path, "commands.not_readable")
     try:
-        return strict_json.loads(read_text(path, "commands.not_readable"))
+        return strict_json.loads(text)
     except ValueError as error:
         raise InputRefused("commands.not_json", name=path.name) from error
 
@@ -89,17 +90,15 @@ def first_line(path: Path) -> str:
 def content(path: Path) -> bytes:
     """Return the bytes of a small file, or refuse in words."""
     try:
-        if path.is_file():  # a pipe would be waited for
-            return path.read_bytes()
+        return bounded.read_bytes(path)
     except OSError as error:
         raise InputRefused("commands.not_readable", file=path.name) from error
-    raise InputRefused("commands.not_readable", file=path.name)
 
 
 def read_text(path: Path, code: str) -> str:
     """Return the text of a file, or refuse in words."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return bounded.read_text(path, encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputRefused(code, file=path.name) from error
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from math import floor
+from math import ceil, floor
 
 from engine.views import Text
 
@@ -53,6 +54,9 @@ class Filling:
         What they have at most.
     cells, limit
         As in `Counted`.
+    silent_tried
+        Cells without information, empty ones too, where the method ran on as many people whom nobody has and
+        who are spread unevenly; None where it was not tried.
 
     Notes
     -----
@@ -64,6 +68,7 @@ class Filling:
     rows: int
     cells: int
     limit: float
+    silent_tried: int | None = None
 
     @property
     def margin(self) -> int:
@@ -82,8 +87,8 @@ class Filling:
 
     @property
     def share(self) -> float:
-        """Share of the cells that can say something, at most."""
-        return self.above / self.cells
+        """Share of the cells that can say something: at most, or of those of the people it was tried on."""
+        return min(self.above, self.cells - (self.silent_tried or 0)) / self.cells
 
     @property
     def per_cell(self) -> float:
@@ -117,14 +122,57 @@ class Judged:
         return self.share < USELESS
 
 
-def judged_by_margin(limit: float, people: int, text_id: str, **values: float) -> Judged:
-    """Return the judgement of counts that are off by up to a limit: half of all people stand for a group.
+def judged_by_need(needed: float, sizes: Iterable[int], rows: int, text_id: str) -> Judged:
+    """Return the judgement of effects that each need so many rows with their value.
+
+    Parameters
+    ----------
+    needed
+        Rows below which an effect is more noise than chance among people.
+    sizes
+        Effects of every predictor: a row has one value of each.
+    rows
+        As declared.
+    text_id
+        Of the sentences, ``.some`` and ``.all``: given ``rows``, ``needed``, ``effects`` and ``below``.
+
+    Examples
+    --------
+    >>> found = judged_by_need(70.2, [2, 4], 200, "methods.models.additive.judged")
+    >>> round(found.share, 2), found.said.values["below"]
+    (0.67, 2)
+    """
+    least, every = max(ceil(needed), 1), tuple(sizes)
+    above = sum(min(size, rows // least) for size in every)
+    told = {"rows": rows, "needed": least, "effects": sum(every), "below": sum(every) - above}
+    said = f"{text_id}.{'some' if told['below'] else 'all'}"
+    return Judged(above / sum(every), Text(said, told))
+
+
+def judged_by_margin(
+    limit: float, rows: int, text_id: str, *, groups: int | None = None, **values: float
+) -> Judged:
+    """Return the judgement of counts that are off by up to a limit, in groups of the same size.
+
+    Parameters
+    ----------
+    limit
+        The error that 95 of 100 counts, or sums of what is 1 at most, stay within.
+    rows
+        Of all groups together, or people.
+    text_id
+        Of the sentence; it is given ``people``, ``limit``, ``groups`` where it is stated, and ``values``.
+    groups
+        Two where it is not stated: half of all people stand for a group.
 
     Examples
     --------
     >>> found = judged_by_margin(20.0, 100, "methods.services.private_queries.judged")
     >>> found.share, found.is_useless
     (0.6, False)
+    >>> judged_by_margin(20.0, 100, "methods.models.tree.judged", groups=8).is_useless
+    True
     """
-    share = max(0.0, 1 - limit / (people / 2))
-    return Judged(share, Text(text_id, {"people": people, "limit": limit, **values}))
+    share = max(0.0, 1 - limit / (rows / (groups or 2)))
+    stated = {} if groups is None else {"groups": groups}
+    return Judged(share, Text(text_id, {"people": rows, "limit": limit, **stated, **values}))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import strict_json
+from engine.bounded import read_text
 from engine.errors import InputRefused
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.numbers import surely, written
@@ -89,12 +90,10 @@ def read_records(path: Path, parameter: Parameter) -> list[dict[str, Any]]:
     ------
     InputRefused
         ``parameters.file_not_read``, ``parameters.file_not_records``, ``parameters.file_field``,
-        ``parameters.file_line``. No cell of the file is named.
+        ``parameters.file_line``, ``document.too_large``. No cell of the file is named.
     """
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise InputRefused("parameters.file_not_records", file=path.name)
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, LARGEST_FILE, encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputRefused("parameters.file_not_read", file=path.name) from error
     is_json = text.lstrip()[:1] in ("[", "{")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pandas.api.types import is_numeric_dtype
 
+from engine.bounded import sha256
 from engine.errors import InputRefused
 from engine.methods.protocol import (
     Artefact,
@@ -214,6 +215,10 @@ def harmless(cell: Any) -> Any:
     return _BEHIND.sub(lambda part: _guarded(part[0]), _guarded(cell))
 
 
+_KEPT = frozenset(f"datasets.{name}" for name in ("as_it_is", "partly_invented", "of_the_bucket", "range"))
+"""What the dictionary says of columns with cells of the custodian's table."""
+
+
 def _guarded(cell: str) -> str:
     """Return text with an apostrophe before it where it begins a formula."""
     seen = unicodedata.normalize("NFKC", cell)
@@ -238,13 +243,21 @@ def dictionary_json(
         meaning = _said(artefact.meaning, sentence)
         return {"file": artefact.files[0], "meaning": meaning}
     several = {"files": list(artefact.files)} if len(artefact.files) > 1 else {}
+    written = {"written": sentence("bundle.written")} if _has_cells_of_people(artefact) else {}
     return {
         "file": artefact.files[0],
         **several,
+        **written,
         "columns": [
             _entry_json(entry, sentence, declared.get(entry.name, {})) for entry in artefact.dictionary
         ],
     }
+
+
+def _has_cells_of_people(artefact: TableArtefact) -> bool:
+    """Whether cells of the custodian's table leave in rows: they do so in one form for each value."""
+    kept = any(entry.meaning.id in _KEPT for entry in artefact.dictionary)
+    return kept or artefact.origins is not None
 
 
 def _entry_json(
@@ -275,7 +288,7 @@ def _said(text: Text, sentence: Callable[..., str]) -> str:
 def write_sums(folder: Path) -> str:
     """Write ``SHA256SUMS`` over every other file of a folder and return the hash of that file itself."""
     names = sorted(path.name for path in folder.iterdir() if path.name != SUMS)
-    lines = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
+    lines = [f"{sha256(folder / name)}  {name}\n" for name in names]
     return write(folder / SUMS, "".join(lines).encode())
 
 

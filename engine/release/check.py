@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine import texts
+from engine.bounded import read_bytes
 from engine.errors import InputRefused
 from engine.evaluation import catalogue as measures
 from engine.methods.catalogue import method as find_method
@@ -94,7 +95,7 @@ def state_of(plan: Plan, base: Path) -> bytes | None:
         return None
     path = base / plan.state
     reading.file_hash(path)  # refuses in words what cannot be read
-    return path.read_bytes()
+    return read_bytes(path)
 
 
 def _refuse_sources(plan: Plan, sources: tuple[Source, ...]) -> None:

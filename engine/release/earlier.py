@@ -16,7 +16,8 @@ from typing import Any
 
 import pandas as pd
 
-from engine import strict_json
+from engine import bounded, strict_json
+from engine.bounded import read_bytes, read_text
 from engine.errors import InputRefused
 from engine.ledger import Entry, Holding, Ledger
 from engine.methods.catalogue import method as find_method
@@ -98,7 +99,7 @@ def told_of(folder: Path) -> bytes | None:
     None where its method compares with nothing, and where its files are not those that its sums name.
     """
     try:
-        lines = (folder / RELEASE / SUMS).read_text(encoding="utf-8").splitlines()
+        lines = read_text(folder / RELEASE / SUMS, bounded.SUMS).splitlines()
         listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
         content = {name: _plain(folder / RELEASE / name) for name in listed if _is_read(name)}
         if any(hashlib.sha256(data).hexdigest() != listed[name] for name, data in content.items()):
@@ -176,9 +177,7 @@ def _titles(absent: list[Entry]) -> str:
 
 
 def _plain(path: Path) -> bytes:
-    if path.stat().st_size > LARGEST:
-        raise ValueError("larger than what is compared")
-    return path.read_bytes()
+    return read_bytes(path, LARGEST)
 
 
 def _is_read(name: str) -> bool:

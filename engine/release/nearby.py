@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import strict_json
+from engine.bounded import EVIDENCE, read_bytes, sha256
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.release import charge
@@ -43,7 +44,7 @@ def bundles(places: Iterable[Path]) -> Iterator[tuple[Path, str]]:
             with suppress(OSError):
                 if sums.is_file() and sums.stat().st_size <= LARGEST_SUMS:
                     seen.add(folder)
-                    yield folder, hashlib.sha256(sums.read_bytes()).hexdigest()
+                    yield folder, sha256(sums)
 
 
 def _folders(place: Path) -> list[Path]:
@@ -179,7 +180,7 @@ def _size(path: Path) -> int:
 
 def _evidence(part: Path) -> dict[str, Any]:
     try:
-        tree = strict_json.loads((part / "evidence.json").read_bytes())
+        tree = strict_json.loads(read_bytes(part / "evidence.json", EVIDENCE))
     except (OSError, ValueError):
         return {}
     return tree if isinstance(tree, dict) else {}

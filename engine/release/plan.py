@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from engine import strict_json
-from engine.errors import InputRefused
+from engine.bounded import read_text
+from engine.errors import EngineError, InputRefused
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Method, Request, Spends
 from engine.numbers import plain, written
@@ -60,7 +61,7 @@ class Purpose:
     states_total
         ``"yes"`` where the total of ε over all releases may be told outside.
     checker
-        The second person who checked the release (four eyes), and when.
+        The second person who design the release (four eyes), and when.
     reason, motive, control, threshold, retention, officer
         Why it was released; who would gain from finding a person and what holds the recipient back, each by
         its id in `engine.risk.thresholds` or in words; which threshold was chosen and why; how long the
@@ -184,7 +185,9 @@ class Plan:
         return find_method(self.method)(self.request)
 
     def candidate_plans(self) -> tuple[Plan, ...]:
-        """Return the plan and those that were compared with it, each as a plan of its own.
+        """Return the plan and those that were compared with it, each as a plan of its own and once.
+
+        Settings are the same where the method and all values are, those that nobody filled in too.
 
         Raises
         ------
@@ -206,7 +209,23 @@ class Plan:
                     parameters=dict(parameters),
                 )
             )
-        return tuple(found)
+        settings: list[tuple[str, object]] = []
+        each = []
+        for one in found:
+            own = (one.method, one.settings)
+            if own not in settings:
+                settings.append(own)
+                each.append(one)
+        return tuple(each)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the method is told, with what nobody filled in; as it was written where it cannot be read."""
+        try:
+            request = self.request
+        except EngineError:
+            return self.parameters
+        return self.parameters if request.wrong else request.values
 
     def files_of(self, source: str) -> tuple[FileReference, ...]:
         """Return the files of a source: ``source``, ``source.2``, ``source.3`` …"""
@@ -302,7 +321,7 @@ class Plan:
     def read(path: Path) -> Plan:
         """Read a plan file; see `loads`."""
         try:
-            return Plan.loads(path.read_text(encoding="utf-8"), file=path.name)
+            return Plan.loads(read_text(path), file=path.name)
         except (OSError, UnicodeDecodeError) as error:
             raise InputRefused("plan.not_readable", file=path.name) from error
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import strict_json
+from engine.bounded import EVIDENCE, SUMS, read_bytes, read_text
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method as find_method
@@ -91,7 +92,7 @@ def reidentified(
     path = _key_of(folder)
     if path is None:
         raise InputRefused("keys.no_key", file=folder.name)
-    key = unlocked(path.read_bytes(), passphrase, file=KEY_FILE)
+    key = unlocked(read_bytes(path, SUMS), passphrase, file=KEY_FILE)
     inside, outside = _evidence(folder, INTERNAL), _evidence(folder, RELEASE)
     plan = Plan.loads(json.dumps(inside["plan"]), file="evidence.json")
     method, (name, file) = find_method(plan.method), next(iter(plan.files.items()))
@@ -117,7 +118,7 @@ def reidentified(
 
 def _evidence(folder: Path, side: str) -> Mapping[str, Any]:
     try:
-        tree = strict_json.loads((folder / side / "evidence.json").read_text(encoding="utf-8"))
+        tree = strict_json.loads(read_text(folder / side / "evidence.json", EVIDENCE))
         return dict(tree["internal"] if side == INTERNAL else tree)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputRefused("keys.no_key", file=folder.name) from error

@@ -112,10 +112,11 @@ def _described(tree: dict[str, Any], written: bytes, language: str) -> dict[str,
     public = tree["audience"] == "public"
     name = f"report-{'external' if public else 'internal'}"
     found = {}
+    whole = None
     for ending, render in (("pdf", pdf.render), ("html", html.render)):
         try:
-            document = external_document(written) if public else internal_document(written)
-            found[f"{name}.{ending}"] = render(document, evidence=written, language=language)
+            whole = whole or (external_document(written) if public else internal_document(written))
+            found[f"{name}.{ending}"] = render(whole, evidence=written, language=language)
         except Exception as error:  # the release has been paid for, and is not lost over its report
             document = content.bare(tree, type(error).__name__)
             found[f"{name}.{ending}"] = render(document, evidence=written, language=language)

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from engine import strict_json
+from engine.bounded import PAPER, read_bytes
+from engine.report.embedded import has_table
 
 BESIDE = ("SHA256SUMS.p7s", "signature.json")
 LARGEST_SIGNATURE = 1 << 16
-LARGEST_SIGNED = 1 << 28
 MOST_REVISIONS = 16
 _END = re.compile(rb"%%EOF(\r\n|\r|\n)?")
 # What signing writes anew in the two kinds of objects that it has to change. None of it is shown on a page.
@@ -46,7 +47,7 @@ def is_beside_sums(path: Path) -> bool:
     """Say whether a file has name, size and form of a signature beside the sums."""
     if path.name not in BESIDE or path.stat().st_size > LARGEST_SIGNATURE:
         return False
-    content = path.read_bytes()
+    content = read_bytes(path, LARGEST_SIGNATURE)
     if path.name.endswith(".p7s"):
         return _is_pkcs7(content)
     try:
@@ -77,9 +78,9 @@ def unsigned(signed: Path, sha256: str) -> bytes | None:
     sha256
         Of the report as it was recorded.
     """
-    if signed.suffix != ".pdf" or signed.stat().st_size > LARGEST_SIGNED:
+    if signed.suffix != ".pdf" or signed.stat().st_size > PAPER:
         return None
-    content = signed.read_bytes()
+    content = read_bytes(signed, PAPER)
     for end in _ends(content):
         if hashlib.sha256(content[:end]).hexdigest() == sha256:
             return content[:end] if only_signed(content[:end], content) else None
@@ -101,6 +102,8 @@ def only_signed(before: bytes, after: bytes) -> bool:
     signature that is shown on a page is not one of these: it could cover what the page says.
     """
     if not after.startswith(before) or len(after) == len(before):
+        return False
+    if not (has_table(before) and has_table(after)):
         return False
     import logging
 

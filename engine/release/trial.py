@@ -32,11 +32,14 @@ class Trial:
         Computed from private rows: for the custodian alone.
     lines
         How many lines of records were left out because they are not finished.
+    drawn_anew
+        Whether people have more rows than may leave: the release draws which, so that its figures are others.
     """
 
     plan: Plan
     answers: tuple[Tried, ...]
     lines: int = 0
+    drawn_anew: bool = False
 
 
 def can_be_tried(plan: Plan) -> tuple[Plan, int] | None:
@@ -116,7 +119,13 @@ def trial(plan: Plan, table: Table, *, progress: Progress = SILENT) -> Trial | N
     name = request.private[0]
     rows = _first_rows(name, table, request)
     answers = method(request).tried({name: rows}, chance=Noise().internal_generator(), progress=progress)
-    return Trial(found, answers, cut)
+    return Trial(found, answers, cut, drawn_anew=_draws(name, table, rows, request))
+
+
+def _draws(source: str, table: Table, first: Table, request: Request) -> bool:
+    """Say whether the first rows of every person are fewer than the rows that have a person."""
+    key = request.schemas[source].person_key
+    return key is not None and first.n_rows < int((people_of(table, key).places >= 0).sum())
 
 
 def _first_rows(source: str, table: Table, request: Request) -> Table:

@@ -1,18 +1,25 @@
-"""Whether a release can say something, before it is paid for: from declarations alone, never from rows."""
+"""Whether a release can say something: before it is paid for, and by the same rule when it was made.
+
+Before, from declarations alone, never from rows. Afterwards, from what left.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import EngineError
 from engine.methods.catalogue import method as find_method
-from engine.methods.filling import Filling, Judged
+from engine.methods.filling import USELESS, Filling, Judged
 from engine.methods.parameters import ParameterKind
-from engine.methods.protocol import Forecast, Spends
+from engine.methods.protocol import Family, Forecast, Spends
 from engine.release.plan import Plan
+from engine.views import TableView, Text, View, is_weak
+
+if TYPE_CHECKING:
+    from engine.release.mock import Mock
 
 MOST_TRIED = 4
 
@@ -39,7 +46,43 @@ class Remedy:
     verdict: Filling | Judged
 
 
-def verdict(plan: Plan, forecast: Forecast | None) -> Filling | Judged | None:
+@dataclass(frozen=True)
+class Came:
+    """How many numbers of a release that was made say nothing.
+
+    Parameters
+    ----------
+    what
+        ``"cells"``: numbers in brackets, empty cells among them. ``"effects"``: those of a model that cannot
+        be told from nothing. ``"points"``: what a model adds for two values together.
+    silent, of
+        How many say nothing, and of how many.
+    before
+        What was foreseen of the release.
+    """
+
+    what: str
+    silent: int
+    of: int
+    before: Filling | Judged | None = None
+
+    @property
+    def share(self) -> float:
+        """Share of the numbers that say something."""
+        return 1 - self.silent / self.of if self.of else 1.0
+
+    @property
+    def is_useless(self) -> bool:
+        """Whether most of it says nothing.
+
+        An effect that cannot be told from nothing may be none: that most effects are so makes a model useless
+        only where the noise did it, as was foreseen.
+        """
+        noise = self.what == "cells" or (self.before is not None and self.before.is_useless)
+        return noise and self.share < USELESS
+
+
+def verdict(plan: Plan, forecast: Forecast | None, tried: Mock | None = None) -> Filling | Judged | None:
     """Say how many cells of a release can say something, at most; of one without cells how much it says.
 
     Parameters
@@ -48,6 +91,8 @@ def verdict(plan: Plan, forecast: Forecast | None) -> Filling | Judged | None:
         With declared people.
     forecast
         Of this very plan.
+    tried
+        The same plan run on invented people: how many cells say nothing where people are spread unevenly.
 
     Returns
     -------
@@ -57,8 +102,67 @@ def verdict(plan: Plan, forecast: Forecast | None) -> Filling | Judged | None:
     if forecast is None:
         return None
     if forecast.counted is not None:
-        return None if plan.people is None else forecast.counted.filled_by(plan.people)
+        if plan.people is None:
+            return None
+        filled = forecast.counted.filled_by(plan.people)
+        if tried is None or tried.people != plan.people:
+            return filled
+        found = silent_cells(tried.views, is_model=False)
+        return filled if found is None else replace(filled, silent_tried=min(found.silent, filled.cells))
     return plan.design.judged(plan.people)
+
+
+def came(plan: Plan, views: Sequence[View]) -> tuple[Came, ...]:
+    """Say how many numbers of a release that was made say nothing; empty where all of them say something.
+
+    Parameters
+    ----------
+    plan
+        That was released.
+    views
+        Those that left: nothing else is looked at.
+    """
+    method = find_method(plan.method)
+    is_model = method.family is Family.MODEL
+    counted = (silent_effects(views) if is_model else None, silent_cells(views, is_model=is_model))
+    found = [one for one in counted if one is not None and one.silent]
+    if not found:
+        return ()
+    try:
+        before = None if plan.step else verdict(plan, method(plan.request).forecast)
+    except EngineError:
+        before = None
+    return tuple(replace(one, before=before) for one in found)
+
+
+def silent_cells(views: Sequence[View], *, is_model: bool) -> Came | None:
+    """Count the numbers in brackets, of the column that has most of them; None where there is none.
+
+    Of a model they are points for values together, of which those that nobody has always stand in brackets:
+    the table counts as a whole, and says nothing of what the model is worth.
+    """
+    tables = [list(zip(*view.rows, strict=True)) for view in views if isinstance(view, TableView)]
+    if is_model:
+        numbers = [[one for column in table[1:] for one in column] for table in tables]
+        columns = [table for table in numbers if any(map(is_weak, table))]
+    else:
+        columns = [list(column) for table in tables for column in table]
+    counted = [(sum(map(is_weak, column)), len(column)) for column in columns if column]
+    silent, of = max(counted, key=lambda one: one[0] / one[1], default=(0, 0))
+    return Came("points" if is_model else "cells", silent, of) if silent else None
+
+
+def silent_effects(views: Sequence[View]) -> Came | None:
+    """Count the effects that a model says cannot be told from nothing; None where it lists no effects."""
+    tables = [one for one in views if isinstance(one, TableView) and _ends(one.title, ".views.effects.title")]
+    if not tables:
+        return None
+    rows = [row for table in tables for row in table.rows]
+    return Came("effects", sum(_ends(row[-1], ".views.nothing") for row in rows), len(rows))
+
+
+def _ends(label: object, end: str) -> bool:
+    return isinstance(label, Text) and label.id.endswith(end)
 
 
 def remedies(plan: Plan) -> tuple[Remedy, ...]:

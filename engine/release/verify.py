@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from engine import strict_json, texts
+from engine.bounded import EVIDENCE, PAPER, TooLarge, read_bytes, refuse_large, sha256
+from engine.bounded import SUMS as LARGEST_SUMS
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
 from engine.release.bundle import INTERNAL, KEY, RELEASE, SUMS
@@ -25,7 +27,6 @@ OWN_FILES = {
     ),
     "internal": frozenset((SUMS, "evidence.json", "report-internal.pdf", "report-internal.html")),
 }
-LARGEST_REPORT = 1 << 28
 _PAPERS = (OWN_FILES["public"] | OWN_FILES["internal"]) - {SUMS, "evidence.json"}
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\\\x00-\x1f]+)")
 
@@ -108,37 +109,39 @@ def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
     earlier versions did, a paper that comes out the same is what the evidence says, and of any other it is
     only said that its words were not design: whoever changes a paper can change the digest too.
     """
-    parts = _parts(folder)
+    parts = {name: _Part(part) for name, part in _parts(folder).items()}
     beside = (*_check_beside(folder, parts), *_check_keys(folder, parts))
     made_again, unchecked, signed = False, list[str](), list[str]()
     checks = [Check("sums", beside)] if beside else []
     for name, part in parts.items():
-        odd = tuple(_odd_entries(name, part))
+        odd = tuple(_odd_entries(name, part.path)) or tuple(_too_large(name, part.path))
         if odd:  # nothing below opens what is no plain file: it may lead elsewhere, or never end
             checks.append(Check("sums", odd))
             continue
-        sums = tuple(_check_sums(name, part))
+        sums = tuple(_check_sums(name, part.path))
         said = {problem.values.get("file") for problem in sums}
         checks.append(Check("sums", sums))
         found = (problem for problem in _check_evidence(name, part) if problem.values["file"] not in said)
         checks.append(Check("evidence", tuple(found)))
         checks.append(Check("reports", tuple(_check_reports(name, part))))
         said |= {problem.values.get("file") for check in checks for problem in check.problems}
-        signed += (f"{name}/{file}" for file in _signed(part))
+        signed += (f"{name}/{file}" for file in _signed(part.path))
         again, from_here = _made_again(part), _is_from_here(part)
-        differ = [file for file in _differing(part, again) if f"{name}/{file}" not in said]
+        differ = [file for file in _differing(part.path, again) if f"{name}/{file}" not in said]
         if from_here:
             checks.append(Check("words", tuple(_check_words(name, again, differ))))
         elif again:
             unchecked += (f"{name}/{file}" for file in differ)
         else:
-            unchecked += (f"{name}/{file}" for file in sorted(_PAPERS) if (part / file).is_file())
+            unchecked += (f"{name}/{file}" for file in sorted(_PAPERS) if (part.path / file).is_file())
         made_again = made_again or bool(again)
     if len(parts) == 2 and not any(_is_odd(check) for check in checks):
         checks.append(Check("evidence", tuple(_check_parts(parts))))
     if ledger is not None and all(check.id != "sums" or not _is_odd(check) for check in checks):
         checks.append(Check("ledger", tuple(_check_ledger(parts, ledger))))
-    first = b"" if any(map(_is_odd, checks)) else (next(iter(parts.values())) / SUMS).read_bytes()
+    first = (
+        b"" if any(map(_is_odd, checks)) else read_bytes(next(iter(parts.values())).path / SUMS, LARGEST_SUMS)
+    )
     return Verification(
         folder.name,
         tuple(checks),
@@ -150,6 +153,33 @@ def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
     )
 
 
+class _Part:
+    """One of the two folders, with its evidence as it is written and as it is read: once for all checks."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @cached_property
+    def written(self) -> bytes:
+        """The bytes of its evidence; none where there is none."""
+        try:
+            return read_bytes(self.path / "evidence.json", EVIDENCE)
+        except (OSError, TooLarge):
+            return b""
+
+    @cached_property
+    def evidence(self) -> dict[str, Any] | None:
+        """What its evidence says; None where it is none."""
+        try:
+            tree = strict_json.loads(self.written)
+            lines = tree["artefacts"]
+            fits = isinstance(lines, list) and isinstance(tree["ledger"], dict)
+            named = fits and all(isinstance(line[name], str) for line in lines for name in ("file", "sha256"))
+            return dict(tree) if named else None
+        except (ValueError, KeyError, TypeError):
+            return None
+
+
 def _parts(folder: Path) -> dict[str, Path]:
     if (folder / RELEASE / SUMS).is_file():
         inner = {RELEASE: folder / RELEASE}
@@ -159,9 +189,9 @@ def _parts(folder: Path) -> dict[str, Path]:
     raise InputRefused("bundle.no_bundle", folder=folder.name, file=f"{RELEASE}/{SUMS}")
 
 
-def _check_beside(folder: Path, parts: Mapping[str, Path]) -> list[EngineError]:
+def _check_beside(folder: Path, parts: Mapping[str, _Part]) -> list[EngineError]:
     """Name what a bundle has beside its two folders, and a folder that is a link to another place."""
-    if parts.get(RELEASE) != folder / RELEASE:  # a release folder alone, whatever its name
+    if not _is_whole(folder, parts):  # a release folder alone, whatever its name
         return []
     problems: list[EngineError] = []
     for entry in sorted(folder.iterdir()):
@@ -172,16 +202,20 @@ def _check_beside(folder: Path, parts: Mapping[str, Path]) -> list[EngineError]:
     return problems
 
 
-def _check_keys(folder: Path, parts: Mapping[str, Path]) -> list[EngineError]:
+def _is_whole(folder: Path, parts: Mapping[str, _Part]) -> bool:
+    return RELEASE in parts and parts[RELEASE].path == folder / RELEASE
+
+
+def _check_keys(folder: Path, parts: Mapping[str, _Part]) -> list[EngineError]:
     """Compare the key folder with what the evidence inside says of it; it may be kept elsewhere."""
     place = folder / KEY
-    if parts.get(RELEASE) != folder / RELEASE or place.is_symlink() or not place.exists():
+    if not _is_whole(folder, parts) or place.is_symlink() or not place.exists():
         return []
     odd = _odd_entries(KEY, place)
     if odd:
         return odd
     internal = parts.get(INTERNAL)
-    inside = (_evidence(internal) or {}).get("internal") if internal is not None else None
+    inside = (internal.evidence or {}).get("internal") if internal is not None else None
     lines = _listed(inside.get("keys", [])) if isinstance(inside, dict) else []
     listed = {line["file"]: line["sha256"] for line in lines}
     present = {path.name for path in place.iterdir()}
@@ -198,9 +232,9 @@ def _check_keys(folder: Path, parts: Mapping[str, Path]) -> list[EngineError]:
     return problems
 
 
-def _check_parts(parts: Mapping[str, Path]) -> list[EngineError]:
+def _check_parts(parts: Mapping[str, _Part]) -> list[EngineError]:
     """Compare what both folders say of the release: the one inside has all of the other, and more."""
-    public, internal = (_evidence(parts[name]) for name in (RELEASE, INTERNAL))
+    public, internal = (parts[name].evidence for name in (RELEASE, INTERNAL))
     if public is None or internal is None:  # said already
         return []
     own = {"audience", "internal"}
@@ -223,14 +257,32 @@ def _odd_entries(name: str, part: Path) -> list[EngineError]:
     ]
 
 
+def _too_large(name: str, part: Path) -> list[EngineError]:
+    """Name what is larger than a file of its name ever is; none of it has been opened."""
+    limits = {SUMS: LARGEST_SUMS, "evidence.json": EVIDENCE}
+    problems: list[EngineError] = []
+    for path in sorted(part.iterdir()):
+        is_paper = path.name in _PAPERS or path.suffix == ".pdf"
+        most = limits.get(path.name, PAPER if is_paper else None)
+        if most is None:  # data, of which only the sum is taken, piece by piece
+            continue
+        try:
+            refuse_large(path, most)
+        except TooLarge as error:
+            said = error.values | {"file": f"{name}/{path.name}"}
+            problems.append(VerificationFailed("bundle.too_large", **said))
+    return problems
+
+
 def _is_odd(check: Check) -> bool:
-    return any(problem.code == "bundle.not_a_file" for problem in check.problems)
+    """Whether a folder has something in it that is not opened: then nothing of the folder is."""
+    return any(problem.code in ("bundle.not_a_file", "bundle.too_large") for problem in check.problems)
 
 
 def _check_sums(name: str, part: Path) -> list[EngineError]:
     try:
-        lines = (part / SUMS).read_bytes().decode("utf-8").splitlines(keepends=True)
-    except (OSError, UnicodeDecodeError):
+        lines = read_bytes(part / SUMS, LARGEST_SUMS).decode("utf-8").splitlines(keepends=True)
+    except (OSError, TooLarge, UnicodeDecodeError):
         return [VerificationFailed("bundle.bad_sums", file=f"{name}/{SUMS}")]
     recorded: dict[str, str] = {}
     problems: list[EngineError] = []
@@ -254,12 +306,12 @@ def _check_sums(name: str, part: Path) -> list[EngineError]:
 def _signed(part: Path) -> list[str]:
     """Return the files of a folder that are a signature, or that carry one."""
     found = [file for file in BESIDE if (part / file).is_file()]
-    reports = (one for one in sorted(part.glob("*.pdf")) if one.stat().st_size <= LARGEST_REPORT)
-    return found + [report.name for report in reports if b"/ByteRange" in report.read_bytes()]
+    reports = sorted(part.glob("*.pdf"))
+    return found + [report.name for report in reports if b"/ByteRange" in read_bytes(report, PAPER)]
 
 
-def _check_evidence(name: str, part: Path) -> list[EngineError]:
-    tree = _evidence(part)
+def _check_evidence(name: str, of: _Part) -> list[EngineError]:
+    tree, part = of.evidence, of.path
     if tree is None:
         return [VerificationFailed("bundle.bad_evidence", file=f"{name}/evidence.json")]
     audience = tree.get("audience")
@@ -286,33 +338,32 @@ def _check_evidence(name: str, part: Path) -> list[EngineError]:
     return problems
 
 
-def _check_reports(name: str, part: Path) -> list[EngineError]:
+def _check_reports(name: str, part: _Part) -> list[EngineError]:
     from engine.report.embedded import embedded_evidence
 
-    wanted = (part / "evidence.json").read_bytes() if (part / "evidence.json").is_file() else b""
     return [
         VerificationFailed("bundle.evidence_differs", file=f"{name}/{report.name}")
-        for report in sorted(part.glob("*.pdf"))
-        if report.stat().st_size > LARGEST_REPORT or embedded_evidence(report.read_bytes()) != wanted
+        for report in sorted(part.path.glob("*.pdf"))
+        if embedded_evidence(read_bytes(report, PAPER)) != part.written
     ]
 
 
-def _is_from_here(part: Path) -> bool:
+def _is_from_here(part: _Part) -> bool:
     """Whether the evidence says that this very program made the words: the same code, texts and fonts."""
-    made_by = (_evidence(part) or {}).get("program")
+    made_by = (part.evidence or {}).get("program")
     named = made_by.get("words") if isinstance(made_by, dict) else None
     return bool(named) and named == words_digest()
 
 
-def _made_again(part: Path) -> Mapping[str, bytes]:
+def _made_again(part: _Part) -> Mapping[str, bytes]:
     """Return what this program makes of the evidence of a folder; nothing where it can make nothing."""
-    tree = _evidence(part) or {}
+    tree = part.evidence or {}
     made_by = tree.get("program")
     spoken = made_by.get("language", texts.FALLBACK) if isinstance(made_by, dict) else texts.FALLBACK
     if spoken not in texts.languages():
         return {}
     try:
-        return described((part / "evidence.json").read_bytes(), language=spoken)
+        return described(part.written, language=spoken)
     except Exception:  # evidence from anywhere: whatever is wrong with it, it is not ours
         return {}
 
@@ -327,9 +378,7 @@ def _differing(part: Path, again: Mapping[str, bytes]) -> list[str]:
 
 
 def _is_same(paper: Path, content: bytes) -> bool:
-    if paper.stat().st_size > LARGEST_REPORT:
-        return False
-    found = paper.read_bytes()
+    found = read_bytes(paper, PAPER)
     return found == content or (paper.suffix == ".pdf" and only_signed(content, found))
 
 
@@ -340,12 +389,12 @@ def _check_words(name: str, again: Mapping[str, bytes], differ: Sequence[str]) -
     return [VerificationFailed("bundle.words_differ", file=f"{name}/{file}") for file in differ]
 
 
-def _check_ledger(parts: Mapping[str, Path], ledger: Ledger) -> list[EngineError]:
+def _check_ledger(parts: Mapping[str, _Part], ledger: Ledger) -> list[EngineError]:
     try:
         ledger.verify_chain()
     except VerificationFailed as error:
         return [error]
-    recorded = (_evidence(next(iter(parts.values()))) or {}).get("ledger", {})
+    recorded = (next(iter(parts.values())).evidence or {}).get("ledger", {})
     entry_id, head = str(recorded.get("entry", "")), recorded.get("head")
     if not isinstance(head, dict) or type(head.get("sequence")) is not int or head["sequence"] >= 1 << 62:
         head = {"sequence": -1, "hash": ""}
@@ -357,21 +406,10 @@ def _check_ledger(parts: Mapping[str, Path], ledger: Ledger) -> list[EngineError
         problems.append(VerificationFailed("bundle.other_ledger", entry=entry_id))
     sums = {RELEASE: entry.release_sums, INTERNAL: entry.internal_sums}
     for name, part in parts.items():
-        is_internal = (_evidence(part) or {}).get("audience") == "internal"
-        if _sha256(part / SUMS) != sums[INTERNAL if is_internal else RELEASE]:
+        is_internal = (part.evidence or {}).get("audience") == "internal"
+        if _sha256(part.path / SUMS) != sums[INTERNAL if is_internal else RELEASE]:
             problems.append(VerificationFailed("bundle.entry_differs", file=f"{name}/{SUMS}", entry=entry_id))
     return problems
-
-
-def _evidence(part: Path) -> dict[str, Any] | None:
-    try:
-        tree = strict_json.loads((part / "evidence.json").read_bytes())
-        lines = tree["artefacts"]
-        fits = isinstance(lines, list) and isinstance(tree["ledger"], dict)
-        named = fits and all(isinstance(line[name], str) for line in lines for name in ("file", "sha256"))
-        return dict(tree) if named else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def _kept(tree: Mapping[str, Any]) -> list[Mapping[str, str]]:
@@ -390,7 +428,4 @@ def _listed(lines: Any) -> list[Mapping[str, str]]:
 
 
 def _sha256(path: Path) -> str:
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256(path) if path.is_file() else ""

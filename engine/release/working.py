@@ -6,7 +6,6 @@ and the next run, or the window when it opens, takes away what a dead process le
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import secrets
@@ -20,6 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine import strict_json
+from engine.bounded import EVIDENCE, read_bytes, read_text, sha256
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Entry, Ledger
 from engine.release.bundle import INTERNAL, RELEASE, STATE, SUMS
@@ -27,6 +27,7 @@ from engine.release.earlier import told_of
 from engine.release.verify import verify
 
 PREFIX = ".custos-"
+LARGEST_NAME = 1 << 12
 COMPUTER = "computer"
 ROOM, ROOM_BYTES = "room", 8 << 20
 """Kept free for the bundle from before the first noise until it is written; a usual one takes a third."""
@@ -149,10 +150,10 @@ def for_comparing() -> Iterator[Path]:
 def _is_ours(folder: Path) -> bool:
     """Whether the folder was made on this computer: what runs on another one that shares it, nobody knows."""
     try:
-        return (folder / COMPUTER).read_text(encoding="utf-8") == platform.node()
+        return read_text(folder / COMPUTER, LARGEST_NAME) == platform.node()
     except FileNotFoundError:
         return True  # killed before it could say so
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):
         return False
 
 
@@ -161,12 +162,9 @@ def _complete(entry: Entry, place: Path, ledger: Ledger) -> None:
     with suppress(EngineError, OSError):
         for folder in sorted(path for path in place.iterdir() if (path / RELEASE / SUMS).is_file()):
             if _entry_of(folder) == entry.id and verify(folder).passed:
-                hashes = [
-                    hashlib.sha256((folder / part / SUMS).read_bytes()).hexdigest()
-                    for part in (RELEASE, INTERNAL)
-                ]
+                hashes = [sha256(folder / part / SUMS) for part in (RELEASE, INTERNAL)]
                 state = folder / INTERNAL / STATE
-                left = hashlib.sha256(state.read_bytes()).hexdigest() if state.is_file() else None
+                left = sha256(state) if state.is_file() else None
                 ledger.complete(
                     entry.id,
                     release_sums_hash=hashes[0],
@@ -179,7 +177,7 @@ def _complete(entry: Entry, place: Path, ledger: Ledger) -> None:
 
 def _entry_of(folder: Path) -> str:
     try:
-        tree = strict_json.loads((folder / INTERNAL / "evidence.json").read_bytes())
+        tree = strict_json.loads(read_bytes(folder / INTERNAL / "evidence.json", EVIDENCE))
         return str(tree["ledger"]["entry"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""

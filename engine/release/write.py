@@ -201,8 +201,8 @@ def _decided(made: Made) -> dict[str, Any]:
             decided["one_row_each"] = True
     if made.draft.held_out:
         decided["held_out"] = str(HELD_OUT)
-    if plan.candidates:
-        decided["candidates"] = len(plan.candidates) + 1
+    if (compared := len(plan.candidate_plans())) > 1:
+        decided["candidates"] = compared
     if plan.tried:
         decided["tried"] = plan.tried
     if plan.step:

@@ -36,7 +36,8 @@ class Fingerprints:
     fingerprint
         64 hexadecimal digits, of the whole content with the names of the columns.
     rows
-        Hashes of parts of rows that stand once in the table, sorted. They depend on no name, no order, and no
+        Hashes of parts of rows that stand once in the table (where all rows are repeated: as often as the
+        rarest), sorted. They depend on no name, no order, and no
         other row; of a large table on a sample that its own hash puts a part in.
     contents
         One hash of the content of every column that is not constant, whatever its name.
@@ -68,7 +69,8 @@ def fingerprints(table: Table, *, progress: Progress = SILENT) -> Fingerprints:
     is set. Which cells make a part is so told by the cells alone, and a column that is renamed or moved
     changes none; one that is added, removed or filled anew leaves every part as it was that holds none of
     its old and new cells: a half, a half, a quarter of them. Parts of fewer than three cells, and those that
-    several rows share, tell nobody apart and are left out.
+    several rows share, tell nobody apart and are left out; where every row was doubled, those that no more
+    than two share are the ones that stood once before.
 
     It recognises the same table again; it is no proof that two tables are the same.
     """
@@ -127,10 +129,13 @@ class _Parts:
 
 
 def _once(pieces: list[Hashes]) -> Hashes:
-    """Return the hashes that occur once, sorted."""
+    """Return the hashes that occur once, sorted; in a table that repeats every row, as often as is least."""
     found = np.sort(np.concatenate([np.zeros(0, np.uint64), *pieces]))
-    edges = np.append(True, found[1:] != found[:-1]) if found.size else np.zeros(0, dtype=bool)
-    return found[edges & np.append(edges[1:], True)] if found.size else found
+    if not found.size:
+        return found
+    starts = np.flatnonzero(np.append(True, found[1:] != found[:-1]))
+    counts = np.diff(np.append(starts, found.size))
+    return found[starts[counts == counts.min()]]
 
 
 def _sums(hashes: Hashes) -> Hashes:

@@ -9,17 +9,19 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QFontMetrics
 
 from app import words
 from app.frame.window import Window
 from app.parts.table import MARKED
-from app.screens.compare.candidate_plot import CandidatePlot
+from app.screens.compare.candidate_plot import CandidatePlot, round_ticks
 from app.state import flow
-from app.theme import theme
+from app.theme import text_font, theme
+from app.words.money import size
 from app.work.comparing import Figure, Settings, letter, took, unbeaten
 from app.work.releasing import Watch, release
 from engine.ledger import Ledger
+from engine.methods.catalogue import method
 from tests.app.walking import example_plan, sample_plan, settle, write
 
 
@@ -68,6 +70,40 @@ def test_made_candidates_are_points_and_a_click_opens_one(window: Window, qtbot:
     window.footer.next.click()
     settle(qtbot, window)
     assert window.study.plan.parameters["k"] == 50 and len(window.study.plan.candidates) == 2
+
+
+def test_settings_are_compared_once_however_they_are_written(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    """Those of the plan again, and again with what is set by itself left out or written out."""
+    plan = coarser(tmp_path, (3, 0.02))
+    way = method(plan.method)
+    (other,) = plan.candidates
+    bare = {name: value for name, value in plan.parameters.items() if name != "most_left_out"}
+    default = next(one.default for one in way.parameters if one.name == "most_left_out")
+    written = [{"parameters": bare}, {"parameters": {**bare, "most_left_out": default}}]
+    same = {"parameters": dict(plan.parameters)}
+    repeated = replace(plan, candidates=(same, other, other, *written))
+    assert len(repeated.candidate_plans()) <= 3
+    page = at_compare(window, qtbot, replace(plan, candidates=(same, other, other)))
+    assert page.table.model().rowCount() == 2 and "Compared: 2." in page.tried.plain()
+    assert len({page.settings.written(place) for place in range(2)}) == 2
+
+
+def test_headings_of_the_table_are_whole_and_ticks_are_round(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at_compare(window, qtbot, coarser(tmp_path, (3, 0.02), (50, 0.1)))
+    header, model = page.table.horizontalHeader(), page.table.model()
+    for column in range(1, model.columnCount()):
+        lines = str(model.headerData(column, Qt.Orientation.Horizontal)).split("\n")
+        widest = max(QFontMetrics(text_font(12, 600)).horizontalAdvance(line) for line in lines)
+        assert widest <= header.sectionSize(column), lines
+    for low, high in ((0.0, 8.9), (5.9, 8.9), (0.0, 0.37), (11.0, 54.0), (100.0, 100.6)):
+        ticks = round_ticks(low, high)
+        assert all(low - 1e-9 <= one <= high + 1e-9 for one in ticks) and 1 <= len(ticks) <= 6
+        assert all(float(f"{one:.2g}") == pytest.approx(one) or one >= 10 for one in ticks)
+        assert len({size(one) for one in ticks}) == len(ticks)
 
 
 def test_each_is_shown_once_it_is_made_with_the_time_it_took(
@@ -243,8 +279,9 @@ def test_money_and_error_are_limits_too(window: Window, qtbot: Any, tmp_path: Pa
     page = at_compare(window, qtbot, replace(plan, price=price, candidates=(further, other)))
     shown = page.plot.across
     assert shown.limit == 7 and not shown.limit_is_least
-    assert [shown.allows(place) for place in range(3)] == [value <= 7 for value in shown.values]
-    assert not all(map(shown.allows, range(3))) and any(map(shown.allows, range(3)))
+    places = range(len(shown.values))
+    assert [shown.allows(place) for place in places] == [value <= 7 for value in shown.values]
+    assert not all(map(shown.allows, places)) and any(map(shown.allows, places))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ import copy
 
 from app import words
 from app.screens.release.looking import points
-from engine.views import TableView, weak
+from engine.methods.filling import Judged
+from engine.release.verdict import Came, silent_cells
+from engine.views import TableView, Text, weak
 
 FACTS = {
     "public": {"method": {"family": "statistics"}, "measures": {}},
@@ -37,11 +39,15 @@ def shown(values):
 def test_numbers_without_information_are_worst_when_they_are_most():
     found = facts(input={"rows": 10, "rows_used": 8})
     few, most = shown([weak(1), 9, 8, 7]), shown([weak(1), weak(2), weak(0), 7])
-    assert [(one.tone, one.name) for one in points(found, (few,))] == [
+
+    def came(*views):
+        return [silent_cells(views, is_model=False)]
+
+    assert [(one.tone, one.name) for one in points(found, came(few))] == [
         ("care", "weak"),
         ("quiet", "left_out"),
     ]
-    first = points(found, (few, most))[0]
+    first = points(found, came(few, most))[0]
     assert (first.tone, first.values) == ("wrong", {"guesses": 3, "cells": 4})
     assert names(FACTS) == []
 
@@ -55,12 +61,24 @@ def test_points_of_values_that_nobody_has_do_not_make_a_model_useless():
         ("b", weak(0.2), 1.2, weak(3)),
         ("missing", *map(weak, (1, 2, 3))),
     )
-    (point,) = points(
-        found, (TableView("t", ("x, by y", "c", "d", "missing"), rows), TableView("u", ("n",), ()))
-    )
+    views = (TableView("t", ("x, by y", "c", "d", "missing"), rows), TableView("u", ("n",), ()))
+    (point,) = points(found, [silent_cells(views, is_model=True)])
     assert (point.tone, point.name, point.values) == ("care", "weak", {"guesses": 7, "cells": 9})
     told = TableView("t", ("x, by y", "c"), (("a", 1.5), ("b", 1.2)))
-    assert points(found, (told,)) == ()
+    assert silent_cells((told,), is_model=True) is None
+
+
+def test_effects_say_what_was_foreseen_where_the_noise_made_them_nothing():
+    before = Judged(
+        0.2, Text("methods.models.additive.judged.some", {"needed": 7, "rows": 4, "below": 47, "effects": 59})
+    )
+    found = points(facts(), [Came("effects", 47, 59, before)])
+    assert [(one.tone, one.name) for one in found] == [("wrong", "effects"), ("wrong", "foreseen")]
+    assert "47 of 59" in words.say("app.release.point.effects", **found[0].values)
+    assert "47 of 59" in words.say("app.release.point.foreseen", **found[1].values)
+    (point,) = points(facts(), [Came("effects", 47, 59)])
+    assert point.tone == "care", "nobody foresaw it: there may be no effect"
+    assert points(facts(), [Came("effects", 3, 59)])[0].tone == "quiet"
 
 
 def test_a_model_that_does_not_agree_with_its_tables_is_named():
@@ -110,7 +128,17 @@ def test_a_register_without_a_total_is_named():
 
 
 def test_every_point_has_its_words():
-    for name in ("weak", "off", "without_key", "left_out", "findings", "unbounded", "nothing"):
+    for name in (
+        "weak",
+        "effects",
+        "foreseen",
+        "off",
+        "without_key",
+        "left_out",
+        "findings",
+        "unbounded",
+        "nothing",
+    ):
         assert words.has(f"app.release.point.{name}")
     for name in ("over_money", "over_error", "second_model"):
         assert words.has(f"app.release.point.beyond_{name}")

@@ -57,6 +57,42 @@ def test_a_useless_release_is_said_and_asked_once(at: Any, window: Window, qtbot
     qtbot.waitUntil(lambda: not window.runner.busy("release"), timeout=60_000)
 
 
+@pytest.mark.parametrize(("register", "said"), [("0.5", "all"), ("0.8", "half"), ("2", "")])
+def test_a_release_that_takes_its_whole_register_says_so(
+    at: Any, window: Window, qtbot: Any, register: str, said: str
+) -> None:
+    """On the page and in the block at the left, in words and not by the number alone."""
+    page = at("preview", holding_budget=Budget(Fraction(register)))
+    after, block = page.numbers["after"], window.side.register.takes
+    assert (after.number.property("tone") == "care") == bool(said)
+    assert ("takes" in after.sentence.plain()) == bool(said) == block.isVisible()
+    if said:
+        expected = {"all": "all that is left", "half": "more than half"}[said]
+        assert expected in after.sentence.plain() and expected in block.plain()
+        assert block.plain() in window.side.register.accessibleName()
+    else:
+        assert "takes" not in window.side.register.accessibleName()
+
+
+def test_a_folder_is_named_by_the_title_that_stands(at: Any, window: Window, qtbot: Any) -> None:
+    page = at("preview")
+    plan = window.study.plan
+    window.go("purpose")
+    settle(qtbot, window)
+    window.study.decide(purpose=replace(plan.purpose, title="Another request"))
+    window.go("preview")
+    settle(qtbot, window)
+    assert "another-request" in page.folder.text()
+    own = str(Path(page.folder.text()).with_name("of-my-own"))
+    page.folder.setText(own)
+    page.folder.editingFinished.emit()
+    window.go("purpose")
+    window.study.decide(purpose=replace(plan.purpose, title="A third one"))
+    window.go("preview")
+    settle(qtbot, window)
+    assert page.folder.text() == own, "what somebody chose stays"
+
+
 def test_a_remedy_changes_the_plan_and_is_looked_at(at: Any, window: Window, qtbot: Any) -> None:
     page = at("preview", budget=THIN)
     share = page.ahead.verdict.share

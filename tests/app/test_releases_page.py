@@ -167,7 +167,9 @@ def test_releases_are_not_cut_and_have_their_three_texts(
         assert QFontMetrics(text_font(12, 600)).horizontalAdvance(head) <= room, head
     whole = page.table.horizontalHeader().length()
     assert page.table.viewport().width() - 6 <= whole <= page.table.viewport().width()
-    assert page.left.bars[0].share == 0.75, "the bar shows what is left"
+    assert page.left.bars[0].share == 0.25, (
+        "filled is what is spent, as in the block at the left and on Visit"
+    )
     for number in (page.left, page.table):
         assert missing_texts(page, [number]) == []
 

@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from app.frame.window import Window
+from app.parts.trial.count_cells import interval
 from app.parts.trial.solution import best_first, neighbours
 from app.state import draft, flow
+from app.theme import text_font
 from app.work.releasing import Watch, release
 from engine.release import trial as trials
 from engine.table.schema import Domain, Origin
@@ -258,3 +261,30 @@ def test_cells_are_looked_at_with_what_can_be_worked_out(window: Window, qtbot: 
     window.resize(911, 600)
     settle(qtbot, window)
     assert page.widget().width() <= page.viewport().width()
+
+
+def test_interval_and_word_of_a_hidden_cell_stand_apart(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = at_trial(window, qtbot, "statistics.protected_table", tmp_path)
+    if page.trial.card.ask.isVisible():
+        page.trial.card.ask.click()
+        settle(qtbot, window, timeout=60_000)
+    table = answer_of(page).table
+    model, small, strong = table.model(), QFontMetrics(text_font(11)), QFontMetrics(text_font(13, 600))
+    hidden = [one for line in model.table.cells for one in line if one is not None and one.state != "printed"]
+    assert hidden
+    for cell in hidden:
+        words_wide = small.horizontalAdvance(interval(cell)) + strong.horizontalAdvance(model.said(cell))
+        assert words_wide + 2 * (3 + 8) < table.horizontalHeader().defaultSectionSize()
+
+
+def test_a_trial_says_that_the_release_draws_rows_anew(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    """Of people with several rows: what is counted here is one of many draws."""
+    page = at_trial(window, qtbot, KA, tmp_path)
+    plan, table = window.study.plan, window.study.table
+    rows = table.rows()
+    assert rows["patient_nbr"].duplicated().any()
+    assert "first row of each" in page.trial.card.note.plain() and "anew" in page.trial.card.note.plain()
+    alone = trials.trial(plan, table.with_rows(rows.drop_duplicates("patient_nbr")))
+    page.trial._asked_for = plan
+    page.trial._done(plan, alone)
+    assert "anew" not in page.trial.card.note.plain()

@@ -336,3 +336,27 @@ def test_the_margin_is_seen_as_part_of_the_answer(window: Window, qtbot: Any, tm
     count, within = (list(page._shown[0].rows[1])[column - away] for away in (2, 1))
     assert table.model().index(1, column).data() == f"{round(100 * within / count)}\u00a0%"
     assert table.model().index(0, column).data() == words.say("views.whole")  # nobody: all of it is margin
+
+
+def test_nothing_is_wrong_before_something_was_filled_in_and_an_answer_comes_into_view(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = opened(window, qtbot, "services.private_queries", tmp_path, holding_budget=Budget(Fraction(2)))
+    red = [
+        one.plain() for one in page.findChildren(Prose) if one.property("tone") == "wrong" and one.isVisible()
+    ]
+    assert not any(red), red
+    page._filled("questions", [{"where": "gender is Female"}])  # no level, no margin
+    red = [
+        one.plain() for one in page.findChildren(Prose) if one.property("tone") == "wrong" and one.isVisible()
+    ]
+    assert any(red)
+    window.resize(911, 512)
+    page._filled("questions", [{"where": "gender is Female", "epsilon": "1/10"}])
+    go_on(window, qtbot)
+    qtbot.wait(400)
+    assert len(page.answers) == 1
+    top = page.heading.mapTo(page.viewport(), page.heading.rect().topLeft()).y()
+    bar, height = page.verticalScrollBar(), page.viewport().height()
+    assert bar.value() > 0 and 0 <= top < height, "the newest answer is in view"
+    assert top < height // 2 or bar.value() == bar.maximum(), "as far up as the page goes"

@@ -125,7 +125,7 @@ def test_an_environment_that_does_not_work_is_made_again(
     monkeypatch.setattr(environment.subprocess, "run", stub)
     assert environment.prepare(libraries={}, tools={}) is None
     clear = [] if state == "no pip" else ["--clear"]
-    assert asked[-1] == [sys.executable, "-m", "venv", *clear, str(environment.VENV)]
+    assert asked[-1] == [sys.executable, "-I", "-m", "venv", *clear, str(environment.VENV)]
 
 
 def test_wheels_from_a_folder_need_no_index(
@@ -143,6 +143,43 @@ def test_wheels_from_a_folder_need_no_index(
     assert environment.prepare(libraries={}, tools={}) is not None
     install = asked[-1]
     assert install[install.index("--no-index") + 1 :][:2] == ["--find-links", str(tmp_path)]
+
+
+def test_nothing_of_the_folder_in_which_it_is_set_up_runs(
+    environment: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Every Python that is started reads its modules from nowhere but itself and the project."""
+    hostile = tmp_path / "data"
+    hostile.mkdir()
+    for name in ("pip", "venv", "engine", "app", "subprocess", "ensurepip"):
+        (hostile / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    monkeypatch.chdir(hostile)
+    real, started = subprocess.run, []
+
+    def stub(command: list[str], **named: object) -> subprocess.CompletedProcess[str]:
+        """Let each Python look for its module, as the very call does, and do nothing with it."""
+        started.append(command)
+        environment.VENV.mkdir(exist_ok=True)
+        flags = [one for one in command[1:] if one.startswith("-I")]
+        place = command[command.index("-m") + 1] if "-m" in command else "pip"
+        look = f"import importlib.util as i; print(i.find_spec({place!r}).origin)"
+        done = real(
+            [sys.executable, *flags, "-c", look], capture_output=True, text=True, cwd=named.get("cwd")
+        )
+        assert str(hostile) not in done.stdout, command
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(environment.subprocess, "run", stub)
+    assert environment.prepare(libraries={}, tools={}) is not None
+    monkeypatch.setattr(environment, "ROOT", PACKAGING.parent)
+    environment.run(Path(sys.executable), "-m", "engine", "methods")
+    environment._has_pip(Path(sys.executable))
+    assert [command[command.index("-m") + 1] for command in started if "-m" in command] == [
+        "venv",
+        "pip",
+        "engine",
+    ]
+    assert not (tmp_path / "ran").exists()
 
 
 def loaded(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:

@@ -46,6 +46,7 @@ from app.parts.form.coarsening import (
 from app.parts.form.group_tree import GroupTree
 from app.parts.prose import Prose
 from app.parts.table import LinesDelegate, RowsModel
+from engine.bounded import read_text
 from engine.errors import EngineError
 from engine.table.code_systems import code_systems
 from engine.table.hierarchies import Hierarchy, from_csv, to_csv
@@ -378,9 +379,7 @@ class HierarchyEditor(QWidget):
         """Read groups from a file: one line for each value, as other tools write them."""
         place = Path(path)
         try:
-            if place.stat().st_size > LARGEST_FILE:
-                raise ValueError("too large to be a hierarchy")
-            text = place.read_text(encoding="utf-8-sig")
+            text = read_text(place, LARGEST_FILE, encoding="utf-8-sig")
             found = from_csv(text, column=self.column.name, file=place.name).to_json()
         except EngineError as error:
             self._refuse(" ".join(words.explain(error)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRectF, Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QStyle,
@@ -24,6 +24,7 @@ _NOWHERE = QModelIndex()
 CELL = Qt.ItemDataRole.UserRole + 1
 WORKED_OUT, RECIPIENT, REAL = "worked_out", "recipient", "real"
 WAYS = (WORKED_OUT, RECIPIENT, REAL)
+APART = 10  # pixels between the interval of a hidden cell and its word
 ROW, NARROWEST, TWO_WORDS, WIDEST = 40, 84, 118, 190
 
 
@@ -143,6 +144,19 @@ class CellsDelegate(QStyledItemDelegate):
         painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, said)
 
 
+def widest_hidden(model: CellsModel) -> int:
+    """Return how wide a hidden cell has to be, so that its interval and its word stand apart."""
+    small, strong = QFontMetrics(text_font(11)), QFontMetrics(text_font(13, 600))
+    hidden = {
+        (interval(cell), model.said(cell))
+        for line in model.table.cells
+        for cell in line
+        if cell is not None and cell.state != "printed"
+    }
+    words_wide = (small.horizontalAdvance(one) + strong.horizontalAdvance(other) for one, other in hidden)
+    return max(words_wide, default=0) + 2 * (3 + 8) + APART
+
+
 class CellsTable(QTableView):
     """Arrows go from cell to cell, ``N`` to the next hidden one."""
 
@@ -177,7 +191,7 @@ class CellsTable(QTableView):
         model = self._kept
         if model is not None and model.columnCount():
             room = self.viewport().width() // model.columnCount()
-            least = NARROWEST if model.way != WORKED_OUT else TWO_WORDS
+            least = NARROWEST if model.way != WORKED_OUT else max(TWO_WORDS, widest_hidden(model))
             self.horizontalHeader().setDefaultSectionSize(max(least, min(WIDEST, room)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

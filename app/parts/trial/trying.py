@@ -58,7 +58,7 @@ class MethodTrial:
         if shown is not None:
             self.runner.cancel(SLOT)
             self._asked_for = plan
-            self._show((shown,), plan, 0)
+            self._show((shown,), plan, 0, drawn_anew=self._found.drawn_anew)
             return
         self.runner.cancel(SLOT)
         self._asked_for, self._found = plan, None
@@ -114,13 +114,16 @@ class MethodTrial:
             return
         self._found = found
         self.study.store("trial", found, self.study.plan)
-        self._show(found.answers, found.plan, found.lines)
+        self._show(found.answers, found.plan, found.lines, drawn_anew=found.drawn_anew)
 
-    def _show(self, answers: tuple[Any, ...], plan: Plan, lines: int) -> None:
+    def _show(self, answers: tuple[Any, ...], plan: Plan, lines: int, *, drawn_anew: bool = False) -> None:
         self.study.count_trial(plan)
         counted = self.study.plan_with_trials.tried
         told = [words.say("app.trying.unfinished", count=lines)] if lines else []
         told.append(words.say("app.trying.counted" if answers else "app.trying.nothing", count=counted))
+        if answers and drawn_anew:
+            cap = plan.schema.rows_per_person
+            told.append(words.say("app.trying.drawn_one" if cap == 1 else "app.trying.drawn", count=cap))
         self.card.show_answers(answers, " ".join(told))
 
     def _tick(self, parameter: str, record: dict[str, Any], place: int | None, on: bool) -> None:

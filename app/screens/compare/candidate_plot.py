@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil, floor, log10
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
@@ -310,5 +311,23 @@ def _ends(figure: Figure) -> tuple[float, float]:
 
 def _ticks(figure: Figure, start: float, length: float) -> list[tuple[float, str]]:
     low, high = _ends(figure)
-    values = [low + (high - low) * place / TICKS for place in range(TICKS + 1)]
-    return [(start + length * place / TICKS, figure.write(value)) for place, value in enumerate(values)]
+    return [
+        (start + length * (value - low) / (high - low), figure.write(value))
+        for value in round_ticks(low, high)
+    ]
+
+
+def round_ticks(low: float, high: float) -> list[float]:
+    """Return round numbers in a range, about as many as `TICKS`: steps of 1, 2 or 5 times a power of ten.
+
+    Examples
+    --------
+    >>> round_ticks(0.0, 8.64), round_ticks(5.9, 8.9)
+    ([0.0, 2.0, 4.0, 6.0, 8.0], [6.0, 7.0, 8.0])
+    """
+    rough = (high - low) / TICKS
+    power = 10.0 ** floor(log10(rough))
+    step = next(one * power for one in (1, 2, 5, 10) if one * power >= rough * 0.85)
+    step = max(step, 1.0) if low >= 10 else step  # larger numbers are written whole
+    first = ceil(low / step - 1e-9)
+    return [round(place * step, 12) for place in range(first, floor(high / step + 1e-9) + 1)]

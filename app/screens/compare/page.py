@@ -30,8 +30,9 @@ from app.work.comparing import (
 )
 from app.work.deciding import Compared, compare_next
 
+SHORT = 10  # letters that stay on one line of a heading
 NARROW = 760  # pixels under which the picture stands below the table
-ROW = 34
+ROW, HEAD = 34, 54
 
 
 class ComparePage(Page):
@@ -47,6 +48,7 @@ class ComparePage(Page):
         self._picked = False
         self._made_for: Any = None
         self._last: Compared | None = None
+        self._read: tuple[Any, tuple[Any, ...]] | None = None
         self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._sides.setSpacing(16)
         self._build_picture()
@@ -92,7 +94,8 @@ class ComparePage(Page):
         self.table = DataTable(words.say("app.compare.title"))
         self.table.setObjectName("compared")
         self.table.setProperty("look", "plain")
-        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
+        self.table.horizontalHeader().setFixedHeight(HEAD)
         self.topic(self.table, "")
         card.body.addWidget(self.table)
         card.body.addStretch(1)
@@ -145,7 +148,15 @@ class ComparePage(Page):
 
     @property
     def _wanted(self) -> int:
-        return 1 + len(self.study.plan.candidates)
+        return len(self._plans)
+
+    @property
+    def _plans(self) -> tuple[Any, ...]:
+        """The settings side by side, each once."""
+        plan = self.study.plan
+        if self._read is None or self._read[0] is not plan:
+            self._read = (plan, plan.candidate_plans())
+        return self._read[1]
 
     def _make_next(self, plan: Any) -> None:
         """Make one more candidate; those that are there can be looked at meanwhile."""
@@ -239,14 +250,16 @@ class ComparePage(Page):
         marked = {
             (place, 2 + column) for place in made for column, one in enumerate(shown) if not one.allows(place)
         }
-        headings = ["", words.say("app.compare.settings"), *(one.label for one in shown)]
+        alone = self.settings.labels[0] if len(self.settings.labels) == 1 else ""
+        headings = ["", alone or words.say("app.compare.settings"), *(one.label for one in shown)]
         headings += [words.say("app.compare.took")] if timed else []
         tips = {2 + place: one.label for place, one in enumerate(shown)}  # a long label is cut
         numeric = frozenset(range(2, len(headings)))
+        headings = [on_two_lines(one) for one in headings]
         self.table.show_rows(headings, rows, numeric=numeric, marked=marked, tips=tips)
         self.table.fit_columns(narrowest=32, widest=180)
         self.table.fill_with(1)
-        self.table.setFixedHeight(36 + ROW * len(rows) + 6)
+        self.table.setFixedHeight(HEAD + ROW * len(rows) + 6)
         self.table.selectionModel().currentRowChanged.connect(lambda now, before: self.choose(now.row()))
         if self.found:
             self._select_row()
@@ -343,7 +356,7 @@ class ComparePage(Page):
             chosen = self.found[self.place].plan
             others = tuple(
                 {"method": one.method, "parameters": dict(one.parameters)}
-                for at, one in enumerate(self.study.plan.candidate_plans())
+                for at, one in enumerate(self._plans)
                 if at != self.place
             )
             taken = {
@@ -366,6 +379,21 @@ class ComparePage(Page):
     def _drop(self) -> None:
         self.study.decide(candidates=(), decisions=without_taken(self.study.plan.decisions))
         self.frame.go("method")
+
+
+def on_two_lines(heading: str) -> str:
+    """Break a heading where its two lines are nearest to each other in length.
+
+    Examples
+    --------
+    >>> on_two_lines("Smallest group of rows"), on_two_lines("Trees")
+    ('Smallest\\ngroup of rows', 'Trees')
+    """
+    spaces = [place for place, letter_at in enumerate(heading) if letter_at == " "]
+    if len(heading) <= SHORT or not spaces:
+        return heading
+    middle = min(spaces, key=lambda place: max(place, len(heading) - place))
+    return f"{heading[:middle]}\n{heading[middle + 1 :]}"
 
 
 PAGE = ComparePage

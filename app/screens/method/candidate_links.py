@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Signal
@@ -52,7 +53,10 @@ class CandidateLinks(QWidget):
 
     def _add(self, further: Any, said: str) -> None:
         kept = self.study.plan.candidates
-        new = [one for one in further if one not in kept]
+        plan = replace(self.study.plan, candidates=kept)
+        known = [(one.method, one.settings) for one in plan.candidate_plans()[1:]]
+        tried = [(one, replace(plan, candidates=(), **one)) for one in further]
+        new = [one for one, its in tried if (its.method, its.settings) not in known]
         if new:
             self.study.decide(candidates=(*kept, *new))
         self.said.emit(words.say(f"app.method.{said}", count=len(self.study.plan.candidates)))

@@ -14,6 +14,7 @@ from app.parts.form.parameter_fields import empty
 from app.parts.prose import Heading, Prose
 from app.parts.views.table import TableBody
 from app.theme import mono_font
+from engine.bounded import PAPER, read_text
 from engine.views import TableView, Text
 
 
@@ -64,7 +65,7 @@ class ExampleCard(Card):
         table = TableBody(TableView(words.say("app.method.example.files"), headings, rows))
         table.setObjectName("example-files")
         self._files.addWidget(table)
-        self.cover.setPlainText((folder / "release" / "README.txt").read_text(encoding="utf-8"))
+        self.cover.setPlainText(read_text(folder / "release" / "README.txt", PAPER))
 
     def _open(self, path: Path) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):

@@ -53,11 +53,12 @@ def look_ahead(
     if found.promise is None:
         return Ahead(found)
     statement = privacy_statement(found.promise, read_at=plan.price.bound)
-    judged = verdict(plan, found.forecast)
+    tried = mock(plan)
+    judged = verdict(plan, found.forecast, tried)
     better = remedies(plan) if judged is not None and judged.is_useless else ()
     priced_at = priced(plan, found.promise) if found.promise.loss is not None else {}
     unknown, named = _unknown(plan, ledger, places), _named(found.design, table)
-    return Ahead(found, statement, judged, better, mock(plan), beyond(priced_at), unknown, named)
+    return Ahead(found, statement, judged, better, tried, beyond(priced_at), unknown, named)
 
 
 def _named(design: Any, table: Any) -> dict[str, dict[str, Any]]:

@@ -32,6 +32,7 @@ from app.screens.preview.shape_card import ShapeCard
 from app.state import flow
 from app.state.settings import MOST_PLACES
 from app.words.money import level, size
+from app.work.registers import takes
 from app.work.releasing import proposed_folder
 from engine.methods.protocol import Expected, Rows
 from engine.pricing.beyond import ASKED
@@ -166,8 +167,9 @@ class PreviewPage(Page):
     def opened(self) -> None:
         # Another window may have spent from the same register: the ledger is asked each time.
         plan = self.study.plan
-        if self.study.target is None or self.study.target.exists():
-            self.study.target = proposed_folder(plan, date.today())
+        target = self.study.target
+        if target is None or target == self.study.proposed or target.exists():  # titles and days change
+            self.study.target = self.study.proposed = proposed_folder(plan, date.today())
         self.work(
             look_ahead,
             self.study.plan_as_read,
@@ -271,29 +273,20 @@ class PreviewPage(Page):
         self.entered_words.say(self.say("entered_words", holding=self.study.plan.holding))
 
     def _show_numbers(self, preview: Any) -> None:
-        before, spends, after, whole = self._amounts(preview)
-        values = {"holding": self.study.plan.holding, "whole": level(whole) if whole is not None else "–"}
-        self.numbers["before"].show_number(_level(before), words.say("app.preview.before.sentence", **values))
-        self.numbers["spends"].show_number(_level(spends), words.say("app.preview.spends.sentence", **values))
+        found = takes(self.study.plan, preview)
+        whole = "–" if found.whole is None else level(found.whole)
+        values = {"holding": self.study.plan.holding, "whole": whole}
+        self.numbers["before"].show_number(
+            _level(found.before, down=True), words.say("app.preview.before.sentence", **values)
+        )
+        self.numbers["spends"].show_number(
+            _level(found.spends, up=True), words.say("app.preview.spends.sentence", **values)
+        )
         self.numbers["after"].show_number(
-            _level(after),
-            words.say("app.preview.after.sentence", **values),
-            tone="wrong" if preview.refusal is not None else "",
+            _level(found.after, down=True),
+            words.say(f"app.preview.after.{found.share or 'sentence'}", **values),
+            tone="wrong" if preview.refusal is not None else "care" if found.share else "",
         )
-
-    def _amounts(self, preview: Any) -> tuple[Any, Any, Any, Any]:
-        """What is left before, what this release spends, what is left after, and the whole budget."""
-        spends, ledger = (
-            None if preview.promise.loss is None else preview.promise.loss.epsilon,
-            preview.ledger,
-        )
-        if ledger is not None:
-            before = ledger.before
-            return before.epsilon_left, spends, ledger.epsilon_after, before.holding.epsilon
-        budget = self.study.plan.holding_budget
-        if budget is None or spends is None:
-            return None, spends, None, None
-        return budget.epsilon, spends, max(budget.epsilon - spends, Fraction(0)), budget.epsilon
 
     def first_focus(self) -> QWidget | None:
         spends = self.numbers["spends"]
@@ -343,9 +336,11 @@ class PreviewPage(Page):
             self._warned = fingerprint  # asked once: the second press releases
             found = self.ahead.verdict
             counts = not hasattr(found, "said")
-            said = {"below": found.below, "cells": found.cells} if counts else {}
+            silent = max(found.below, found.silent_tried or 0) if counts else 0
+            name = "_noise" if not counts else "_tried" if silent > found.below else ""
+            said = {"below": silent, "cells": found.cells} if counts else {}
             self.notify(
-                words.say(f"app.preview.verdict.asked{'' if counts else '_noise'}", **said),
+                words.say(f"app.preview.verdict.asked{name}", **said),
                 words.say("app.preview.verdict.asked_do"),
             )
             return
@@ -383,8 +378,8 @@ def _error_sentence(quantity: Text, kind: str, small: Expected, large: Expected)
     )
 
 
-def _level(value: Fraction | None) -> str:
-    return "–" if value is None else f"ε\u00a0{level(value)}"
+def _level(value: Fraction | None, *, up: bool = False, down: bool = False) -> str:
+    return "–" if value is None else f"ε\u00a0{level(value, up=up, down=down)}"
 
 
 PAGE = PreviewPage

@@ -1,19 +1,22 @@
-"""What somebody should look at in a release that was made, worst first. Reads the evidence; no Qt."""
+"""What somebody should look at in a release that was made, worst first. Reads evidence and verdict; no Qt."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from engine.views import TableView, View, is_weak
+from app import words
+from engine.methods.filling import USELESS, Judged
+
+if TYPE_CHECKING:
+    from engine.release.verdict import Came
 
 WRONG, CARE, QUIET = "wrong", "care", "quiet"
 _ORDER = (WRONG, CARE, QUIET)
 EXPECTED, RARE = 0.95, 0.001
 """Share of numbers within their margin, as the margin says; how rare fewer must be to be worth a question."""
-MOST = 0.5
 LITTLE = 0.02
 """Share of a guess's errors that a model takes away, below which it is hardly better than the guess."""
 
@@ -27,11 +30,14 @@ class Point:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def points(facts: Mapping[str, Any], views: Sequence[View] = ()) -> tuple[Point, ...]:
-    """Return what stands out, worst first; empty where nothing does. ``views`` are those that leave."""
+def points(facts: Mapping[str, Any], came: Sequence[Came] = ()) -> tuple[Point, ...]:
+    """Return what stands out, worst first; empty where nothing does.
+
+    ``came`` says how many of the numbers that leave say nothing.
+    """
     public, internal = facts["public"], facts["internal"]
     found = [
-        *_weak(views, is_model=public["method"]["family"] == "model"),
+        *_silent(came),
         *_naming(public),
         *_off(internal),
         *_guessing(internal),
@@ -44,23 +50,14 @@ def points(facts: Mapping[str, Any], views: Sequence[View] = ()) -> tuple[Point,
     return tuple(sorted(found, key=lambda one: _ORDER.index(one.tone)))
 
 
-def _weak(views: Sequence[View], *, is_model: bool) -> Iterator[Point]:
-    """Numbers that stand in brackets: of the column that has most of them.
-
-    Of a model they are points for values together, of which those that nobody has always stand in brackets:
-    the table counts as a whole, and says nothing of what the model is worth.
-    """
-    tables = [list(zip(*view.rows, strict=True)) for view in views if isinstance(view, TableView)]
-    if is_model:
-        numbers = [[one for column in table[1:] for one in column] for table in tables]
-        columns = [table for table in numbers if any(map(is_weak, table))]
-    else:
-        columns = [list(column) for table in tables for column in table]
-    counted = [(sum(map(is_weak, column)), len(column)) for column in columns]
-    guesses, cells = max(counted, key=lambda one: one[0] / one[1], default=(0, 0))
-    if guesses:
-        tone = WRONG if guesses > MOST * cells and not is_model else CARE
-        yield Point(tone, "weak", {"guesses": guesses, "cells": cells})
+def _silent(came: Sequence[Came]) -> Iterator[Point]:
+    """Numbers that say nothing: worst where they are most, by the verdict that the preview gives."""
+    for one in came:
+        name = "effects" if one.what == "effects" else "weak"
+        tone = WRONG if one.is_useless else CARE if name == "weak" or one.share < USELESS else QUIET
+        yield Point(tone, name, {"guesses": one.silent, "cells": one.of})
+        if one.is_useless and isinstance(one.before, Judged):
+            yield Point(WRONG, "foreseen", {"said": words.label(one.before.said)})
 
 
 def _naming(public: Mapping[str, Any]) -> Iterator[Point]:

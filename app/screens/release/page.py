@@ -376,7 +376,7 @@ class ReleasePage(Page):
         self._show_numbers(public["statement"], internal)
         self._show_terms(public)
         self.figures.arrange()
-        self.points.show_points(points(outcome.facts, outcome.bundle.views))
+        self.points.show_points(points(outcome.facts, outcome.came))
         self.views.show_views(tuple(view for view in outcome.bundle.views if not _is_counted(view)))
         first = outcome.facts.get("first", ())
         self.nothing.setVisible(not self.views.views and not first)

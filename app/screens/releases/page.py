@@ -365,7 +365,7 @@ def _bar(holding: dict[str, Any]) -> Bar:
     left = Fraction(holding["left"]["epsilon"])
     return Bar(
         holding["name"],
-        float(min(max(left / whole, 0), 1)),
+        float(min(max(spent / whole, 0), 1)),  # as the block at the left has it
         f"ε\u00a0{level(left, down=True)}",
         words.say(
             "app.releases.left_of",

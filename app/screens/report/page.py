@@ -22,6 +22,8 @@ from app.screens.base import Page
 from app.theme import mono_font
 from app.work.releasing import check_bundle
 from engine import texts
+from engine.bounded import PAPER, read_bytes, read_text
+from engine.bounded import SUMS as LARGEST_SUMS
 from engine.views import TableView, Text
 
 NEXT = {"withdraw": "releases", "another": "method"}
@@ -145,7 +147,7 @@ class ReportPage(Page):
         from engine.release.bundle import SUMS
         from engine.release.readme import fingerprint
 
-        sums = fingerprint((outcome.bundle.folder / "release" / SUMS).read_bytes())
+        sums = fingerprint(read_bytes(outcome.bundle.folder / "release" / SUMS, LARGEST_SUMS))
         self.fingerprint.say(words.say("app.report.next.hand_over", fingerprint=sums))
         for part, layout in self.tables.items():
             empty(layout)
@@ -160,7 +162,7 @@ class ReportPage(Page):
             layout.addWidget(table)
         for fold in (*self.folds.values(), self.cover):
             fold.close_up()
-        self.page.setPlainText((outcome.bundle.folder / "release" / "README.txt").read_text(encoding="utf-8"))
+        self.page.setPlainText(read_text(outcome.bundle.folder / "release" / "README.txt", PAPER))
 
     def first_focus(self) -> QWidget | None:
         return self.findChild(QPushButton, "open_folder-release")

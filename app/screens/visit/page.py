@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QRadioButton, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
@@ -42,8 +43,12 @@ from app.work.visiting import (
     taken,
     visit,
 )
+from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN, Method, Source, Step
 from engine.table.schema import Schema
+
+LAID_OUT = (0, 200)  # milliseconds after which the tables of an answer have their heights
+ABOVE = 12  # pixels above an answer that is brought into view
 
 
 class VisitPage(Page):
@@ -58,6 +63,8 @@ class VisitPage(Page):
         self.given: dict[str, dict[str, Any]] = {}
         self.further: dict[str, Further] = {}
         self.answers: list[tuple[str, Outcome, str]] = []
+        self._has_new_answer = False
+        self._touched: set[str] = set()  # steps in which something was filled in
         self._made_for: Any = None
         self._plan: Any = None
         self._known, self._prices = Visit(), Prices()
@@ -132,6 +139,7 @@ class VisitPage(Page):
                 self.opened_as = opened_from(made.bundle.folder, self.study.plan_as_read)
             self.first = self.opened_as.folder
             self.answers, self.further, self._shown = [], {}, None
+            self._touched = set()
             self._taken, self._remembered = Taken(None), ("", "", Remembered())
             self._offer(method)
             self._ask_ledger()
@@ -144,6 +152,10 @@ class VisitPage(Page):
             self._taken = found
             self._show_takes()
             self._show_budget()
+            if self._has_new_answer:
+                self._has_new_answer = False
+                for soon in LAID_OUT:
+                    QTimer.singleShot(soon, self._bring_answer)
 
         self.runner.start(
             taken, self.opened_as, self.study.ledger_path, done=told, failed=self.refuse, slot="taken"
@@ -218,7 +230,9 @@ class VisitPage(Page):
         needed = [one.name for one in step.sources if one.required and one.name not in self._plan.files]
         self._known = Visit() if needed else look(self._plan)
         base = f"methods.{method.id}.steps.{step.name}"
-        problems = self._known.problems
+        # Nothing is wrong with a form that nobody has begun, but what was left behind may be.
+        begun = self.step in self._touched
+        problems = tuple(one for one in self._known.problems if begun or not _is_empty_form(one, step))
         self.form.show_form(base, step.parameters, given, self._offered(), problems)
         general = [one for one in problems if one.parameter not in self.form.lines]
         said = [" ".join(words.explain(one)) for one in general]
@@ -347,6 +361,7 @@ class VisitPage(Page):
     # --- asking ------------------------------------------------------------------------------------
 
     def _filled(self, name: str, value: Any) -> None:
+        self._touched.add(self.step)
         given = self.given[self.step]
         if value is None:
             given.pop(name, None)
@@ -396,6 +411,8 @@ class VisitPage(Page):
         if (folder / "internal" / "state").is_file():
             self.opened_as = Opened(self.opened_as.plan, self.opened_as.entry, folder)
             self.frame.settings.remember_desk(self.opened_as.entry, str(folder))
+        self._touched.discard(self.step)
+        self._has_new_answer = True
         self._ask_ledger()
         self._show()
         if not self._from_state().so_far:
@@ -403,6 +420,12 @@ class VisitPage(Page):
             self.views.show_views(outcome.bundle.views)
             self.heading.show()
         self.frame.update_frame()
+
+    def _bring_answer(self) -> None:
+        """Bring what was just answered into view."""
+        if isValid(self) and self.heading.isVisible():
+            self.widget().layout().activate()
+            self.verticalScrollBar().setValue(self.heading.y() - ABOVE)
 
     def explain(self, topic: str) -> Explanation:
         found = super().explain(topic)
@@ -413,6 +436,11 @@ class VisitPage(Page):
 
     def first_focus(self) -> QWidget | None:
         return next((line.field.findChild(QWidget) for line in self.form.lines.values()), None)
+
+
+def _is_empty_form(problem: Problem, step: Step) -> bool:
+    """Say whether a problem is about a setting of a step, and not about what it goes on from."""
+    return problem.parameter in {one.name for one in step.parameters}
 
 
 def _begun(step: Step) -> dict[str, Any]:

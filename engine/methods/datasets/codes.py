@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.methods.datasets.seeds.boxes import Boxes, Declared
+from engine.methods.datasets.seeds.foreseeing import passing_boxes
 from engine.methods.datasets.seeds.method import FIRST, SeedMethod
 from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
@@ -55,6 +56,10 @@ class Codes(SeedMethod):
     def learning(self) -> Declared:
         sizes = tuple(one.size for one in self.cells)
         return Declared(Boxes(sizes, self.values["reach"]))
+
+    def passing(self, crowd: float) -> tuple[float, float]:
+        boxes = self.learning.boxes
+        return passing_boxes(boxes.sizes, boxes.reach, crowd)
 
     @once
     def note(self) -> Text:

@@ -7,11 +7,20 @@ from math import sqrt
 
 import numpy as np
 
+from engine import arrays
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.datasets.gaussian_cells.counted import Rows as Read
 from engine.methods.datasets.gaussian_cells.learning import learn
-from engine.methods.datasets.gaussian_cells.plan import CELLS, MOST_TOGETHER, Plan, Sets
+from engine.methods.datasets.gaussian_cells.plan import (
+    CELLS,
+    MOST_TOGETHER,
+    SPREAD,
+    Plan,
+    Sets,
+    relation_off,
+)
 from engine.methods.datasets.gaussian_cells.shapes import Model, drawn
+from engine.methods.datasets.marginal_model.sampling import uniform
 from engine.methods.datasets.synthesis.invented import invented_entry, written_rows
 from engine.methods.filling import Judged
 from engine.methods.once import once
@@ -25,6 +34,7 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
+    Request,
     Rows,
     TableArtefact,
 )
@@ -41,11 +51,13 @@ from engine.table.schema import Column, Kind
 from engine.table.table import Table
 from engine.views import Cell, TableView, Text
 
+Floats = arrays.Floats
+
 ID = "datasets.gaussians"
 WORDS = f"methods.{ID}"
-GAUSSIAN, LAPLACE = "gaussian", "laplace"
-SPREAD = 0.3
-"""About the standard deviation of a column, half of its declared range being 1."""
+FITTING, GAUSSIAN, LAPLACE = "fitting", "gaussian", "laplace"
+TOO_MUCH = 0.5
+"""Of a column's standard deviation, by which noise moves a mean that says nothing."""
 MOST_CLASSES = 20
 MOST_ROWS = 10_000_000
 MOST_TIMES = 10
@@ -62,7 +74,9 @@ class Gaussians(Method):
     made by reading the rows for nothing (MDAV, whose groups may all change with one row), noise was smaller
     than the sensitivity by a factor of the number of rows, and invented rows stood where the original ones
     had. Here groups are about centres from noisy counts, sums of all groups are one question with its exact
-    sensitivity (see `Plan`), sets are drawn independently of each other, and the number of rows is noisy.
+    sensitivity (see `Plan`), sets are drawn independently of each other, and the number of rows is noisy. A
+    number beyond its declared range is brought to the end, and the moments are those after that: see
+    `gaussian_cells.ends.brought`.
 
     `engine.methods.datasets.marginals` is usually nearer at the same level.
     """
@@ -105,7 +119,7 @@ class Gaussians(Method):
                 ),
             ),
         ),
-        Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
+        Parameter("noise", ParameterKind.CHOICE, default=FITTING, choices=(FITTING, LAPLACE, GAUSSIAN)),
         Parameter("rows", ParameterKind.INTEGER, optional=True, minimum=1, maximum=MOST_ROWS),
     )
 
@@ -122,7 +136,7 @@ class Gaussians(Method):
         for name in together:
             if name not in names or together.count(name) > 1:
                 found.append(Problem(f"{ID}.sets", {"column": name}, "sets"))
-        return found or budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
+        return found or budget_problems(self.request, uses_delta=_is_gaussian(self.request))
 
     @once
     def _label_problems(self) -> list[Problem]:
@@ -175,7 +189,7 @@ class Gaussians(Method):
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if self.values["noise"] == GAUSSIAN else "pure_dp"
+        kind = "approximate_dp" if _is_gaussian(self.request) else "pure_dp"
         return promise(self.request, self.plan.event, kind=kind)
 
     # --- forecast ----------------------------------------------------------------------------------
@@ -183,15 +197,24 @@ class Gaussians(Method):
     @once
     def forecast(self) -> Forecast:
         plan, off = self.plan, _off(self.plan)
-        count = plan.deviation(CELLS, plan.most) * sqrt(plan.groups)
-        errors = (
-            _expected("mean", 100 * off, " %", single=self.values["noise"] == LAPLACE),
-            _expected("covariance", 100 * off * sqrt(1 + SPREAD**2), " %"),
-            _expected("count", count, "rows"),
-        )
+        count = plan.deviation(CELLS) * sqrt(plan.groups)
+        variance = off * sqrt(1 + SPREAD**2)
+        errors = [
+            _expected("mean", 100 * off, " %", single=plan.division.word(CELLS) == "discrete_laplace"),
+            _expected("covariance", 100 * variance, " %"),
+            _expected("spread", 100 * variance / (2 * SPREAD**2), " %"),
+        ]
+        if plan.is_related:
+            errors.append(_expected("relation", 100 * relation_off(off), " %"))
+        errors.append(_expected("count", count, "rows"))
         told = {"groups": plan.groups, "rows": round(plan.rows_of_class / plan.groups)}
-        note = Text(f"{WORDS}.notes.{'groups' if plan.groups > 1 else 'one'}", told)
-        return Forecast(errors, notes=(*cap_notes(self.request), note))
+        notes = [
+            *cap_notes(self.request),
+            Text(f"{WORDS}.notes.{'groups' if plan.groups > 1 else 'one'}", told),
+        ]
+        if not plan.is_related and plan.columns > 1:
+            notes.append(Text(f"{WORDS}.notes.{'apart' if plan.declared is None else 'declared_apart'}"))
+        return Forecast(tuple(errors), notes=tuple(notes))
 
     def judged(self, people: int | None) -> Judged:
         plan, off = self.plan, _off(self.plan)
@@ -216,14 +239,18 @@ class Gaussians(Method):
         most = min(MOST_ROWS, MOST_TIMES * plan.about_rows)
         n = self.values["rows"] or min(most, max(1, round(model.total)))
         artefact = self._table(model, n, context.noise)
-        views = (_sets_view(model, self.values["columns"]),)
-        return Release((artefact,), self.cost, views)
+        names = self.values["columns"]
+        notes = _noise_notes(model, names, plan.deviation(CELLS))
+        return Release((artefact,), self.cost, (_sets_view(model, names),), notes)
 
     def _table(self, model: Model, n: int, noise: Noise) -> TableArtefact:
         """Write drawn rows: every number as a step of its declared range."""
-        classes, numbers, missing = drawn(model, n, noise)
-        cells: list[ColumnCells] = [Intervals(column, declared_bounds(column)) for column in self.columns]
-        codes, places = [*missing.T], [*np.minimum((numbers.T + 1) / 2, 1 - 2.0**-53)]
+        ranges = [_one_cell(column) for column in self.columns]
+        classes, numbers, missing = drawn(model, n, np.array([_step(one) for one in ranges]), noise)
+        cells: list[ColumnCells] = [*ranges]
+        codes = [*missing.T]
+        lots = uniform(noise, numbers.size).reshape(numbers.T.shape)
+        places = [_step_by_lot(*one) for one in zip(numbers.T, ranges, lots, strict=True)]
         label = self.label
         if label is not None:
             cells, codes, places = [*cells, label], [*codes, classes], [*places, np.zeros(n)]
@@ -231,16 +258,47 @@ class Gaussians(Method):
         return TableArtefact("table", (frame,), tuple(map(invented_entry, cells)))
 
 
+def _is_gaussian(request: Request) -> bool:
+    """Whether noise is Gaussian: asked for, or a δ is there, with which it is less for most tables."""
+    kind, budget = request.values["noise"], request.budget
+    return bool(kind == GAUSSIAN or (kind == FITTING and budget is not None and budget.delta > 0))
+
+
+def _one_cell(column: Column) -> Intervals:
+    """Return the declared range of a number as one cell."""
+    return Intervals(column, declared_bounds(column))
+
+
+def _step_by_lot(numbers: Floats, cells: Intervals, lots: Floats) -> Floats:
+    """Return where in its cell a step of each number is: the one below or above, so that their mean stays.
+
+    Numbers lie between −1 and 1, lots between 0 and 1. To take the nearest would move the mean of a column of
+    few steps, or of one whose spread is less than a step.
+    """
+    first, last, _ = cells.spans[0]
+    low, high = map(float, cells.edges)
+    values = low + (numbers + 1) / 2 * (high - low)
+    places = np.floor((values - float(cells.start)) / float(cells.step) + lots) - first
+    count = max(last - first + 1, 1)
+    return np.asarray(np.minimum((np.clip(places, 0, count - 1) + 0.5) / count, 1 - 2.0**-53))
+
+
+def _step(cells: Intervals) -> float:
+    """Return the step of a column, half its declared range being 1."""
+    low, high = cells.edges
+    return float(2 * cells.step / (high - low))
+
+
 def _has_steps(column: Column) -> bool:
     """Whether a step of the column lies between its bounds."""
-    cells = Intervals(column, declared_bounds(column))
+    cells = _one_cell(column)
     low, high = cells.edges
     return (high - cells.start) // cells.step >= -((cells.start - low) // cells.step)
 
 
 def _off(plan: Plan) -> float:
     """Return by how much noise moves the mean of a column in a group, half a range being 1: a deviation."""
-    return plan.deviation(CELLS, plan.most) / (plan.rows_of_class / plan.groups)
+    return plan.deviation(CELLS) / (plan.rows_of_class / plan.groups)
 
 
 def _expected(name: str, deviation: float, unit: str, *, single: bool = False) -> Expected:
@@ -251,6 +309,32 @@ def _expected(name: str, deviation: float, unit: str, *, single: bool = False) -
     largest = 200.0 if unit == " %" else float("inf")
     of = "moment" if unit == " %" else "invented"
     return Expected(label, of, None, min(largest, median), min(largest, within), unit)
+
+
+def _noise_notes(model: Model, names: tuple[str, ...], deviation: float) -> tuple[Text, ...]:
+    """Say of which columns the table tells hardly anything, and of how many relations: no row is seen.
+
+    Spreads that stand out of their noise by less than two deviations are mostly noise themselves.
+    """
+    drowned, pairs, kept = [], 0, 0
+    for places, of_set in zip(model.sets, model.normals, strict=True):
+        lost, rows, related = np.zeros(len(places)), 0.0, np.zeros((len(places),) * 2, dtype=bool)
+        for one in (one for normals in of_set for one in normals):
+            weight = max(one.rows, 1.0)
+            variance, off = np.diag(one.covariance), deviation / weight
+            unclear = (off > TOO_MUCH * np.sqrt(variance)) | (2 * off * (1 + one.mean**2) > variance)
+            lost += weight * unclear
+            rows += weight
+            related |= one.covariance != 0
+        drowned += [names[place] for place, share in zip(places, lost / rows, strict=True) if share > 0.5]
+        pairs += len(places) * (len(places) - 1) // 2
+        kept += int(np.triu(related, 1).sum())
+    notes = []
+    if drowned:
+        notes.append(Text(f"{WORDS}.notes.drowned", {"columns": ", ".join(drowned)}))
+    if pairs:
+        notes.append(Text(f"{WORDS}.notes.relations", {"kept": kept, "pairs": pairs}))
+    return tuple(notes)
 
 
 def _sets_view(model: Model, names: tuple[str, ...]) -> TableView:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.latent_model.teaching import Teaching
+from engine.methods.datasets.seeds.foreseeing import passing_points
 from engine.methods.datasets.seeds.learning import PAIRS, Learning
 from engine.methods.datasets.seeds.method import FIRST, MODEL_SHARE, RATIO, SeedMethod, level_of, model_rows
 from engine.methods.once import once
@@ -20,6 +21,8 @@ LARGEST_TABLE = 1_500
 """Cells of all columns together: every pair of them is counted."""
 MOST_COLUMNS = 60
 AUTOENCODER, COMPONENTS = "autoencoder", "components"
+FLATTER = 0.6
+"""What a network reads back of a seed is nearer to what it reads back of others than by components."""
 
 
 class Latent(SeedMethod):
@@ -39,6 +42,7 @@ class Latent(SeedMethod):
     """
 
     id = ID
+    refuses_idle_seeds = True
     promises = ("plausible_deniability",)
     published = Reference(
         "Bindschaedler: Privacy-preserving seedbased data synthesis (2018)",
@@ -76,6 +80,10 @@ class Latent(SeedMethod):
             return Moments(sizes, *level, dimensions, people)
         source = Learning(PAIRS, sizes, tuple(one.ordered for one in cells), *level, people)
         return Teaching(source, dimensions)
+
+    def passing(self, crowd: float) -> tuple[float, float]:
+        flatter = 1.0 if self.values["model"] == COMPONENTS else FLATTER
+        return passing_points(len(self.values["columns"]), self.values["dimensions"], crowd, flatter=flatter)
 
     @once
     def note(self) -> Text:

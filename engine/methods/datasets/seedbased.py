@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from engine.methods.datasets.seeds.foreseeing import passing_kept
 from engine.methods.datasets.seeds.learning import KINDS, NOBODY, PAIRS, Learning
 from engine.methods.datasets.seeds.method import (
     BINNED,
@@ -99,6 +100,12 @@ class Seedbased(SeedMethod):
             model_rows(self.request),
             Fraction(self.values["anew_share"]),
         )
+
+    def passing(self, crowd: float) -> tuple[float, float]:
+        sizes = [one.size for one in self.cells]
+        anew = float(self.values["anew_share"])
+        low, high = passing_kept(sizes, drawn_anew(self.request), crowd)
+        return anew + (1 - anew) * low, anew + (1 - anew) * high
 
     @once
     def note(self) -> Text:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.methods.budget import budget_problems, is_replace_one
+from engine.methods.filling import Judged, judged_by_need
 from engine.methods.models.additive_model import content, effects, predict
 from engine.methods.models.additive_pairs import PAIRS, Pair, joined, pair_problems, pair_views, pairs_of
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
@@ -183,6 +184,12 @@ class Additive(ScoredModel):
             }
             notes.append(Text(f"{WORDS}.notes.pairs", told))
         return Forecast(tuple(errors), notes=(*cap_notes(self.request), *notes))
+
+    def judged(self, people: int | None) -> Judged:
+        schedule, rows = self.schedule, self.values["about_rows"]
+        return judged_by_need(
+            schedule.rows_at(schedule.expected_parts), schedule.sizes, rows, f"{WORDS}.judged"
+        )
 
     # --- release -----------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.leaving import described, number_views, privacy_text
 from engine.methods.models.nearest_centres import PER_SIDE, CentresPlan, fit
@@ -124,6 +125,12 @@ class KMeans(Method):
             for size in self.request.sizes
         )
         return Forecast(errors, notes=tuple(cap_notes(self.request)))
+
+    def judged(self, people: int | None) -> Judged:
+        rows, groups = self.values["about_rows"], self.values["groups"]
+        # A centre that may lie anywhere in the half of a range says nothing.
+        limit = 1.96 * self.plan.sum_noise
+        return judged_by_margin(limit, rows, f"{WORDS}.judged", groups=groups)
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.methods.budget import budget_problems, is_replace_one
+from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.class_tables import ClassTables, Rows, TablesPlan, fit, normal, shares
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
@@ -159,6 +160,13 @@ class NaiveBayes(ScoredModel):
         )
         errors += self.score_errors
         return Forecast(errors, notes=tuple(cap_notes(self.request)))
+
+    def judged(self, people: int | None) -> Judged | None:
+        if people is None:
+            return None
+        classes = len(coding.levels(self.schema.column(self.values["target"])))
+        limit = 1.96 * self.plan.count_noise
+        return judged_by_margin(limit, people, f"{WORDS}.judged", groups=classes)
 
     # --- release -----------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from engine import arrays
 from engine.methods.budget import budget_problems, is_replace_one
+from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.class_tables import shares
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import leaving, number_views, privacy_text
@@ -144,6 +145,13 @@ class DecisionTree(ScoredModel):
         )
         errors += self.score_errors
         return Forecast(errors, notes=tuple(cap_notes(self.request)))
+
+    def judged(self, people: int | None) -> Judged | None:
+        leaves = 2 ** self.values["depth"]
+        if people is None:
+            return None
+        limit = 1.96 * self.plan.division.deviation(LEAVES)
+        return judged_by_margin(limit, people, f"{WORDS}.judged", groups=leaves)
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")

@@ -85,7 +85,7 @@ class PrivateQueries(Service):
         "arXiv:1605.08294",
     )
     parameters = (
-        Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=500),
+        Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=500, needs_domain=True),
         Parameter("questions", ParameterKind.INTEGER, default=20, minimum=1, maximum=10_000),
     )
     same_tables = True

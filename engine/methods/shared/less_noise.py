@@ -11,7 +11,7 @@ from engine import arrays
 Floats = arrays.Floats
 
 
-def less_noisy(covariance: Floats, widths: Sequence[int], *, noise: float) -> Floats:
+def less_noisy(covariance: Floats, widths: Sequence[int], *, noise: float | Floats) -> Floats:
     """Return a covariance without noise that cannot be anything else.
 
     Parameters
@@ -21,7 +21,7 @@ def less_noisy(covariance: Floats, widths: Sequence[int], *, noise: float) -> Fl
     widths
         For every column 0 where it is a number, else how many cells it has, of which each row has one.
     noise
-        Standard deviation of the noise of a cell off the diagonal.
+        Standard deviation of the noise of a cell off the diagonal: of all, or of each.
 
     Notes
     -----

@@ -23,7 +23,6 @@ changes only the declared number of rows. A condition looks at no other row.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -32,6 +31,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow.compute as pc
 
+from engine.bounded import sha256
 from engine.errors import InputRefused
 from engine.numbers import exact
 from engine.progress import SILENT, Progress
@@ -281,7 +281,7 @@ def _read_list(step: Step, base: Path) -> Table:
     path = base / step["file"]
     if "sha256" in step:
         try:
-            found = hashlib.sha256(path.read_bytes()).hexdigest()
+            found = sha256(path)
         except OSError:
             found = step["sha256"]  # the reader says what is wrong with the file
         if found != step["sha256"]:

@@ -19,6 +19,7 @@ from engine.table.reading.frames import store_values
 from engine.table.reading.header import header_of
 from engine.table.reading.names import MOST_COLUMNS, clean_names, refuse_wide
 from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
+from engine.table.reading.room import NUMBER, Room
 from engine.table.table import Table
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -28,6 +29,7 @@ _DAMAGED = (
     LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError,
 )  # fmt: skip
 MOST_UNPACKED = 300_000_000  # bytes of a workbook's parts: beyond that, reading takes minutes
+_PIECE = 1 << 20
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 
@@ -39,8 +41,14 @@ def refuse_old_or_locked(path: Path) -> None:
     InputRefused
         ``table.excel_password`` or ``table.excel_old``.
     """
+    locked, before = False, b""
     with path.open("rb") as source:
-        locked = _ENCRYPTED in source.read()
+        for _ in range(MOST_UNPACKED // _PIECE):  # a workbook that is larger is too large anyway
+            piece = source.read(_PIECE)
+            locked = locked or _ENCRYPTED in before + piece
+            before = piece[-len(_ENCRYPTED) :]
+            if locked or not piece:
+                break
     raise InputRefused("table.excel_password" if locked else "table.excel_old", file=path.name)
 
 
@@ -86,9 +94,13 @@ def read_excel(
     found = detect_excel(path, given=options)
     book = _open(path)
     rows: list[tuple[Any, ...]] = []
+    room = Room(path)
     try:
         sheet = _sheet(book, found.options.sheet, path.name)
         for row in _filled(sheet, None):
+            # A text that stands once in the file may be the text of every cell, and a row may hold one far
+            # to the right and nothing before it.
+            room.take(len(row) * NUMBER + sum(len(cell) for cell in row if isinstance(cell, str)))
             rows.append(row)
             if len(rows) % 5000 == 0:
                 progress.step(0.7, "table.read")

@@ -14,15 +14,18 @@ import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
+from engine.table.cells import series_of
 from engine.table.reading.frames import store_series, written
 from engine.table.reading.moments import DAY, from_ticks
 from engine.table.reading.names import clean_names, refuse_wide
 from engine.table.reading.options import Finding, ReadOptions
+from engine.table.reading.room import NUMBER, Room
 from engine.table.reading.storage import Stored
 from engine.table.table import Table
 
 EXACT_DIGITS = 15  # whole digits that a double keeps
-MOST_CELLS = 1_000_000_000  # repeated values take no room in the file, and 8 bytes each in memory
+_PIECE = 1 << 20  # cells at a time: of texts their places only
+_NESTED_PIECE = 1 << 10
 _TICK = {"s": Fraction(10**6), "ms": Fraction(1000), "us": Fraction(1), "ns": Fraction(1, 1000)}
 # Whole numbers stay whole beside empty cells.
 _NULLABLE = {
@@ -49,30 +52,90 @@ def read_parquet(path: Path, *, options: ReadOptions, progress: Progress = SILEN
     from pyarrow import parquet
 
     progress.step(0.1, "table.read")
+    room = Room(path)
     try:
-        declared = parquet.read_metadata(path)
-        refuse_wide(len(declared.schema.to_arrow_schema().names), path.name)
-        if declared.num_rows * declared.num_columns > MOST_CELLS:
-            raise InputRefused("table.too_large", file=path.name)
-        read = parquet.read_table(path)
-        names, found = clean_names([str(name) for name in read.column_names], read.num_columns, path.name)
-        if read.num_columns == 0:
-            raise InputRefused("table.empty_file", file=path.name)
-        if read.num_rows == 0:
-            raise InputRefused("table.no_rows", file=path.name)
+        with parquet.ParquetFile(path) as opened:
+            declared, kinds = opened.metadata, opened.schema_arrow
+            written = [str(name) for name in kinds.names]
+            refuse_wide(len(written), path.name)
+            # For every cell, whatever it holds: what repeats itself takes no room in the file.
+            room.take(declared.num_rows * len(written) * NUMBER)
+            names, found = clean_names(written, len(written), path.name)
+            if not written:
+                raise InputRefused("table.empty_file", file=path.name)
+            if declared.num_rows == 0:
+                raise InputRefused("table.no_rows", file=path.name)
         columns: dict[str, pd.Series] = {}
         findings = list(found)
-        for place, name in enumerate(names):
-            progress.step(0.3 + 0.7 * place / len(names), "table.store")
-            stored = column_of(read.column(place), name, options=options, file=path.name)
-            columns[name] = stored.values.reset_index(drop=True)
-            findings.extend(stored.findings)
+        with parquet.ParquetFile(path, read_dictionary=_texts(kinds)) as opened:
+            for place, (name, leaves) in enumerate(zip(names, _leaves(kinds), strict=True)):
+                progress.step(0.1 + 0.9 * place / len(names), "table.read")
+                read = _column(opened, kinds.field(place).type, leaves, room)
+                stored = column_of(read, name, options=options, file=path.name)
+                del read
+                columns[name] = stored.values.reset_index(drop=True)
+                findings.extend(stored.findings)
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, FileNotFoundError | PermissionError):
             raise
         raise InputRefused("table.damaged", file=path.name, format="parquet") from error
-    frame = pd.DataFrame(columns, index=pd.RangeIndex(read.num_rows), copy=False)
+    frame = pd.DataFrame(columns, index=pd.RangeIndex(declared.num_rows), copy=False)
     return Table(frame, source=path.name, options=options, findings=findings)
+
+
+def _texts(kinds: pa.Schema) -> list[str]:
+    """Return the columns of texts, which are read as places in a list of different ones."""
+    return [field.name for field in kinds if _is_text(field.type)]
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return any(
+        one(plain)
+        for one in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+        )
+    )
+
+
+def _leaves(kinds: pa.Schema) -> list[range]:
+    """Return which columns of the file each column of the table is made of: several where it is nested."""
+    found, at = [], 0
+    for field in kinds:
+        count = _leaf_count(field.type)
+        found.append(range(at, at + count))
+        at += count
+    return found
+
+
+def _leaf_count(kind: pa.DataType) -> int:
+    return sum(_leaf_count(kind.field(i).type) for i in range(kind.num_fields)) if kind.num_fields else 1
+
+
+def _column(opened: Any, kind: pa.DataType, leaves: range, room: Room) -> pa.ChunkedArray:
+    """Read one column piece by piece, counting what it takes before its texts are written out."""
+    size = _PIECE if not pa.types.is_nested(kind) else _NESTED_PIECE
+    groups = list(range(opened.num_row_groups))
+    pieces = []
+    for batch in opened.reader.iter_batches(size, groups, column_indices=list(leaves), use_threads=True):
+        cells = batch.column(0)
+        if pa.types.is_dictionary(cells.type) and _is_text(cells.type):
+            lengths = pc.binary_length(cells.dictionary)
+            room.take(pc.sum(lengths.take(cells.indices)).as_py() or 0)
+            cells = _written_out(cells)
+        elif pa.types.is_nested(cells.type) or pa.types.is_fixed_size_binary(cells.type):
+            room.take(cells.nbytes)
+        pieces.append(cells)
+    return pa.chunked_array(pieces) if pieces else pa.chunked_array([], kind)
+
+
+def _written_out(cells: pa.DictionaryArray) -> pa.Array:
+    wide = pa.large_string() if pa.types.is_string(cells.type.value_type) else cells.type.value_type
+    wide = pa.large_binary() if pa.types.is_binary(wide) else wide
+    return cells.dictionary.cast(wide).take(cells.indices)
 
 
 def names_of_parquet(path: Path) -> tuple[str, ...]:
@@ -99,6 +162,8 @@ def column_of(column: pa.ChunkedArray, name: str, *, options: ReadOptions, file:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return Stored(series_of(_without_empty(column)))
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _moments(column, name, file)
     if pa.types.is_decimal(kind):
@@ -115,6 +180,12 @@ def column_of(column: pa.ChunkedArray, name: str, *, options: ReadOptions, file:
     if pa.types.is_null(kind):
         return Stored(pd.Series([None] * len(column), dtype="str"))
     return store_series(column.to_pandas(types_mapper=_NULLABLE.get), name, options=options, file=file)
+
+
+def _without_empty(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pc.min(pc.binary_length(column)).as_py() != 0:
+        return column
+    return pc.if_else(pc.equal(pc.binary_length(column), 0), pa.scalar(None, column.type), column)
 
 
 def _moments(column: pa.ChunkedArray, name: str, file: str) -> Stored:

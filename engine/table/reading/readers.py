@@ -16,6 +16,7 @@ from engine.table.reading.excel import OLE, detect_excel, read_excel, refuse_old
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import ReadOptions
 from engine.table.reading.parquet import names_of_parquet, read_parquet
+from engine.table.reading.room import refuse_more_than_memory
 from engine.table.reading.statistics_packages import names_of_package, read_statistics_package
 from engine.table.reading.text import detect_file, read_text
 from engine.table.schema import Kind, Schema
@@ -108,6 +109,7 @@ def read_table(
     given = options or ReadOptions()
     with explained(place):
         before = place.stat()
+        refuse_more_than_memory(place.name, before.st_size)
         given = replace(given, format=given.format or format_of(place))
         table = _read(place, given, schema, progress)
         if schema is not None and given.header is None and table.options.header is False:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,14 @@ from engine.table.reading.frames import store_frame
 from engine.table.reading.moments import clock, from_numbers, is_time_of_day, package_moment
 from engine.table.reading.names import clean_names, refuse_wide
 from engine.table.reading.options import Finding, ReadOptions
+from engine.table.reading.room import NUMBER, Room
 from engine.table.table import Table
+
+MOST_PIECES = 32
+"""Each begins at the first row of a packed file: many would take very long."""
+TEXT_OBJECT = 64
+"""Bytes that a text takes beside its letters while these packages are read."""
+_STATA_HEADER = 1 << 10
 
 
 def read_statistics_package(path: Path, *, options: ReadOptions, progress: Progress = SILENT) -> Table:
@@ -28,7 +35,7 @@ def read_statistics_package(path: Path, *, options: ReadOptions, progress: Progr
     """
     progress.step(0.1, "table.read")
     kind = options.format or ""
-    frame, about = _read(path, options)
+    frame, about = _in_pieces(path, options, progress.part(0.1, 0.7))
     progress.step(0.7, "table.store")
     if frame.shape[1] == 0:
         raise InputRefused("table.empty_file", file=path.name)
@@ -65,6 +72,85 @@ def names_of_package(path: Path, *, options: ReadOptions) -> tuple[str, ...]:
     columns = _read(path, options, metadataonly=True)[0].columns
     refuse_wide(len(columns), path.name)
     return clean_names([str(name) for name in columns], len(columns), path.name)[0]
+
+
+def _in_pieces(path: Path, options: ReadOptions, progress: Progress) -> tuple[pd.DataFrame, Any]:
+    """Read all rows, in so many pieces that none can take more room than there is for the file.
+
+    One piece is the rule. Where the file declares wide texts, as they always do for a few words, what the
+    cells really hold is counted piece by piece.
+    """
+    room = Room(path)
+    about = _read(path, options, metadataonly=True)[1]
+    refuse_wide(len(about.column_names), path.name)
+    widest = _widest_row(path, about)
+    frames: list[pd.DataFrame] = []
+    seen: dict[str, dict[Any, None]] = {}
+    done = 0
+    for number in range(MOST_PIECES):
+        most = max(1, room.left // widest)
+        frame, read = _read(path, options, row_limit=most, row_offset=done)
+        room.take(int(frame.memory_usage(index=False, deep=True).sum()))
+        if len(frame) or not frames:
+            frames.append(frame)
+        about = about if number else read
+        for name, codes in (read.missing_user_values or {}).items():
+            seen.setdefault(name, {}).update(dict.fromkeys(codes))
+        done += len(frame)
+        if len(frame) < most:
+            break
+        progress.step((number + 1) / MOST_PIECES, "table.read")
+    else:
+        room.refuse(room.left + 1)
+    about.missing_user_values = {name: list(codes) for name, codes in seen.items()}
+    return (pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]), about
+
+
+def _widest_row(path: Path, about: Any) -> int:
+    """Return the bytes that a row can take at most."""
+    widths = [int(about.variable_storage_width.get(name) or 0) for name in about.column_names]
+    texts = [about.readstat_variable_types.get(name) == "string" for name in about.column_names]
+    long_ = (
+        longest_text(path)
+        if any(text and not width for text, width in zip(texts, widths, strict=True))
+        else 0
+    )
+    cells = (
+        TEXT_OBJECT + (width or long_) if text else NUMBER for text, width in zip(texts, widths, strict=True)
+    )
+    return max(1, sum(cells))
+
+
+def longest_text(path: Path) -> int:
+    """Return the bytes of the longest text of those that a Stata file keeps apart from its rows.
+
+    A row refers to such a text, and a million rows may refer to one.
+
+    Notes
+    -----
+    Stata 15 help, ``dta``: 14 places of 8 bytes follow ``<map>``, the eleventh is that of the texts. Each
+    begins with GSO, four bytes, eight bytes (four in format 117), one byte for the kind, and four for the
+    length.
+    """
+    size = path.stat().st_size
+    with path.open("rb") as source:
+        start = source.read(_STATA_HEADER)
+        order: Literal["little", "big"] = "big" if b"<byteorder>MSF" in start else "little"
+        head = 3 + 4 + (4 if b"<release>117" in start else 8) + 1
+        at = start.find(b"<map>")
+        if at < 0 or len(start) < at + 5 + 14 * 8:
+            return size
+        place = int.from_bytes(start[at + 5 + 80 : at + 5 + 88], order) + len(b"<strls>")
+        longest = 0
+        while place < size:
+            source.seek(place)
+            entry = source.read(head + 4)
+            if not entry.startswith(b"GSO") or len(entry) < head + 4:
+                break
+            length = int.from_bytes(entry[head:], order)
+            longest = max(longest, length)
+            place += len(entry) + length
+    return min(longest, size)
 
 
 def _read(path: Path, options: ReadOptions, **further: Any) -> tuple[pd.DataFrame, Any]:

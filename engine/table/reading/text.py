@@ -25,12 +25,13 @@ from engine.table.reading.detect import SAMPLE_BYTES, Detection, detect_text, re
 from engine.table.reading.line_ends import LineEnds, Lines, run_over
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
+from engine.table.reading.room import TEXT, Room
 from engine.table.reading.storage import rows_of, store
 from engine.table.table import Table
 
 _BLOCK = 1 << 22
 _LONGEST_LINE = 1 << 30
-_PIECE = 50_000
+_PIECE, _PIECE_CELLS = 50_000, 5_000_000
 _UNUSED = 1 << 26
 _BOM = b"\xef\xbb\xbf"
 
@@ -75,7 +76,7 @@ def read_text(
             columns, has_nul, hidden = _fast(start, found, ends)
         except (pa.ArrowInvalid, UnicodeDecodeError, ValueError):
             watched = start()
-            columns, findings = _patient(watched, found, ends, path.name)
+            columns, findings = _patient(watched, found, ends, path.name, Room(path))
             has_nul, hidden = watched.has_nul, True
     if not columns or len(columns[0]) == 0:
         raise InputRefused("table.no_rows", file=path.name)
@@ -222,7 +223,7 @@ def _fast(
 
 
 def _patient(
-    source: Watched, found: Detection, ends: LineEnds, file: str
+    source: Watched, found: Detection, ends: LineEnds, file: str, room: Room
 ) -> tuple[list[pa.ChunkedArray], list[Finding]]:
     """Read with the csv module: rows that are too short are filled, rows that are too long are set aside."""
     options = found.options
@@ -237,6 +238,7 @@ def _patient(
     pieces: list[list[pa.Array]] = [[] for _ in range(found.width)]
     odd = short, long_, left_open = _Rows(), _Rows(), _Rows()
     for batch in _batches(text, found, odd, file):
+        room.take(len(batch) * found.width * TEXT)  # cells that a short row does not have are filled in
         for place, cells in enumerate(zip(*batch, strict=True)):
             encoded = [cell.encode(back, "replace") if cell else None for cell in cells]
             pieces[place].append(pa.array(encoded, pa.binary()))
@@ -270,6 +272,7 @@ def _batches(
         text.readline()
     batch: list[list[str]] = []
     number = 0
+    piece = max(1, min(_PIECE, _PIECE_CELLS // max(width, 1)))
     try:
         for row, is_open in _rows(text, options):
             if not row:
@@ -289,7 +292,7 @@ def _batches(
                     continue
                 row = row[:width]
             batch.append(row)
-            if len(batch) == _PIECE:
+            if len(batch) == piece:
                 yield batch
                 batch = []
     except csv.Error as error:

@@ -88,6 +88,26 @@ def test_nothing_of_the_folder_runs_in_a_whole_release(hostile: Path, tmp_path: 
     assert (out / "release" / "evidence.json").is_file()
 
 
+@pytest.mark.parametrize("arguments", [("engine", "methods"), ("app", "--help")], ids=lambda one: one[0])
+def test_with_a_safe_path_not_even_what_python_loads_first_runs(
+    hostile: Path, arguments: tuple[str, ...]
+) -> None:
+    """Without -P Python looks in the folder for these before any line of the program; README says so."""
+    trace = f"open({str(hostile.parent / 'ran')!r}, 'a').write(__name__ + ' ')\n"
+    for name in {one.partition(".")[0] for one in BEFORE} | {"engine", "app"}:
+        if not (hostile / name).exists():
+            (hostile / f"{name}.py").write_text(trace)
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", *arguments],
+        cwd=hostile,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert not (hostile.parent / "ran").exists()
+
+
 def test_the_checkout_itself_is_no_foreign_folder() -> None:
     command = [sys.executable, "-m", "engine", "--help"]
     assert subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from engine import texts
-from engine.evaluation.catalogue import measure
+from engine.evaluation.catalogue import measure, measures
 from engine.evaluation.protocol import Private
 from engine.methods.catalogue import method
 from engine.methods.protocol import Release, TableArtefact
@@ -163,3 +163,51 @@ def test_where_nothing_is_marked_as_identifying_people_are_sought_by_what_was_ke
         assert word(note, "en").startswith("No column is marked as identifying")
         assert ("weight" in word(note, "en")) == (case == "a copy")
     assert not sought(INVENTED[0], None).views
+
+
+# --- the whole catalogue --------------------------------------------------------------------------------
+
+NO_ATTACK = {
+    "risk.group_sizes": "counts rows of a group before the noise: it seeks nobody",
+    "risk.after": "shows the groups of both tables, counted by hand in its own tests",
+}
+"""Measures of risk that are no attacks, and why."""
+
+
+def shadows(made):
+    """Return how often shadows tell a member, of 300 people beside 150 others."""
+    used, way = Table(people(1, 300)), method("datasets.imputation")
+    request = way.make_request({"people": SCHEMA}, {"columns": NAMES, "copies": 1})
+    release = Release((TableArtefact("table", (made,), ()),), way(request).cost)
+    subject = way(request)
+    private = Private(subject, used, SCHEMA, used, release, held_out=Table(people(2, 150)))
+    return measure("risk.synthetic_shadows").evaluate(private).figures["shadows"]
+
+
+def written(made):
+    return made.astype(str).replace(r"\.0$", "", regex=True)
+
+
+def found_again(made, origins):
+    return measured(FOUND, written(made), origins, way="datasets.masking")["right"]
+
+
+ATTACKS = {
+    MATCHING: (lambda: measured(MATCHING, *OPEN["a copy"])["expected"], 90),
+    COPIED: (lambda: measured(COPIED, *OPEN["a copy"])["membership"], 0.9),
+    FOUND: (lambda: found_again(*OPEN["a copy"]), 0.9),
+    "risk.synthetic_shadows": (lambda: shadows(people(1, 300)), 0.65),
+}
+"""By measure: what it finds in a copy of the table, and how much that must be."""
+
+
+@pytest.mark.parametrize("name", sorted(ATTACKS))
+def test_every_attack_finds_a_copy(name):
+    attack, least = ATTACKS[name]
+    assert attack() >= least
+
+
+def test_no_attack_is_left_untried():
+    """A new measure of risk fails here until it is tried against a release that is known to be open."""
+    assert {one.id for one in measures() if one.id.startswith("risk.")} == {*ATTACKS, *NO_ATTACK}
+    assert not set(ATTACKS) & set(NO_ATTACK)

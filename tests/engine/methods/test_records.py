@@ -43,7 +43,6 @@ def test_the_same_list_in_several_forms(text: str, tmp_path: Path) -> None:
         (b'{"where": "secret"}', "file_not_records"),
         (b'["secret"]', "file_not_records"),
         (b"[[[", "file_not_records"),
-        (b"where\n" + b"secret\n" * (LARGEST_FILE // 7), "file_not_records"),
     ],
 )
 def test_what_is_no_list_is_refused_in_words(content: Any, code: str, tmp_path: Path) -> None:
@@ -54,6 +53,14 @@ def test_what_is_no_list_is_refused_in_words(content: Any, code: str, tmp_path: 
         read_records(place, QUESTIONS)
     assert refused.value.code == f"parameters.{code}"
     assert "secret" not in " ".join(texts.explain(refused.value))
+
+
+def test_a_list_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
+    place = tmp_path / "questions.csv"
+    place.write_bytes(b"where\n" + b"secret\n" * (LARGEST_FILE // 7))
+    with pytest.raises(InputRefused) as refused:
+        read_records(place, QUESTIONS)
+    assert refused.value.code == "document.too_large"
 
 
 def test_what_is_no_number_stays_for_the_check(tmp_path: Path) -> None:

@@ -90,6 +90,16 @@ CHANGED: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str | None, str
         "rows",
     ),
     "a column added, no key marked": (lambda f: f.assign(more=1), None, "rows"),
+    "every row twice, no key, other names": (
+        lambda f: other_names(pd.concat([other_ids(f), other_ids(f)])),
+        None,
+        "rows",
+    ),
+    "every row three times, mixed": (
+        lambda f: other_names(pd.concat([other_ids(f)] * 3)).sample(frac=1, random_state=2),
+        None,
+        "rows",
+    ),
     "an extract without the key": (lambda f: f[["age", "sex"]], None, "contents"),
     "next year, other people, one column more": (lambda f: register().assign(more=1), "pid", "columns"),
     "a tenth of the people, other columns": (lambda f: f.iloc[:600][["pid"]].assign(x="y"), "pid", "people"),

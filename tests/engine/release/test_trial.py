@@ -64,6 +64,10 @@ def test_the_first_rows_of_each_person_are_looked_at() -> None:
     twice: Any = trial(plan, again)  # one row a person may leave: the rows that follow change nothing
     assert found.answers == twice.answers
     assert found.answers[0].people == rows["patient_nbr"].nunique()
+    assert twice.drawn_anew, "the release draws which of the two rows leaves"
+    one_each = table.with_rows(rows.drop_duplicates("patient_nbr"))
+    alone: Any = trial(plan, one_each)
+    assert not alone.drawn_anew
 
 
 def test_how_many_were_tried_is_a_count() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from engine.ledger import Ledger
 from engine.release.bundle import Bundle, write_sums
 from engine.release.readme import described, fingerprint
 from engine.release.verify import verify
+from engine.report.embedded import embedded_evidence
 from tests.engine.release.conftest import Runner
 
 FILES = (
@@ -237,3 +240,46 @@ def test_evidence_of_any_form_gets_an_answer(made: Bundle, ledger: Ledger, chang
         write_sums(made.folder / part)
     for found in (verify(made.folder), verify(made.folder, ledger=ledger)):
         assert found.problems and all(all(texts.explain(problem)) for problem in found.problems)
+
+
+@pytest.mark.parametrize("part", ["release", "internal"])
+@pytest.mark.parametrize("name", ["SHA256SUMS", "evidence.json", "report", "README.txt", "other.pdf"])
+def test_what_is_larger_than_it_ever_is_is_said_unread(
+    made: Bundle, ledger: Ledger, part: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name == "report":
+        name = f"report-{'external' if part == 'release' else 'internal'}.pdf"
+    if name == "README.txt" and part == "internal":
+        pytest.skip("there is none")
+    with (made.folder / part / name).open("ab") as file:
+        file.truncate(6 * 10**9)  # a hole: it takes no room on the disk
+    if name in ("SHA256SUMS", "evidence.json"):  # whatever is verified, not one byte is read of it
+        opened = os.open
+        monkeypatch.setattr(
+            os, "open", lambda path, *more, **named: _not(path, part, name) or opened(path, *more, **named)
+        )
+    found = verify(made.folder, ledger=ledger)
+    assert "bundle.too_large" in {problem.code for problem in found.problems}
+    (problem,) = (one for one in found.problems if one.code == "bundle.too_large")
+    assert problem.values["file"] == f"{part}/{name}" and problem.values["size"] == 6000
+    assert all(texts.explain(problem))
+
+
+def _not(path: object, part: str, name: str) -> None:
+    assert not str(path).endswith(f"{part}/{name}".replace("/", os.sep))
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        b"%PDF-1.7\n" + bytes(20_000_000),
+        b"%PDF-1.7\n" + b"0 " * 10_000_000 + b"\nstartxref\n9\n%%EOF",
+        b"%PDF-1.7\n" + b"1 0 obj << /A 1 >> endobj\n" * 800_000,
+        b"%PDF-1.7\n" + b"%%EOF\n" * 4_000_000,
+    ],
+    ids=["zeros", "numbers", "objects", "ends"],
+)
+def test_a_forged_report_holds_the_verification_up_for_no_time(forged: bytes) -> None:
+    begun = time.process_time()
+    assert embedded_evidence(forged) == b""
+    assert time.process_time() - begun < 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import floor, isqrt
+from math import floor, sqrt
 
 from engine.methods.shared.division import Division, Query
 from engine.methods.shared.grid_centres import PER_SIDE
@@ -14,19 +14,21 @@ from engine.privacy.events import Event
 Sets = tuple[tuple[int, ...], ...]
 """Places of columns, by set."""
 
-SETS, PLACES, CELLS = "sets", "places", "cells"
-SETS_SHARE, PLACES_SHARE = 0.10, 0.15
-"""Shares of the budget for finding sets of columns and groups of rows; the rest is for the groups."""
+PLACES, CELLS = "places", "cells"
+PLACES_SHARE = 0.15
+"""Share of the budget for finding groups of rows; the rest is for the groups."""
 MOST_TOGETHER = 6
-"""Columns of a set: a grid of more has too few cells along each."""
-HARDLY_MORE = 3
-"""Up to so many columns one set asks for at most one number more than a set for each."""
+"""Columns of a set with groups: a grid of more has too few cells along each."""
+SPREAD = 0.3
+"""About the standard deviation of a column, half of its declared range being 1."""
+TELLS = 0.5
+"""Relations are asked for where noise moves a correlation of such columns by no more than this."""
 MOST_GROUPS = 10
 MOST_CELLS = 1_500
 """Of a grid, so that centres are found in a moment."""
-ROOM = 40
-"""A group has at least so many deviations of its noise in rows; with 10 or 20 it follows the noise."""
-_FINER = 256
+ROOM = 400
+"""A group has at least so many deviations of its noise in rows: a column's spread is often a twentieth of its
+range, and groups with 40 had means that noise had moved by a quarter of that, and lost relations to it."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Plan:
     classes
         Cells of the column that says the class, for other and missing ones too; 1 without such a column.
     declared
-        The sets of columns; None where they are to be found.
+        The sets of columns; None where they follow from the other numbers.
     epsilon, delta
         Of everything together; δ = 0 for noise of the Laplace kind.
     rows_per_person
@@ -61,8 +63,12 @@ class Plan:
     since no two such vectors are at an obtuse angle: with t = x · y, their product is at least 1 + t + t²/2,
     which is above 0. An exchange reaches this where there are two groups or classes; with one it moves less.
 
-    Sets that are found are known only after part of the budget is spent. The noise is fixed before, for the
-    sets that ask for most; those found are counted in finer steps, as many as their sensitivity allows.
+    Where no sets are declared, all columns are one set if noise leaves anything of their relations, else each
+    is alone. To look for sets in noisy correlations first, as the book does for nothing, costs more than it
+    saves: what a tenth of the budget tells of them is seldom more than noise, and every relation between
+    columns that end up in different sets is lost, at any budget.
+
+    Under pure ε the sums get one vector of noise where that is less: with one group always.
     """
 
     columns: int
@@ -75,29 +81,28 @@ class Plan:
     about_rows: int
     group_rows: int
 
-    @property
-    def known(self) -> Sets | None:
-        """The sets of columns where they are known beforehand."""
-        if self.declared is None and self.columns <= HARDLY_MORE:
-            return (tuple(range(self.columns)),)
-        return self.declared
-
     @cached_property
-    def most(self) -> Sets:
-        """The sets, or those with the largest sensitivity that may be found."""
-        if self.known is not None:
-            return self.known
-        places = range(self.columns)
-        return tuple(
-            tuple(places[start : start + MOST_TOGETHER]) for start in range(0, self.columns, MOST_TOGETHER)
-        )
+    def sets(self) -> Sets:
+        """The sets of columns: those that were declared, or all together, or each alone."""
+        if self.declared is not None:
+            return self.declared
+        together: Sets = (tuple(range(self.columns)),)
+        off = self._noise(together, 1.0) / self.rows_of_class
+        if relation_off(off) <= TELLS:
+            return together
+        return tuple((place,) for place in range(self.columns))
+
+    @property
+    def is_related(self) -> bool:
+        """Whether there are columns whose relation is kept."""
+        return max(map(len, self.sets)) > 1
 
     @cached_property
     def groups(self) -> int:
         """Into how many groups the rows of a class are divided in every set, at most."""
-        share = 1 - PLACES_SHARE - (SETS_SHARE if self.known is None else 0)
-        noise = self._divided((self._cells(share),)).deviation(CELLS) / self.steps(CELLS, self.most)
-        least = max(self.group_rows, ROOM * noise)
+        if max(map(len, self.sets)) > MOST_TOGETHER:
+            return 1
+        least = max(self.group_rows, ROOM * self._noise(self.sets, 1 - PLACES_SHARE, vector=False))
         return max(1, min(MOST_GROUPS, floor(self.rows_of_class / least)))
 
     @property
@@ -108,49 +113,64 @@ class Plan:
     @cached_property
     def division(self) -> Division:
         """How the budget is divided."""
-        asked, left = [], 1.0
-        if self.known is None:
-            asked.append(self._question(SETS, answers((tuple(range(self.columns)),)), SETS_SHARE))
-            left -= SETS_SHARE
-        if self.groups > 1:
-            most_sets = self.columns if self.known is None else len(self.known)
-            asked.append(self._question(PLACES, most_sets, PLACES_SHARE))
-            left -= PLACES_SHARE
-        return self._divided((*asked, self._cells(left))).borne_out()
+        if self.groups == 1:
+            numbers = self.classes * sum(numbers_of(len(one)) for one in self.sets)
+            return self._divided((self._cells(self.sets, 1.0, together=numbers),)).borne_out()
+        places = self._question(PLACES, len(self.sets), PLACES_SHARE)
+        return self._divided((places, self._cells(self.sets, 1 - PLACES_SHARE))).borne_out()
 
     @property
     def event(self) -> Event:
         """What the ledger reserves."""
         return self.division.events
 
-    def steps(self, name: str, sets: Sets) -> int:
-        """Return in how many steps a row is counted: as many as keep its sums below what was fixed."""
-        whole = 1 if name == PLACES else PER_SIDE**2
-        if self.known is not None or name == SETS:
-            return whole
-        most, own = (answers(self.most), answers(sets)) if name == CELLS else (self.columns, len(sets))
-        return whole * (isqrt(_FINER**2 * most // own) if self.delta else _FINER * most // own)
-
-    def deviation(self, name: str, sets: Sets) -> float:
+    def deviation(self, name: str) -> float:
         """Return the standard deviation of the noise of a count, or of a sum of numbers between −1 and 1."""
-        return self.division.deviation(name) / self.steps(name, sets)
+        return self.division.deviation(name) / (1 if name == PLACES else PER_SIDE**2)
 
-    def per_side(self, columns: int, sets: Sets) -> int:
+    def per_side(self, columns: int) -> int:
         """Return how many cells the grid of a set has along each of its columns."""
-        told = self.about_rows / self.deviation(PLACES, sets) / 5
+        told = self.about_rows / self.deviation(PLACES) / 5
         return max(1, min(round(told ** (2 / (2 + columns))), floor(MOST_CELLS ** (1 / columns)), PER_SIDE))
+
+    def _noise(self, sets: Sets, share: float, *, vector: bool = True) -> float:
+        """Return the standard deviation of the noise of a sum, if sets had one group for a class."""
+        together = self.classes * sum(numbers_of(len(one)) for one in sets) if vector else None
+        return self._divided((self._cells(sets, share, together=together),)).deviation(CELLS) / PER_SIDE**2
 
     def _divided(self, asked: tuple[Query, ...]) -> Division:
         return Division(asked, self.epsilon, self.delta, self.replace_one)
 
-    def _cells(self, share: float) -> Query:
-        return self._question(CELLS, answers(self.most), share)
+    def _cells(self, sets: Sets, share: float, *, together: int | None = None) -> Query:
+        return self._question(CELLS, answers(sets), share, together=together)
 
-    def _question(self, name: str, sensitivity: int, share: float) -> Query:
+    def _question(self, name: str, sensitivity: int, share: float, *, together: int | None = None) -> Query:
         times, rows = 2 if self.replace_one else 1, self.rows_per_person
-        finer = 1 if self.known is not None or name == SETS else _FINER
-        step = rows * finer * (1 if name == PLACES else PER_SIDE**2)
-        return Query(name, times * sensitivity * step, times * sensitivity * step**2, share)
+        step = rows * (1 if name == PLACES else PER_SIDE**2)
+        moved = times * sensitivity
+        return Query(name, moved * step, moved * step**2, share, together=together)
+
+
+def relation_off(off: float) -> float:
+    """Return by how much noise moves a correlation of columns of the usual spread.
+
+    Parameters
+    ----------
+    off
+        The deviation of the noise of a mean, half of the declared range being 1.
+    """
+    return off * sqrt(1 + SPREAD**2) / SPREAD**2
+
+
+def numbers_of(columns: int) -> int:
+    """Return how many sums a group has in a set: rows, missing ones, numbers, and products.
+
+    Examples
+    --------
+    >>> numbers_of(1), numbers_of(3)
+    (4, 13)
+    """
+    return 1 + 2 * columns + columns * (columns + 1) // 2
 
 
 def answers(sets: Sets) -> int:

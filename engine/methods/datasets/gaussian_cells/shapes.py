@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
 from engine import arrays
 from engine.methods.datasets.bayes_network.learning import projected
+from engine.methods.datasets.gaussian_cells.ends import brought, possible, related
 from engine.methods.datasets.gaussian_cells.plan import Sets
 from engine.methods.datasets.latent_model.projection import normal
 from engine.methods.datasets.marginal_model.sampling import even_column, uniform
@@ -18,17 +21,20 @@ Codes = arrays.Whole
 Floats = arrays.Floats
 Integers = arrays.Integers
 
-SMALLEST = 0.01**2
-"""A variance is at least this: a hundredth of half the declared range."""
+SMALLEST = 1 / 512**2
+"""A variance is at least this: two steps in which numbers are read."""
+MOST_MEAN = 1 - 2.0**-14
+"""A mean is no nearer to an end: a sixteenth of a step."""
+ROUNDS = 4
+"""So often what a lot adds to a variance is looked at again."""
+_MIDDLES = np.array([NormalDist().inv_cdf((place + 0.5) / 256) for place in range(256)])
 STANDS_OUT = 3
 """Fewer deviations of their noise are no group, and no missing numbers."""
-TURNS = 8
-"""So often a point outside the declared ranges is drawn again before it is brought to their ends."""
 
 
 @dataclass(frozen=True)
 class Normal:
-    """A normal distribution of numbers between −1 and 1.
+    """A normal distribution of numbers, brought to the ends −1 and 1 where it goes beyond them.
 
     Parameters
     ----------
@@ -37,9 +43,9 @@ class Normal:
     missing
         Share of every column, shape (q,).
     mean
-        Shape (q,).
+        Of the numbers that leave, shape (q,).
     covariance
-        Shape (q, q).
+        Of the numbers that leave, shape (q, q).
     """
 
     rows: float
@@ -130,8 +136,8 @@ def normal_of(line: Floats, q: int, *, deviation: float) -> Normal:
     -----
     μ = s / n and Σ = M / n − μ μ', where n counts the rows in which the numbers are not missing, as if they
     were missing independently; none is where their count does not stand out from the noise. A variance is at
-    most 1 − μ² for numbers between −1 and 1; less noise by `engine.methods.shared.less_noise`; eigenvalues
-    between `SMALLEST` and q.
+    most 1 − μ² for numbers between −1 and 1; less noise by `engine.methods.shared.less_noise`, a covariance
+    having that of its product, both sums and the count; negative eigenvalues of the correlations are dropped.
     """
     rows = max(float(line[0]), 1.0)
     counted = line[1 : 1 + q]
@@ -145,13 +151,25 @@ def normal_of(line: Floats, q: int, *, deviation: float) -> Normal:
     np.fill_diagonal(both, known)
     covariance = products / np.maximum(both, 1 / rows) - np.outer(mean, mean)
     np.fill_diagonal(covariance, np.clip(np.diag(covariance), SMALLEST, np.maximum(1 - mean**2, SMALLEST)))
-    values, vectors = np.linalg.eigh(less_noisy(covariance, (0,) * q, noise=deviation / rows))
-    covariance = (vectors * np.clip(values, SMALLEST, q)) @ vectors.T
+    lever = np.sqrt(1 + mean**2)
+    covariance = less_noisy(covariance, (0,) * q, noise=deviation / rows * np.outer(lever, lever))
+    spread = np.sqrt(np.diag(covariance))
+    covariance = possible(covariance / np.outer(spread, spread)) * np.outer(spread, spread)
     return Normal(max(float(line[0]), 0.0), missing, mean, covariance)
 
 
-def drawn(model: Model, n: int, noise: Noise) -> tuple[Codes, Floats, Codes]:
+def drawn(model: Model, n: int, steps: Floats, noise: Noise) -> tuple[Codes, Floats, Codes]:
     """Draw rows.
+
+    Parameters
+    ----------
+    model
+        Learnt with noise.
+    n
+        How many.
+    steps
+        Between values of every column, half a declared range being 1: whoever writes a number takes the step
+        below it or the one above, by lot, so that its mean stays.
 
     Returns
     -------
@@ -166,7 +184,7 @@ def drawn(model: Model, n: int, noise: Noise) -> tuple[Codes, Floats, Codes]:
     -----
     Given its class, what a row has in one set does not depend on what it has in another.
     """
-    columns = sum(map(len, model.sets))
+    columns, curves = sum(map(len, model.sets)), _curves(model, steps)
     classes = even_column(model.classes[None, :], np.zeros(n, dtype=np.int64), noise)
     numbers, missing = np.zeros((n, columns)), np.zeros((n, columns), dtype=np.int64)
     for of_columns, of_set in zip(model.sets, model.normals, strict=True):
@@ -180,19 +198,51 @@ def drawn(model: Model, n: int, noise: Noise) -> tuple[Codes, Floats, Codes]:
         for place, normals in enumerate(of_set):
             for at, one in enumerate(normals):
                 mine = np.flatnonzero(group == place * width + at)
-                numbers[np.ix_(mine, places)] = inside(one, len(mine), noise)
+                numbers[np.ix_(mine, places)] = next(curves).drawn(len(mine), noise)
                 lots = uniform(noise, len(mine) * len(places)).reshape(len(mine), len(places))
                 missing[np.ix_(mine, places)] = lots < one.missing
     return classes, numbers, missing
 
 
-def inside(one: Normal, n: int, noise: Noise) -> Floats:
-    """Draw n points between −1 and 1: those outside again, those outside at last are brought to the ends."""
-    root = np.linalg.cholesky(one.covariance)
-    found = np.full((n, len(one.mean)), 2.0)
-    for _ in range(TURNS):
-        out = np.flatnonzero((np.abs(found) > 1).any(axis=1))
-        if not len(out):
-            break
-        found[out] = one.mean + normal(noise, (len(out), len(one.mean))) @ root.T
-    return np.clip(found, -1.0, 1.0)
+@dataclass(frozen=True)
+class _Curve:
+    """A normal distribution before it is brought to the ends: places and spreads, and a root of relations."""
+
+    place: Floats
+    spread: Floats
+    root: Floats
+
+    def drawn(self, n: int, noise: Noise) -> Floats:
+        """Draw n points between −1 and 1."""
+        found = normal(noise, (n, len(self.place))) @ self.root.T
+        return np.clip(self.place + self.spread * found, -1.0, 1.0)
+
+
+def _curves(model: Model, steps: Floats) -> Iterator[_Curve]:
+    """Return what every normal distribution is drawn from, in their order; all are solved for at once.
+
+    By lot to whole steps adds E[u (1 − u)] of a squared step to a variance, where u of one lies above the
+    step below; so much less is drawn.
+    """
+    every = [(of, one) for of, shapes in _each(model) for one in shapes]
+    step = np.concatenate([steps[list(places)] for places, _ in every])
+    mean = np.clip(np.concatenate([one.mean for _, one in every]), -MOST_MEAN, MOST_MEAN)
+    variance = np.concatenate([np.diag(one.covariance) for _, one in every])
+    variance = np.minimum(variance, 0.999 * (1 - mean**2))
+    by_lot = np.zeros_like(mean)
+    for _ in range(ROUNDS):
+        place, spread = brought(mean, np.maximum(variance - by_lot, SMALLEST / 4))
+        above = (np.clip(place[:, None] + spread[:, None] * _MIDDLES, -1, 1) + 1) / step[:, None] % 1
+        by_lot = step**2 * (above * (1 - above)).mean(axis=1)
+    ends = np.cumsum([len(one.mean) for _, one in every])[:-1]
+    parts = zip(every, np.split(place, ends), np.split(spread, ends), strict=True)
+    for (_, one), place, spread in parts:
+        relations = related(place, spread, one.covariance)
+        yield _Curve(place, spread, np.linalg.cholesky(relations).astype(np.float64))
+
+
+def _each(model: Model) -> Iterator[tuple[tuple[int, ...], tuple[Normal, ...]]]:
+    """Return the columns and the distributions of every set and class."""
+    for places, of_set in zip(model.sets, model.normals, strict=True):
+        for shapes in of_set:
+            yield places, shapes

@@ -15,11 +15,12 @@ from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.latent_model.teaching import Teaching
 from engine.methods.datasets.seeds.boxes import Declared
 from engine.methods.datasets.seeds.filtering import distance_at_most, upper_edge
-from engine.methods.datasets.seeds.foreseeing import share_alone
+from engine.methods.datasets.seeds.foreseeing import TOO_LOW, alone_of, share_alone
 from engine.methods.datasets.seeds.learning import NOBODY, Learning
 from engine.methods.datasets.seeds.making import Made, made
 from engine.methods.datasets.seeds.plan import MOST_ROWS, by_other_ways, level_needed, most_rows, planned
 from engine.methods.datasets.synthesis.invented import invented_rows, invented_table
+from engine.methods.filling import Judged
 from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
@@ -65,6 +66,8 @@ SURE = Fraction(9, 10)
 
 MOST_ALONE = 0.5
 """Share of the rows from the model alone above which the recipient is told that seeds hardly matter."""
+ALL_ALONE = 0.75
+"""Where at best this share of the rows would be from the model alone, no seeds are taken."""
 
 # What every method of rows from seeds asks first
 FIRST = (
@@ -100,6 +103,9 @@ class SeedMethod(Method):
     family = Family.DATASET
     rows = Rows.SYNTHETIC
     libraries = ()
+    refuses_idle_seeds = False
+    """Whether what is foreseen is sure enough to take no seeds where hardly a row would have one: it is not
+    where it hangs on how many people are alike in what is kept."""
 
     # --- declarations ------------------------------------------------------------------------------
 
@@ -120,7 +126,34 @@ class SeedMethod(Method):
         if is_replace_one(self.request):
             found.append(Problem(f"{ID}.replace_one", {}, "budget"))
         found += budget_problems(self.request, uses_delta=True)
-        return found or _crowd_problems(self.request)
+        return found or _crowd_problems(self.request) or self._alone_problems
+
+    @once
+    def _alone_problems(self) -> list[Problem]:
+        """Refuse to take seeds of which next to nothing would come."""
+        fewest, _ = self.foreseen
+        if not self.refuses_idle_seeds or fewest <= ALL_ALONE:
+            return []
+        return [Problem(f"{ID}.all_alone", {"percent": floor(100 * fewest)}, "rows")]
+
+    @abstractmethod
+    def passing(self, crowd: float) -> tuple[float, float]:
+        """Return between which shares of the tries from seeds pass: from declarations, as far as they tell.
+
+        Parameters
+        ----------
+        request
+            Checked but for this.
+        crowd
+            Which share of the seeds that are expected has to be the crowd of a row.
+        """
+
+    @once
+    def foreseen(self) -> tuple[float, float]:
+        """Return between which shares of the rows are from the model alone, before anything is read."""
+        test = _test(self.request)
+        low, high = self.passing(test.threshold / max(1, _seeds(self.request)))
+        return alone_of(high, float(test.alone)), alone_of(low, float(test.alone))
 
     @once
     @abstractmethod
@@ -158,9 +191,25 @@ class SeedMethod(Method):
         label = Text(f"{WORDS}.numbers.share.label")
         error = Expected(label, "tested", None, 0.6745 * deviation, 1.96 * deviation)
         known = (error,) if learning.deviation else ()
-        notes = (*cap_notes(self.request), self.note)
+        foreseen = () if test is None else (self._foreseen,)
+        notes = (*cap_notes(self.request), *foreseen, self.note)
         views = () if test is None else (_plan_view(test, self.request),)
         return Forecast(known, views=views, notes=notes)
+
+    @once
+    def _foreseen(self) -> Text:
+        low, high = self.foreseen
+        name = "foreseen_mostly" if low + high > 2 * MOST_ALONE else "foreseen"
+        return Text(f"{WORDS}.notes.{name}", {"low": round(100 * low), "high": round(100 * high)})
+
+    def judged(self, people: int | None) -> Judged | None:
+        """Say how many rows will have a seed at all: half of what is foreseen at best and at worst."""
+        if _planned(self.request) is None:
+            return None
+        low, high = self.foreseen
+        verdict = "mostly_alone" if low + high > 2 * MOST_ALONE else "seeds"
+        told = {"low": round(100 * low), "high": round(100 * high)}
+        return Judged(1 - (low + high) / 2, Text(f"{WORDS}.judged.{verdict}", told))
 
     @once
     @abstractmethod
@@ -196,8 +245,9 @@ class SeedMethod(Method):
 
 def _alone_note(share: float) -> Text:
     """Say which share of the rows is from the model alone, as far as that can be told outside."""
-    name = "mostly_alone" if share > MOST_ALONE else "alone"
-    return Text(f"{WORDS}.notes.{name}", {"percent": round(100 * share)})
+    highest = min(1.0, share + TOO_LOW)
+    name = "mostly_alone" if (share + highest) / 2 > MOST_ALONE else "alone"
+    return Text(f"{WORDS}.notes.{name}", {"percent": round(100 * share), "highest": round(100 * highest)})
 
 
 def _model_share(request: Request) -> Fraction:

@@ -58,18 +58,49 @@ def test_as_many_rows_of_declared_cells_as_planned(model):
 
 @MODELS
 @pytest.mark.parametrize(
-    ("rows", "epsilon", "dimensions"), [(60, 2, 1), (200, 4, 2), (500, 6, 2), (200, 4, 6), (300, 4, 6)]
+    ("rows", "epsilon", "dimensions"), [(60, 2, 1), (200, 4, 2), (500, 6, 2), (200, 4, 6), (300, 4, 4)]
 )
 def test_the_release_tells_about_which_share_of_the_rows_no_seed_has_a_part_in(
     model, rows, epsilon, dimensions
 ):
-    """From what leaves: beside what the custodian sees. With six dimensions hardly a seed takes part."""
+    """From declarations before, and from what leaves: beside what the custodian sees."""
     given = {"rows": rows, "dimensions": dimensions, "model": model}
-    release = made(some_rows(), given, Budget(Fraction(epsilon), Fraction(1, 10**6)))
+    budget = Budget(Fraction(epsilon), Fraction(1, 10**6))
+    release = made(some_rows(), given, budget)
     (note,) = release.notes
-    told, real = note.values["percent"], 100 * release.inside.figures["from_model_alone"] / rows
-    assert abs(told - real) < 30 and f"{told}\N{NO-BREAK SPACE}%" in word(note, "en")
-    assert (real > 75) == note.id.endswith("notes.mostly_alone") == (dimensions == 6)
+    low, high = note.values["percent"], note.values["highest"]
+    real, slack = 100 * release.inside.figures["from_model_alone"] / rows, 20
+    assert low - slack <= real <= high + slack and str(low) in word(note, "en")
+    foreseen = method(ID)(request_for(given, budget)).forecast.notes[0]
+    assert foreseen.values["low"] - slack <= real <= foreseen.values["high"] + slack
+    assert foreseen.values["low"] < foreseen.values["high"]
+
+
+@pytest.mark.parametrize("name", ["datasets.seedbased", "datasets.codes"])
+def test_other_ways_of_seeds_foresee_it_too(name):
+    """Rows that keep nothing pass; of those that keep all of many columns hardly one does."""
+    found, budget = method(name), Budget(Fraction(4), Fraction(1, 10**6))
+    more = [declared(f"c{at}", Kind.INTEGER, minimum=Fraction(0), maximum=Fraction(99)) for at in range(8)]
+    names = [one.name for one in more]
+    ways = ({"fewest_drawn": 8, "most_drawn": 8}, {"fewest_drawn": 0, "most_drawn": 0})
+    if name.endswith("codes"):
+        ways = ({"reach": 16, "bins": 16}, {"reach": 1, "bins": 64})
+    judged = []
+    for way in ways:
+        given = {"columns": names, "about_rows": 8000, "rows": 100, **way}
+        request = found.make_request({"people": Schema(tuple(more))}, given, budget=budget)
+        assert not found(request).problems
+        note = found(request).forecast.notes[0]
+        assert note.id.endswith("foreseen" if way is ways[0] else "foreseen_mostly")
+        judged.append(found(request).judged(None))
+    assert not judged[0].is_useless and judged[1].is_useless
+
+
+def test_seeds_that_would_serve_nothing_are_not_taken():
+    budget = Budget(Fraction(4), Fraction(1, 10**6))
+    (problem,) = method(ID)(request_for({"rows": 300, "dimensions": 6}, budget)).problems
+    assert problem.code == "datasets.seedbased.all_alone" and problem.parameter == "rows"
+    assert not method(ID)(request_for({"rows": 200, "dimensions": 2}, budget)).problems
 
 
 @MODELS

@@ -12,7 +12,7 @@ import pytest
 
 from engine.methods.catalogue import method
 from engine.methods.datasets.gaussian_cells import counted, learning
-from engine.methods.datasets.gaussian_cells.plan import CELLS, SETS
+from engine.methods.datasets.gaussian_cells.plan import CELLS
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared.division import Division
 from engine.privacy.promise import Neighbours
@@ -33,14 +33,18 @@ SCHEMA = Schema(
 )
 LAPLACE, NORMAL = Budget(Fraction(2)), Budget(Fraction(2), Fraction(1, 10**6))
 TWO = {"sets": [{"together": ["age", "bmi"]}, {"together": ["dose", "pain"]}]}
-MANY = {"about_rows": 20_000}
+ALONE = {"sets": [{"together": [name]} for name in NAMES]}
+MANY = {"about_rows": 200_000}
 SUBJECTS = {
     "Laplace": (TWO, LAPLACE),
     "normal noise": (TWO | {"noise": "gaussian"}, NORMAL),
     "groups": (TWO | MANY, LAPLACE),
     "groups, normal noise": (TWO | MANY | {"noise": "gaussian"}, NORMAL),
-    "sets are found": (MANY, LAPLACE),
-    "sets are found, normal noise": (MANY | {"noise": "gaussian"}, NORMAL),
+    "all together": ({}, LAPLACE),
+    "one vector of noise": ({"label": None}, LAPLACE),
+    "all together, in groups": (MANY, LAPLACE),
+    "all together, normal noise": (MANY, NORMAL),
+    "each alone": (ALONE, LAPLACE),
 }
 
 
@@ -79,14 +83,13 @@ def shares(request, *, run=None, frame=None, fewer=None, without=(0,)):
 
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_one_person_tells_no_more_than_is_claimed_and_all_of_it(name):
-    """Where sets are found, counting is in whole steps: up to one part in 256 is left."""
     found = shares(request_for(*SUBJECTS[name]))
     (kind,) = found
     assert found[kind] <= 1 + 1e-9
-    assert found[kind] > (1 - 1 / 128 if "found" in name else 1 - 1e-5)
+    assert found[kind] > 1 - 1e-5
 
 
-@pytest.mark.parametrize("name", ["Laplace", "groups, normal noise", "sets are found"])
+@pytest.mark.parametrize("name", ["Laplace", "groups, normal noise", "all together, in groups"])
 def test_a_person_exchanged_for_another_tells_no_more_than_is_claimed_and_all_of_it(name):
     given, budget = SUBJECTS[name]
     frame = people()
@@ -95,7 +98,7 @@ def test_a_person_exchanged_for_another_tells_no_more_than_is_claimed_and_all_of
     request = request_for(given, replace(budget, neighbours=Neighbours.REPLACE_ONE))
     (found,) = shares(request, frame=frame, fewer=other, without=()).values()
     assert found <= 1 + 1e-9
-    assert found > (0.8 if "found" in name else 1 - 1e-5)  # one group of everybody: less than twice one row
+    assert found > 1 - 1e-5
 
 
 @pytest.mark.parametrize("name", ["Laplace", "groups"])
@@ -132,7 +135,7 @@ MUTANTS = {
     "products that lack their factor 2": ("groups", CELLS, columns_of_two),
     "sums and products are not counted": ("groups", CELLS, lambda _: 12 / Fraction(2)),
     "normal noise halved": ("groups, normal noise", CELLS, columns_of_two),
-    "correlations for nothing": ("sets are found", SETS, lambda _: 100),
+    "vector noise of half its length": ("one vector of noise", CELLS, columns_of_two),
 }
 
 
@@ -171,9 +174,9 @@ def test_groups_about_rows_are_found():
     """Centres that are rows of people, as with groups of k rows, change what leaves with one row."""
     honest = learning.middles
 
-    def about_rows(rows, plan, sets, noise):
-        found = honest(rows, plan, sets, noise)
-        return [rows.steps[: len(own), columns] for own, columns in zip(found, sets, strict=True)]
+    def about_rows(rows, plan, noise):
+        found = honest(rows, plan, noise)
+        return [rows.steps[: len(own), columns] for own, columns in zip(found, plan.sets, strict=True)]
 
     subject = SUBJECTS["groups"]
     with patch.object(learning, "middles", about_rows):
@@ -186,15 +189,15 @@ def test_groups_about_rows_are_found():
 
 
 def test_sets_that_rows_decide_are_found():
-    def exact(rows, plan, noise):
-        plan.division.noisy(SETS, np.zeros(15, np.int64), noise)
-        return np.maximum(np.eye(4), np.abs(np.cov(rows.steps.T)) > 0)
+    """With the first row columns go together, without it each is alone."""
 
-    frame = people()
-    frame.loc[1:, list(NAMES)] = 40  # only with the first row columns go together
-    request = request_for(*SUBJECTS["sets are found"])
-    with patch.object(learning, "correlation", exact), pytest.raises(CheckFailed):
-        shares(request, frame=frame)
+    def decided(frame):
+        return request_for(
+            *SUBJECTS["all together" if frame[list(NAMES)].to_numpy().max() == 100 else "each alone"]
+        )
+
+    with pytest.raises(CheckFailed):
+        shares(request_for(*SUBJECTS["all together"]), run=releasing(decided))
 
 
 def test_missing_numbers_that_are_sums_as_well_are_found():

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine import texts
 from engine.methods.catalogue import method
 from engine.methods.models import additive_steps
 from engine.methods.models.additive_model import predict, probabilities, scores, unclipped
@@ -157,6 +158,35 @@ def test_the_band_is_the_spread_over_repetitions():
         spreads.append(np.concatenate([curve.spread for curve in fitted.curves]))
     about = np.array(effects) - np.mean(effects, axis=0)  # what chance among the rows gives stays the same
     assert 0.6 < np.mean((about / spreads) ** 2) < 1.4
+
+
+def covered(codes, *, repetitions=30):
+    """Return how often the band of a curve holds what that curve is on the average over repetitions."""
+    errors = np.clip(np.random.default_rng(3).normal(scale=0.2, size=len(codes[0])), -1, 1)
+    target = np.rint(errors * RESIDUAL_STEPS).astype(np.int64)
+    plan, effects, spreads = schedule(classes=False), [], []
+    for seed in range(repetitions):
+        fitted = fit(codes, target, plan, ordered=ORDERED, noise=seeded_noise(seed))
+        effects.append(np.concatenate([curve.effects for curve in fitted.curves]))
+        spreads.append(np.concatenate([curve.spread for curve in fitted.curves]))
+    about = np.array(effects) - np.mean(effects, axis=0)
+    return float((np.abs(about) <= 1.96 * np.array(spreads)).mean())
+
+
+def test_bands_hold_as_often_as_their_note_says():
+    """30 fits of some twelve cells each: three standard errors are .04 where cells move by themselves. Beside
+    each other, columns that are the same nearly always hold less often; the note must say that they do."""
+    codes, _ = some_rows(2000)
+    apart = covered(codes)
+    assert apart > 0.91
+    chance, same = np.random.default_rng(4), [one.copy() for one in codes]
+    least = min(int(one.max()) for one in codes) + 1
+    stays = chance.random(len(codes[0])) < 0.95
+    for place in range(1, len(same)):
+        same[place] = np.where(stays, same[0] % least, codes[place])
+    assert covered(same) < apart - 0.04
+    note = texts.text("methods.models.additive.views.effects.note")
+    assert "have nothing to do with each other" in note and "too narrow" in note
 
 
 @pytest.mark.parametrize(

@@ -319,11 +319,3 @@ def test_excel_that_refers_to_a_text_that_it_has_not(tmp_path):
     with pytest.raises(InputRefused) as caught:
         read_table(path)
     assert caught.value.code == "table.excel_damaged"
-
-
-def test_parquet_with_more_cells_than_memory_holds_is_refused_unread(tmp_path, monkeypatch):
-    monkeypatch.setattr("engine.table.reading.parquet.MOST_CELLS", 5)
-    pyarrow.parquet.write_table(pa.table({"a": [1, 1, 1], "b": [2, 2, 2]}), tmp_path / "a.parquet")
-    with pytest.raises(InputRefused) as caught:
-        read_table(tmp_path / "a.parquet")
-    assert caught.value.code == "table.too_large"

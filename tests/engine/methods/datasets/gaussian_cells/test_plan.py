@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from engine.methods.datasets.gaussian_cells.counted import Rows, grid_counts, group_sums
-from engine.methods.datasets.gaussian_cells.plan import CELLS, PLACES, SETS, Plan, answers
+from engine.methods.datasets.gaussian_cells.plan import (
+    CELLS,
+    PLACES,
+    SPREAD,
+    TELLS,
+    Plan,
+    numbers_of,
+    relation_off,
+)
 from engine.methods.shared.grid_centres import PER_SIDE
 
 SMALL = Fraction(1, 10**6)
@@ -41,7 +49,7 @@ def moved(plan, sets, row, other=None):
         if other is not None:
             sums = sums - group_sums(other, columns, centres, classes=plan.classes)
         vectors.append(sums.ravel())
-    return np.concatenate(vectors) * (plan.steps(CELLS, sets) // PER_SIDE**2)
+    return np.concatenate(vectors)
 
 
 @pytest.mark.parametrize("sets", [((0,),), ((0, 1),), ((0, 1), (2,)), ((0,), (1,), (2,))])
@@ -88,36 +96,36 @@ def test_sums_are_those_of_the_definition():
         assert found[label * 2 + at] == pytest.approx(by_hand, abs=1e-9)
 
 
-def partitions(places):
-    if not places:
-        yield ()
-        return
-    first, *rest = places
-    for sets in partitions(rest):
-        yield ((first,), *sets)
-        for at, one in enumerate(sets):
-            yield (*sets[:at], (first, *one), *sets[at + 1 :])
-
-
 @pytest.mark.parametrize("delta", [Fraction(0), SMALL])
-@pytest.mark.parametrize("columns", [4, 7])
-def test_whatever_sets_are_found_they_cost_no_more_than_was_fixed(columns, delta):
-    plan = replace(PLAN, columns=columns, delta=delta, about_rows=10**6)
-    assert plan.groups > 1
-    cells, places = query(plan, CELLS), query(plan, PLACES)
-    nearest = []
-    for sets in partitions(list(range(columns))):
-        if max(map(len, sets)) > 6:
-            continue
-        step, grid = plan.steps(CELLS, sets), plan.steps(PLACES, sets)
-        if delta:
-            assert answers(sets) * step**2 <= cells.squared and len(sets) * grid**2 <= places.squared
-        else:
-            assert answers(sets) * step <= cells.ones and len(sets) * grid <= places.ones
-        nearest.append(
-            answers(sets) * step**2 / cells.squared if delta else answers(sets) * step / cells.ones
-        )
-    assert min(nearest) > 0.98 and max(nearest) == 1
+@pytest.mark.parametrize("columns", [1, 2, 7, 12, 40])
+def test_columns_are_together_as_long_as_noise_leaves_their_relations(columns, delta):
+    """Of columns of the usual spread, noise moves a correlation by that of one product and two sums."""
+    plans = [replace(PLAN, columns=columns, delta=delta, about_rows=10**power) for power in range(1, 9)]
+    related = [plan.is_related for plan in plans]
+    assert related == sorted(related) and related[-1] == (columns > 1)
+    for plan in plans:
+        if plan.is_related and plan.groups == 1:
+            off = plan.deviation(CELLS) / plan.about_rows
+            assert relation_off(off) <= TELLS
+            assert relation_off(off) == pytest.approx(off * (1 + SPREAD**2) ** 0.5 / SPREAD**2)
+
+
+@pytest.mark.parametrize("columns", [1, 4, 7, 30])
+def test_without_delta_one_group_gets_whichever_noise_is_less(columns):
+    plan = replace(PLAN, columns=columns, declared=(tuple(range(columns)),), about_rows=500)
+    (asked,) = plan.division.queries
+    assert asked.together == numbers_of(columns)
+    laplace = 2**0.5 * asked.ones / PER_SIDE**2
+    assert plan.deviation(CELLS) <= laplace * (1 + 1e-6)
+    assert (plan.deviation(CELLS) < 0.9 * laplace) == (columns > 1)
+
+
+def test_groups_are_only_where_their_noise_is_small_beside_usual_spreads():
+    for rows in (10**3, 10**4, 10**5, 10**6):
+        plan = replace(PLAN, about_rows=rows)
+        if plan.groups > 1:
+            assert plan.deviation(CELLS) * plan.groups / rows < 1 / 300
+    assert replace(PLAN, columns=7, about_rows=10**8).groups == 1  # of a grid in seven columns little is left
 
 
 def test_a_row_is_in_one_cell_of_the_grid_of_every_set():
@@ -131,7 +139,7 @@ def test_a_row_is_in_one_cell_of_the_grid_of_every_set():
 def test_everything_together_costs_what_was_given(delta, declared, rows):
     plan = replace(PLAN, delta=delta, declared=declared, about_rows=rows)
     asked = [one.name for one in plan.division.queries]
-    assert asked == [SETS] * (declared is None) + [PLACES] * (rows > 20) + [CELLS]
+    assert asked == [PLACES] * (rows > 20) + [CELLS]
     assert sum(one.share for one in plan.division.queries) == pytest.approx(1)
     if not delta:
         assert 1 - 1e-4 < plan.event.epsilon() <= 1  # scales are rounded up to whole 1024ths
