@@ -6,12 +6,15 @@ import multiprocessing
 import os
 import sys
 
+COMMAND = "python -m app" if __package__ == "app" else "custos-desktop"
+"""How it is started: from a checkout, or installed."""
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Show the window and return its exit status."""
     import argparse
 
-    parser = argparse.ArgumentParser(prog="custos", description="Release data about people, offline.")
+    parser = argparse.ArgumentParser(prog=COMMAND, description="Release data about people, offline.")
     parser.add_argument("file", nargs="?", help="a plan (.json) or a table to open")
     parser.add_argument("--lang", help="language of the texts, for instance en")
     parser.add_argument("--theme", choices=("system", "light", "dark"), help="colours")

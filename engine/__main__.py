@@ -1,7 +1,8 @@
-"""Command line: ``python -m engine COMMAND``. The same engine as the window, for auditors, servers and tests.
+"""Command line: ``custos COMMAND``, in a checkout ``python -m engine COMMAND``; for auditors, servers, tests.
 
 Exit status 0: done. 1: a verification failed. 2: the input was refused, with one clear message on standard
-error. JSON on standard output with ``--json``.
+error, which asks what a misspelt name meant. JSON on standard output with ``--json``, else lines for people;
+how far long work is stands on standard error, on a terminal alone.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ for library in ("numpy", "numpy.typing", "pandas", "pyarrow", "pyarrow.compute")
 
 from engine import texts  # noqa: E402
 from engine.commands.command import REFUSED  # noqa: E402
-from engine.commands.parser import make_parser  # noqa: E402
+from engine.commands.parser import PROGRAM, make_parser  # noqa: E402
+from engine.commands.telling import Telling, meant  # noqa: E402
 from engine.errors import EngineError, InputRefused, VerificationFailed  # noqa: E402
 
 FAILED = 1
@@ -53,7 +55,9 @@ def _run(options: Namespace) -> int:
     warnings.simplefilter("ignore")
     logging.getLogger().addHandler(logging.NullHandler())
     try:
-        answer, status = options.command(options)
+        with Telling(options.language) as telling:
+            options.progress = telling.progress
+            answer, status = options.command(options)
     except VerificationFailed as error:
         _say(error, options.language)
         return FAILED
@@ -85,7 +89,10 @@ def _place(error: BaseException) -> dict[str, str]:
 
 
 def _say(error: EngineError, language: str) -> None:
-    sys.stderr.write(_plainly(texts.explain_in_one(error, language=language).replace("\n", " ") + "\n"))
+    sentence = texts.explain_in_one(error, language=language)
+    question = meant(error.values, language=language)
+    words = f"{sentence} {question}".strip().replace("python -m engine", PROGRAM)
+    sys.stderr.write(_plainly(words.replace("\n", " ") + "\n"))
 
 
 def _print(answer: dict[str, Any], *, as_json: bool, lines: Any, language: str) -> None:

@@ -23,9 +23,9 @@ def instances(package: ModuleType, base: Any) -> tuple[Any, ...]:
 
     Examples
     --------
-    >>> import engine.evaluation
+    >>> from engine import evaluation as package
     >>> from engine.evaluation.protocol import InternalMeasure
-    >>> "risk_after" in [measure.id for measure in instances(engine.evaluation, InternalMeasure)]
+    >>> "risk_after" in [measure.id for measure in instances(package, InternalMeasure)]
     True
     """
     return tuple(sorted((one() for one in kinds(package, base)), key=lambda one: str(one.id)))
@@ -41,11 +41,11 @@ def kind(package: ModuleType, base: Any, wanted: str) -> Any | None:
 
     Examples
     --------
-    >>> import engine.methods
+    >>> from engine import methods as package
     >>> from engine.methods.protocol import Method
-    >>> kind(engine.methods, Method, "statistics.counts").id
+    >>> kind(package, Method, "statistics.counts").id
     'statistics.counts'
-    >>> kind(engine.methods, Method, "statistics.nothing") is None
+    >>> kind(package, Method, "statistics.nothing") is None
     True
     """
     name = f"{package.__name__}.{wanted}"

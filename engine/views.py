@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from importlib import import_module
 from typing import Any, ClassVar
+
+from engine.notebook import Shown
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,34 @@ def share_of(cell: Cell) -> float | None:
     return 1.0 if cell.id == WHOLE else float(cell.values["percent"]) / 100
 
 
+class Pictured(Shown):
+    """A view that can be drawn by matplotlib; `engine.report.figures` does it, loaded on first use."""
+
+    def figure(self, **options: Any) -> Any:
+        """Return the view as a figure of matplotlib, to look at closely, change or save.
+
+        Parameters
+        ----------
+        options
+            Those of `engine.report.figures.figure`: ``dark``, ``language``, ``width``, ``height``.
+        """
+        return import_module(f"{__package__}.report.figures").figure(self, **options)
+
+    def save(self, path: Any, **options: Any) -> Any:
+        """Write the view as PDF, PNG or SVG, or its numbers as CSV, by the ending of the name.
+
+        Parameters
+        ----------
+        path
+            Ends in ``.pdf``, ``.png``, ``.svg`` or ``.csv``.
+        options
+            Those of `engine.report.figures.save`: ``language``, ``stays``, ``limits``, ``size``.
+        """
+        return import_module(f"{__package__}.report.figures").save(self, path, **options)
+
+
 @dataclass(frozen=True)
-class NumberView:
+class NumberView(Pictured):
     """One key number. ``three`` is the id below which its texts ``what``, ``how`` and ``change`` stand."""
 
     kind: ClassVar[str] = "number"
@@ -85,7 +114,7 @@ class NumberView:
 
 
 @dataclass(frozen=True)
-class TableView:
+class TableView(Pictured):
     """Rows under headings. A cell that is None is shown as a dash."""
 
     kind: ClassVar[str] = "table"
@@ -96,7 +125,7 @@ class TableView:
 
 
 @dataclass(frozen=True)
-class BarsView:
+class BarsView(Pictured):
     """One bar a label, with an interval each where ``low`` and ``high`` are given."""
 
     kind: ClassVar[str] = "bars"
@@ -110,7 +139,7 @@ class BarsView:
 
 
 @dataclass(frozen=True)
-class IntervalsView:
+class IntervalsView(Pictured):
     """A point and an interval a label, one under the other."""
 
     kind: ClassVar[str] = "intervals"
@@ -143,7 +172,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class CurveView:
+class CurveView(Pictured):
     """Lines over a common axis; ``shade`` is the permissible part of that axis, ``band`` an area of doubt."""
 
     kind: ClassVar[str] = "curve"
@@ -159,7 +188,7 @@ class CurveView:
 
 
 @dataclass(frozen=True)
-class ScatterView:
+class ScatterView(Pictured):
     """Points on two axes."""
 
     kind: ClassVar[str] = "scatter"
@@ -171,7 +200,7 @@ class ScatterView:
 
 
 @dataclass(frozen=True)
-class HeatmapView:
+class HeatmapView(Pictured):
     """Shades in a grid; ``values`` row by row, None where there is nothing to say."""
 
     kind: ClassVar[str] = "heatmap"
@@ -183,7 +212,7 @@ class HeatmapView:
 
 
 @dataclass(frozen=True)
-class MatrixView:
+class MatrixView(Pictured):
     """Numbers between the same things (a confusion, a correlation)."""
 
     kind: ClassVar[str] = "matrix"
@@ -194,7 +223,7 @@ class MatrixView:
 
 
 @dataclass(frozen=True)
-class GraphView:
+class GraphView(Pictured):
     """Nodes and weighted edges ``(from, to, weight)`` by position in ``nodes``."""
 
     kind: ClassVar[str] = "graph"
@@ -205,7 +234,7 @@ class GraphView:
 
 
 @dataclass(frozen=True)
-class TextView:
+class TextView(Pictured):
     """Paragraphs."""
 
     kind: ClassVar[str] = "text"

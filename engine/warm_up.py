@@ -21,15 +21,15 @@ def warm_up() -> None:
     import engine.release.verdict
     import engine.report.content.results
     import engine.report.drawing
-    import engine.report.pdf
     import engine.risk.group_sizes
     import engine.table.preparation.prepare
-    import engine.table.suggest.suggest
+    import engine.table.suggest.suggest  # noqa: F401
     from engine.evaluation.catalogue import measures
     from engine.methods.catalogue import methods
+    from engine.report import pdf
 
     methods()
     measures()
-    engine.report.pdf.fonts()
+    pdf.fonts()
     # What was loaded stays; looking through it for rubbish would stop the window for 0.2 s each time.
     gc.freeze()

@@ -1,7 +1,7 @@
 """Build the program for people without Python: ``python3 packaging/build.py [FOLDER]``.
 
-Writes ``FOLDER/custos`` (default ``dist/custos``) with the window ``custos``, the command line
-``custos-engine`` and ``SHA256SUMS``. Two builds of the same state on the same machine are the same, byte for
+Writes ``FOLDER/custos`` (default ``dist/custos``) with the window ``custos-desktop``, the command
+line ``custos`` and ``SHA256SUMS``. Two builds of the same state on the same machine are the same, byte for
 byte.
 """
 

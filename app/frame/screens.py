@@ -10,13 +10,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
+from app import screens
 from app.screens.base import Page
 
 
 def load(steps: Sequence[str]) -> None:
     """Import the screens of some steps; takes a quarter of a second and belongs on another thread."""
     for step in steps:
-        importlib.import_module(f"app.screens.{step}.page")
+        importlib.import_module(f"{screens.__name__}.{step}.page")
 
 
 def lay_out(part: QWidget) -> None:
@@ -84,7 +85,7 @@ class Screens:
             yield
 
     def _begin(self, step: str) -> Page:
-        page = self._begun[step] = self._make(importlib.import_module(f"app.screens.{step}.page").PAGE)
+        page = self._begun[step] = self._make(importlib.import_module(f"{screens.__name__}.{step}.page").PAGE)
         return page
 
     def _has_piece(self, step: str) -> bool:

@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import log, words
+from app import log, screens, words
 from app.frame.footer import Footer
 from app.frame.money_line import MoneyLine, money_words
 from app.frame.notice import Notice
@@ -498,7 +498,9 @@ class Window(QWidget):
 
     def _warm_soon(self) -> None:
         if not self.screens.wanted:
-            self.screens.wanted = [step for step in flow.STEPS if find_spec(f"app.screens.{step}.page")]
+            self.screens.wanted = [
+                step for step in flow.STEPS if find_spec(f"{screens.__name__}.{step}.page")
+            ]
             QTimer.singleShot(WARM_AFTER, self._load_screens)
 
     def _load_screens(self) -> None:

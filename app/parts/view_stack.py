@@ -16,10 +16,16 @@ from engine.views import BarsView, IntervalsView, TableView, View
 
 
 class ViewStack(QWidget):
-    """Cards of views. ``named(widget, place)`` is called for each widget, for its topic on the right."""
+    """Cards of views. ``named(widget, place)`` is called for each widget, for its topic on the right.
 
-    def __init__(self, runner: JobRunner, named: Callable[[QWidget, int], None]) -> None:
+    What is released does not stay; a picture of anything else that is saved says that it ``stays``.
+    """
+
+    def __init__(
+        self, runner: JobRunner, named: Callable[[QWidget, int], None], *, stays: bool = True
+    ) -> None:
         super().__init__()
+        self._stays = stays
         self.runner, self._named = runner, named
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -62,7 +68,8 @@ class ViewStack(QWidget):
 
         if isinstance(view, BarsView | IntervalsView) and len(view.labels) > MOST_BARS:
             return  # the numbers stand in the table, as in the reports
-        card = ViewCard(compact(view) if isinstance(view, TableView) else view, self.runner)
+        shown = compact(view) if isinstance(view, TableView) else view
+        card = ViewCard(shown, self.runner, stays=self._stays)
         if isinstance(card.content, NumberCard):
             self._beside(card.content)
             self._named(card.content, place)

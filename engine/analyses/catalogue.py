@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import engine.analyses
+import engine.analyses as package
 from engine import texts
 from engine.analyses.protocol import Analysis, Answer, Context
 from engine.discovery import instances
@@ -37,7 +37,7 @@ def analyses() -> tuple[Analysis, ...]:
     >>> "at_risk" in [analysis.id for analysis in analyses()]
     True
     """
-    return instances(engine.analyses, Analysis)
+    return instances(package, Analysis)
 
 
 def analysis(analysis_id: str) -> Analysis:

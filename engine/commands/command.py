@@ -1,4 +1,4 @@
-"""What a command is, and how it is added to the parser of ``python -m engine``."""
+"""What a command is, and how it is added to the parser of ``custos`` (in a checkout ``python -m engine``)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from engine import texts
+from engine.commands.telling import meant
 
 REFUSED = 2
 Answer = tuple[dict[str, Any], int]
@@ -21,6 +22,37 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         sys.stderr.write(f"{message}\n{self.format_usage()}")
         sys.exit(REFUSED)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Ask what was meant by a misspelt command or choice, beside the list of those that there are."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += _asked(str(value), list(action.choices or ()))
+            raise
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Read the command line; a misspelt option asks what was meant."""
+        found, rest = self.parse_known_args(args, namespace)
+        if rest:
+            asked = next(
+                (_asked(one.split("=")[0], _options_below(self)) for one in rest if one[0:1] == "-"), ""
+            )
+            self.error(f"unrecognized arguments: {' '.join(rest)}{asked}")
+        return found
+
+
+def _asked(given: str, known: list[str]) -> str:
+    question = meant({"given": given, "known": known})
+    return f" {question}" if question else ""
+
+
+def _options_below(parser: argparse.ArgumentParser) -> list[str]:
+    found = [word for action in parser._actions for word in action.option_strings]
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found += [word for further in action.choices.values() for word in _options_below(further)]
+    return found
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,9 @@ def example_command(options: argparse.Namespace) -> Answer:
     from engine.methods.catalogue import method
     from engine.release.examples import run_examples
 
-    ran = run_examples(method(options.method), out=Path(options.out), language=options.language)
+    ran = run_examples(
+        method(options.method), out=Path(options.out), language=options.language, progress=options.progress
+    )
     return {"bundles": [str(one.bundle.folder) for one in ran]}, 0
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from engine import texts
 from engine.commands.command import Answer, Commands
+from engine.commands.telling import heads, table_lines
 from engine.commands.values import first_line
 
 
@@ -17,7 +19,7 @@ def add_commands(add: Commands) -> None:
     verify = add("verify", verify_command, _verify_lines)
     verify.add_argument("folder")
     verify.add_argument("--ledger", metavar="FILE")
-    ledger = add("ledger", ledger_command)
+    ledger = add("ledger", ledger_command, _ledger_lines)
     ledger.add_argument("--ledger", metavar="FILE")
     behind = add("reidentify", reidentify_command, lambda answer, language: [answer["person"]])
     behind.add_argument("folder", help="the bundle, with its internal folder")
@@ -94,6 +96,28 @@ def _verify_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     if not answer["chain_checked"]:
         found = answer["fingerprint"]
         yield texts.text("commands.verify_without_ledger", language=language, fingerprint=found)
+
+
+def _ledger_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    """Say of each register what there was, is spent and left; and what was given from it."""
+    registers = [
+        (one["name"], *(_level(one[name]) for name in ("budget", "spent", "left")))
+        for one in answer["holdings"]
+    ]
+    yield from table_lines(heads("holding budget spent left", language), registers)
+    given = [
+        (one["reserved_at"][:10], entry["name"], one["id"], one["state"], _level(one["spent"]), one["title"])
+        for entry in answer["holdings"]
+        for one in entry["releases"]
+    ]
+    if given:
+        yield ""
+        yield from table_lines(heads("released holding entry state epsilon title", language), given)
+
+
+def _level(loss: dict[str, str] | None) -> str:
+    """Write a privacy level of the ledger; a dash where there is none."""
+    return "–" if not loss or loss.get("epsilon") is None else texts.number(Fraction(loss["epsilon"]))
 
 
 def ledger_path(options: argparse.Namespace) -> Path | None:

@@ -1,13 +1,17 @@
-"""The parser of ``python -m engine`` with every command."""
+"""The parser of ``custos`` (in a checkout ``python -m engine``) with every command."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 
 from engine import texts
-from engine.commands import analyse, example, ledger, plan, risk, table
+from engine.commands import analyse, completion, example, ledger, plan, risk, table
 from engine.commands.command import Commands, Parser
 from engine.version import __version__
+
+PROGRAM = "custos" if __package__ != "engine.commands" or hasattr(sys, "frozen") else "python -m engine"
+"""How it is started: installed or built, or from a checkout."""
 
 
 def make_parser() -> Parser:
@@ -15,11 +19,12 @@ def make_parser() -> Parser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="JSON on standard output")
     common.add_argument("--language", default="en", choices=texts.languages(), help="language of messages")
-    parser = Parser(prog="python -m engine", description="Custos, the engine.")
+    parser = Parser(prog=PROGRAM, description="Custos, the engine.")
     parser.add_argument("--version", action="version", version=f"Custos {__version__}")
+    parser.set_defaults(root=parser)
     subparsers = parser.add_subparsers(
         title="commands", metavar="COMMAND", required=True, parser_class=Parser
     )
-    for module in (table, risk, plan, example, ledger, analyse):
+    for module in (table, risk, plan, example, ledger, analyse, completion):
         module.add_commands(Commands(subparsers, common))
     return parser

@@ -98,6 +98,7 @@ def run_command(options: argparse.Namespace) -> Answer:
         known=tuple(map(Path, options.known)),
         wants_reasons=not options.without_reason,
         earlier_key=content(Path(options.key)) if options.key else None,
+        progress=options.progress,
     )
     return {
         "bundle": str(bundle.folder),

@@ -71,12 +71,13 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
     if options.step and found.step_named(options.step) is None:
         raise InputRefused("plan.unknown_step", method=found.id, step=options.step)
     names = [source.name for source in found.reads(options.step)]
+    schemas = _schemas(options, names)
     plan = Plan(
         method=found.id,
         method_version=found.version,
         files=_files(options, names, out.parent),
-        schemas=_schemas(options, names),
-        parameters=dict(_set(one, found.asks(options.step)) for one in options.set),
+        schemas=schemas,
+        parameters=_parameters(options, found, schemas),
         budget=budget(options.epsilon, options.delta, options.neighbours),
         holding=options.holding,
         holding_budget=budget(options.holding_epsilon, options.holding_delta, options.neighbours),
@@ -97,6 +98,33 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
         written = pinned(written, base=out.parent)
     write_text(out, written.dumps())
     return {"plan": out.name, "fingerprint": written.fingerprint}, 0
+
+
+def _parameters(options: argparse.Namespace, method: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return what was set, or refuse at once a name that the method or the schema does not have."""
+    from engine.methods.values import columns_named
+
+    declared = method.asks(options.step)
+    names = [one.name for one in declared]
+    for name, _ in map(pair, options.set):
+        if name not in names:
+            known = ", ".join(names)
+            raise InputRefused("commands.no_such_parameter", name=name, method=method.id, known=known)
+    values = dict(_set(one, declared) for one in options.set)
+    try:
+        asked = {} if options.prepare else columns_named(declared, values)  # a step may make a column
+    except (TypeError, AttributeError, KeyError):  # not of its kind, which `plan check` says in its own words
+        return values
+    for source, columns in asked.items():
+        for column in columns if source in schemas else ():
+            if column not in schemas[source]:
+                known = ", ".join(one.name for one in schemas[source].columns)
+                raise InputRefused("commands.no_such_column", column=str(column), known=known)
+    return values
+
+
+def _columns(schemas: dict[str, Any]) -> str:
+    return ", ".join(dict.fromkeys(one.name for schema in schemas.values() for one in schema.columns))
 
 
 def _set(given: str, declared: Sequence[Any]) -> tuple[str, Any]:
@@ -138,7 +166,7 @@ def _schemas(options: argparse.Namespace, names: Sequence[str]) -> dict[str, Any
     for column, file in (pair(one) for one in options.hierarchy):
         owners = [name for name, schema in found.items() if column in schema]
         if not owners:
-            raise InputRefused("commands.no_such_column", column=column)
+            raise InputRefused("commands.no_such_column", column=column, known=_columns(found))
         hierarchy = _hierarchy(Path(file), column)
         for owner in owners:
             known = found[owner].column(column)

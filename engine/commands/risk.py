@@ -49,7 +49,8 @@ def risk_command(options: argparse.Namespace) -> Answer:
         raise InputRefused("plan.two_keys")
     if len(schema.with_role(Role.WEIGHT)) > 1:
         raise InputRefused("schema.weights_twice")
-    table = read_table(Path(options.file), schema=schema)
+    reading, looking = options.progress.part(0, 0.4), options.progress.part(0.4, 1)
+    table = read_table(Path(options.file), schema=schema, progress=reading)
     _refuse_twofold(table, schema)
     for column in schema.columns:
         if column.name not in table and column.role is not Role.DROPPED:
@@ -66,6 +67,7 @@ def risk_command(options: argparse.Namespace) -> Answer:
         thresholds=[float(number_option(each, "--threshold")) for each in options.threshold or ()]
         or THRESHOLDS,
         population=people,
+        progress=looking,
         population_size=None if size is None else _whole(size, "--population-size"),
     )
     answer = found.to_json() | {"group_sizes": asdict(group_sizes(table, schema))}

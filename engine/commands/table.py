@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from engine import texts
 from engine.commands.command import Answer, Commands
+from engine.commands.telling import heads, table_lines
 from engine.commands.values import write_text
 
 
 def add_commands(add: Commands) -> None:
     """Add ``methods`` and ``inspect``."""
-    add("methods", methods_command).add_argument("id", nargs="?", help="one method")
-    inspect = add("inspect", inspect_command)
+    add("methods", methods_command, _methods_lines).add_argument("id", nargs="?", help="one method")
+    inspect = add("inspect", inspect_command, _inspect_lines)
     inspect.add_argument("file")
     inspect.add_argument("--out", metavar="SCHEMA.json", help="write the suggested schema")
 
@@ -44,8 +47,26 @@ def inspect_command(options: argparse.Namespace) -> Answer:
     from engine.table.inspection import inspect_table, suggested_schema
     from engine.table.reading.readers import read_table
 
-    table = read_table(Path(options.file))
+    table = read_table(Path(options.file), progress=options.progress)
     if options.out:
         schema = suggested_schema(table).to_json()
         write_text(Path(options.out), json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
     return inspect_table(table, language=options.language), 0
+
+
+def _methods_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    if "methods" in answer:
+        rows = [(one["id"], ", ".join(one["promises"]) or "–", one["title"]) for one in answer["methods"]]
+        yield from table_lines(heads("id promises title", language), rows)
+        return
+    yield f"{answer['id']}: {answer['title']}. {answer['summary']}"
+    for one in answer["parameters"]:
+        yield f"  {one['name']} ({one['kind']}): {one['label']}. {one['help']}"
+        yield from (f"    {name}: {words}" for name, words in one.get("choices", {}).items())
+
+
+def _inspect_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    rows = [(one["name"], one["kind"], one["role"], one["reason"]) for one in answer["columns"]]
+    yield from table_lines(heads("name kind role reason", language), rows)
+    yield from (f"{one['what']} {one['do']}" for one in answer["problems"])
+    yield texts.text("commands.stays", language=language)

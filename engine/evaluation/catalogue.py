@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-import engine.evaluation
+from engine import evaluation
 from engine.discovery import instances
 from engine.errors import InputRefused
 from engine.evaluation.protocol import InternalMeasure, Measure, PublicMeasure
@@ -20,7 +20,7 @@ def measures() -> tuple[PublicMeasure | InternalMeasure, ...]:
     >>> "risk.group_sizes" in [measure.id for measure in measures()]
     True
     """
-    return instances(engine.evaluation, Measure)
+    return instances(evaluation, Measure)
 
 
 def measure(measure_id: str) -> PublicMeasure | InternalMeasure:

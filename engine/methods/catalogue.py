@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-import engine.methods
+import engine.methods as package
 from engine.discovery import kind, kinds
 from engine.errors import InputRefused
 from engine.methods.protocol import Method
@@ -19,13 +19,13 @@ def methods() -> tuple[type[Method], ...]:
     >>> [method.id for method in methods() if method.id == "statistics.counts"]
     ['statistics.counts']
     """
-    return tuple(sorted(kinds(engine.methods, Method), key=lambda one: str(one.id)))
+    return tuple(sorted(kinds(package, Method), key=lambda one: str(one.id)))
 
 
 @cache
 def alone(method_id: str) -> type[Method] | None:
     """Return a method from the file of its name: what a release needs is not held up by other files."""
-    found: type[Method] | None = kind(engine.methods, Method, method_id)
+    found: type[Method] | None = kind(package, Method, method_id)
     return found
 
 

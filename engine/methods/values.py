@@ -59,7 +59,9 @@ def resolve(
     """
     known = {parameter.name for parameter in parameters}
     problems = [
-        Problem("parameters.unknown", {"parameter": name}, name) for name in given if name not in known
+        Problem("parameters.unknown", {"parameter": name, "known": ", ".join(sorted(known))}, name)
+        for name in given
+        if name not in known
     ]
     values: dict[str, Any] = {}
     for parameter in parameters:
@@ -214,7 +216,8 @@ def _texts(parameter: Parameter, value: Any, schema: Schema) -> tuple[str, ...]:
 
 def _column(parameter: Parameter, value: Any, schema: Schema) -> str:
     if not isinstance(value, str) or value not in schema:
-        raise _wrong(parameter, "no_such_column")
+        known = ", ".join(one.name for one in schema.columns)
+        raise _wrong(parameter, "no_such_column", column=str(value)[:100], known=known)
     column = schema.column(value)
     if column.role is Role.NOT_RECOGNISED:
         raise _wrong(parameter, "not_recognised", column=value)

@@ -22,9 +22,9 @@ def mechanism_kinds() -> Mapping[str, type[Mechanism]]:
     >>> "discrete_laplace" in mechanism_kinds()
     True
     """
-    import engine.privacy.mechanisms  # on first use: it brings numpy along
+    from engine.privacy import mechanisms  # on first use: it brings numpy along
 
-    return {kind.word: kind for kind in kinds(engine.privacy.mechanisms, Mechanism)}
+    return {kind.word: kind for kind in kinds(mechanisms, Mechanism)}
 
 
 def event_to_json(event: Event) -> dict[str, Any]:

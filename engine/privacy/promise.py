@@ -191,10 +191,10 @@ def promise_kinds() -> tuple[PromiseKind, ...]:
     >>> [kind.id for kind in promise_kinds() if kind.bounded]
     ['approximate_dp', 'local_dp', 'plausible_deniability', 'pure_dp']
     """
-    import engine.privacy.promises
     from engine.discovery import instances
+    from engine.privacy import promises
 
-    return instances(engine.privacy.promises, PromiseKind)
+    return instances(promises, PromiseKind)
 
 
 def promise_kind(kind_id: str) -> PromiseKind:

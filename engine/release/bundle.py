@@ -26,6 +26,7 @@ from engine.methods.protocol import (
     ModelArtefact,
     TableArtefact,
 )
+from engine.notebook import Shown
 from engine.release.beside import Beside
 from engine.release.documents import document_html
 from engine.release.spread import Spread
@@ -48,7 +49,7 @@ _MOST_NAMES = 1000
 
 
 @dataclass(frozen=True)
-class Bundle:
+class Bundle(Shown):
     """A finished bundle: where it is, the ledger entry that paid, and the hashes of both sum files.
 
     ``views`` show the release and may leave; ``internal_views`` come from private rows: what the table gave

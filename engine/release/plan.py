@@ -17,6 +17,7 @@ from engine.bounded import read_text
 from engine.errors import EngineError, InputRefused
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Method, Request, Spends
+from engine.notebook import Shown
 from engine.numbers import plain, written
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
@@ -61,7 +62,7 @@ class Purpose:
     states_total
         ``"yes"`` where the total of ε over all releases may be told outside.
     checker
-        The second person who design the release (four eyes), and when.
+        The second person who checked the release (four eyes), and when.
     reason, motive, control, threshold, retention, officer
         Why it was released; who would gain from finding a person and what holds the recipient back, each by
         its id in `engine.risk.thresholds` or in words; which threshold was chosen and why; how long the
@@ -102,7 +103,7 @@ STAYS = ("reason", "motive", "control", "threshold", "retention", "officer")
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Shown):
     """One release, decided.
 
     Parameters

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
@@ -14,10 +15,11 @@ from typing import Any
 
 from engine.version import __version__
 
-LIBRARIES = ("numpy", "pandas", "pyarrow", "scipy", "dp-accounting", "typst", "fonttools")
+LIBRARIES = ("numpy", "pandas", "pyarrow", "scipy", "dp-accounting", "typst")
 PROGRAM = "Custos"
 CODE_DIGEST = "engine.sha256"
 """Below ``resources`` where a program was built and has no sources: ``packaging/custos.spec`` writes it."""
+_BELOW = re.compile(rb"\bcustos\.(?=(?:app|engine|resources)\b)")
 _NO_WORDS = frozenset(("code_lists", "code_systems", "examples", "icons", "pictures", "sample", CODE_DIGEST))
 
 
@@ -64,7 +66,20 @@ def words_digest() -> str:
 def code_digest() -> str:
     """Return a digest of the engine's sources; empty where there are none, as in a program that was built."""
     sources = [(name, file) for name, file in _walk(files("engine")) if name.endswith(".py")]
-    return _digest(iter(sources)) if sources else ""
+    return _digest(iter(sources), as_checked_out) if sources else ""
+
+
+def as_checked_out(source: bytes) -> bytes:
+    """Return a module with the names of the checkout: installed, everything lies below one name.
+
+    So the digest of the code is the same where the code is the same; `packaging/make_wheel.py` renames.
+
+    Examples
+    --------
+    >>> as_checked_out(b"from custos.engine.views import Text")
+    b'from engine.views import Text'
+    """
+    return _BELOW.sub(b"", source)
 
 
 def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:
@@ -82,10 +97,12 @@ def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversa
             yield f"{prefix}{entry.name}", entry
 
 
-def _digest(named: Iterator[tuple[str, Traversable]]) -> str:
+def _digest(
+    named: Iterator[tuple[str, Traversable]], change: Callable[[bytes], bytes] = lambda content: content
+) -> str:
     whole = hashlib.sha256()
     for name, file in named:
-        whole.update(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {name}\n".encode())
+        whole.update(f"{hashlib.sha256(change(file.read_bytes())).hexdigest()}  {name}\n".encode())
     return whole.hexdigest()
 
 

@@ -14,6 +14,7 @@ from engine.bounded import EVIDENCE, PAPER, TooLarge, read_bytes, refuse_large, 
 from engine.bounded import SUMS as LARGEST_SUMS
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
+from engine.notebook import Shown
 from engine.release.bundle import INTERNAL, KEY, RELEASE, SUMS
 from engine.release.program import words_digest
 from engine.release.readme import described, fingerprint
@@ -33,20 +34,20 @@ _LINE = re.compile(r"([0-9a-f]{64})  ([^/\\\x00-\x1f]+)")
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was design: the id of its sentence, and what is wrong, if anything."""
+    """One thing that was checked: the id of its sentence, and what is wrong, if anything."""
 
     id: str
     problems: tuple[EngineError, ...] = ()
 
 
 @dataclass(frozen=True)
-class Verification:
-    """Everything that was design.
+class Verification(Shown):
+    """Everything that was checked.
 
     Parameters
     ----------
     folder, checks
-        Its name, and what was design.
+        Its name, and what was checked.
     chain_checked
         False without a ledger: then the files agree with one another, and nothing more is known.
     compared
@@ -55,7 +56,7 @@ class Verification:
         The papers whose words were not design, with their folders: their evidence does not say that this
         very program made them, and what it makes of it reads otherwise. That is no fault of theirs.
     signed
-        The files that are a signature or carry one, with their folders. No signature was design.
+        The files that are a signature or carry one, with their folders. No signature was checked.
     fingerprint
         Of SHA256SUMS of the release, to be compared with the custodian's over another way.
     """

@@ -1,16 +1,19 @@
-"""The fonts that reports are set in: which letters they have, and how wide a line of them is."""
+"""The fonts that reports are set in: which letters they have, and how wide a line of them is.
+
+Read from ``resources/report/letters.json``, which `packaging/make_letters.py` makes of the fonts.
+"""
 
 from __future__ import annotations
 
+import json
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 from engine.report.theme import resource
 
 FAMILIES = ("Inter Report", "DejaVu Sans")
 FOLDERS = (("fonts", "report"), ("fonts",))
-_FILES = (("fonts", "report", "InterReport-Regular.ttf"), ("fonts", "DejaVuSans.ttf"))
 _BOLD = 1.07  # bold letters are wider by about this
 _UNKNOWN = 0.62
 _INVISIBLE = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
@@ -19,14 +22,16 @@ _INVISIBLE = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
 @cache
 def _font(number: int) -> tuple[frozenset[int], dict[int, float]]:
     """Return the letters of a font and, of the first one, their widths as parts of the size."""
-    from fontTools.ttLib import TTFont
-
-    font: Any = TTFont(resource(*_FILES[number]), lazy=True)
-    letters = font.getBestCmap()
+    tree = json.loads(resource("report", "letters.json").read_text(encoding="ascii"))
     if number:
-        return frozenset(letters), {}
-    widths, unit = font["hmtx"].metrics, font["head"].unitsPerEm
-    return frozenset(letters), {code: widths[name][0] / unit for code, name in letters.items()}
+        return frozenset(_codes(tree["fallback"])), {}
+    unit = tree["unit"]
+    widths = {code: int(width) / unit for width, runs in tree["widths"].items() for code in _codes(runs)}
+    return frozenset(widths), widths
+
+
+def _codes(runs: list[list[int]]) -> Iterator[int]:
+    return (code for first, last in runs for code in range(first, last + 1))
 
 
 def settable(words: str, *, simple: bool = False) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from engine.notebook import Shown
 from engine.table.cells import cells_of
 from engine.table.encoded import Encoded
 from engine.table.reading.options import Finding, ReadOptions
@@ -15,7 +16,7 @@ from engine.table.reading.options import Finding, ReadOptions
 INTEGER, NUMBER, DATE, TEXT = "integer", "number", "date", "text"
 
 
-class Table:
+class Table(Shown):
     """Columns, number of rows, how they were read and what was found; the rows only through `rows`.
 
     Parameters

@@ -59,11 +59,11 @@ def ran(built: Path, name: str, *arguments: str, home: Path) -> subprocess.Compl
 def test_the_sample_from_the_frozen_command_line(built: Path, tmp_path: Path) -> None:
     plan = built / "_internal" / "resources" / "sample" / "plan.json"
     bundle, ledger = str(tmp_path / "bundle"), str(tmp_path / "ledger.sqlite")
-    done = ran(built, "custos-engine", "run", str(plan), "--out", bundle, "--ledger", ledger, home=tmp_path)
+    done = ran(built, "custos", "run", str(plan), "--out", bundle, "--ledger", ledger, home=tmp_path)
     assert done.returncode == 0, done.stderr
     for name in ("counts.csv", "report-external.pdf", "report-external.html", "evidence.json"):
         assert (tmp_path / "bundle" / "release" / name).stat().st_size > 0
-    done = ran(built, "custos-engine", "verify", bundle, "--ledger", ledger, home=tmp_path)
+    done = ran(built, "custos", "verify", bundle, "--ledger", ledger, home=tmp_path)
     assert done.returncode == 0, done.stderr
     evidence = (tmp_path / "bundle" / "release" / "evidence.json").read_text()
     assert "absent" not in evidence  # every library is named with its version
@@ -73,13 +73,13 @@ def test_the_frozen_command_line_finds_every_method(built: Path, tmp_path: Path)
     here = subprocess.run(
         [sys.executable, "-m", "engine", "methods"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert ran(built, "custos-engine", "methods", home=tmp_path).stdout == here.stdout != ""
+    assert ran(built, "custos", "methods", home=tmp_path).stdout == here.stdout != ""
 
 
 def test_the_frozen_window_opens_and_stays(built: Path, tmp_path: Path) -> None:
     with pytest.raises(subprocess.TimeoutExpired) as caught:
         subprocess.run(
-            [str(built / "custos")],
+            [str(built / "custos-desktop")],
             env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"},
             capture_output=True,
             timeout=8,

@@ -25,9 +25,10 @@ LABEL = ".label"
 WIDGETS: dict[type, Any] = {NumberView: NumberWidget, TableView: TableWidget, TextView: TextWidget}
 
 
-def make_view(view: View, runner: JobRunner) -> QWidget:
-    """Return the widget of a view, by its kind."""
-    widget: QWidget = WIDGETS.get(type(view), FigureView)(view, runner)
+def make_view(view: View, runner: JobRunner, *, stays: bool = True) -> QWidget:
+    """Return the widget of a view, by its kind; ``stays`` unless it may leave, which a saved picture says."""
+    own = WIDGETS.get(type(view))
+    widget: QWidget = own(view, runner) if own is not None else FigureView(view, runner, stays=stays)
     widget.setObjectName(f"view-{view.kind}")
     return widget
 
@@ -35,10 +36,10 @@ def make_view(view: View, runner: JobRunner) -> QWidget:
 class ViewCard(Card):
     """A view on a surface of its own, with its title and its note."""
 
-    def __init__(self, view: View, runner: JobRunner) -> None:
+    def __init__(self, view: View, runner: JobRunner, *, stays: bool = True) -> None:
         super().__init__("" if isinstance(view, NumberView) else words.label(view.title))
         self.view = view
-        self.content = make_view(view, runner)
+        self.content = make_view(view, runner, stays=stays)
         self.body.addWidget(self.content)
         note = getattr(view, "note", None)
         if note is not None:

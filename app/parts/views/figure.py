@@ -1,6 +1,7 @@
 """A drawing on screen: the report's own drawing of a view, in the colours of the window, made off its thread.
 
-A screen reader gets the drawing in words; "Show as table" gives everybody the numbers behind it.
+A screen reader gets the drawing in words; "Show as table" gives everybody the numbers behind it. A click or
+Enter opens it large, see `app.parts.enlarged`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from shiboken6 import isValid
@@ -23,6 +24,7 @@ from engine.views import View, as_table
 
 LETTERS = 13.0  # dots
 NARROWEST = 280
+PLAIN = Qt.KeyboardModifier.KeypadModifier  # Enter beside the digits
 FAMILIES = ("Inter",)  # QtSvg takes a list for the name of one family
 _numbers = count(1)
 
@@ -59,10 +61,14 @@ def render(view: View, *, dark: bool, language: str, width: float) -> Picture:
 class Canvas(QWidget):
     """Shows pictures under each other."""
 
+    opened = Signal()
+
     def __init__(self) -> None:
         super().__init__()
         self.pieces: list[tuple[QSvgRenderer, float, float]] = []
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setToolTip(words.say("app.enlarged.open"))
         self.setMinimumHeight(120)
 
     def show_picture(self, picture: Picture) -> None:
@@ -73,6 +79,16 @@ class Canvas(QWidget):
         self.setMinimumHeight(int(sum(down for _, _, down in self.pieces)))
         self.setAccessibleDescription(picture.spoken)
         self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.opened.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers() & ~PLAIN:
+            self.opened.emit()
+        else:
+            super().keyPressEvent(event)
 
     def sizeHint(self) -> QSize:
         return QSize(520, self.minimumHeight())
@@ -91,9 +107,9 @@ class Canvas(QWidget):
 class FigureView(QWidget):
     """A drawing with its words and its table."""
 
-    def __init__(self, view: View, runner: JobRunner) -> None:
+    def __init__(self, view: View, runner: JobRunner, *, stays: bool = True) -> None:
         super().__init__()
-        self.view, self.runner = view, runner
+        self.view, self.runner, self.stays = view, runner, stays
         self.slot = f"figure-{next(_numbers)}"
         self._drawn_for: Any = None
         column = QVBoxLayout(self)
@@ -101,6 +117,7 @@ class FigureView(QWidget):
         column.setSpacing(4)
         self.canvas = Canvas()
         self.canvas.setAccessibleName(words.label(view.title))
+        self.canvas.opened.connect(self.enlarge)
         column.addWidget(self.canvas)
         self.body = TableBody(as_table(view))
         self.body.hide()
@@ -117,6 +134,14 @@ class FigureView(QWidget):
         self._later.setInterval(80)
         self._later.timeout.connect(self._draw)
         theme.changed.connect(self._draw)
+
+    def enlarge(self) -> Any:
+        """Open the picture large and return what shows it."""
+        from app.parts.enlarged import Enlarged
+
+        large = Enlarged(self.view, self.runner, self.window(), stays=self.stays)
+        large.open()
+        return large
 
     def _switch(self, table: bool) -> None:
         self.body.setVisible(table)

@@ -154,7 +154,9 @@ class ReleasePage(Page):
         column.addWidget(self.nothing)
         self._first = QVBoxLayout()
         column.addLayout(self._first)
-        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
+        self.views = ViewStack(
+            self.runner, lambda widget, place: self.topic(widget, f"view.{place}"), stays=False
+        )
         column.addWidget(self.views)
         column.addWidget(self.files)
         self.stays = _part("stays")

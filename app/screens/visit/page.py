@@ -83,7 +83,7 @@ class VisitPage(Page):
         self._build_budget()
         self.heading = Heading(words.say("app.visit.answers"), size="side")
         self.body.addWidget(self.heading)
-        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, ""))
+        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, ""), stays=False)
         self.body.addWidget(self.views)
         self.list = Prose(tone="quiet", pixels=12)
         self.list.setObjectName("visits")

@@ -78,7 +78,7 @@ def compare(plan: Plan, draw: np.random.Generator, folder: Path, recorder: Recor
         )
     for found in (first, second):
         pd.testing.assert_frame_equal(found.head(len(alone)), alone)
-    promise = check(plan).promise
+    promise = check(plan).cost
     assert promise.loss is not None
     share = loss(before, after) / (1.0 if promise.loss.delta else float(promise.loss.epsilon))
     assert share <= 1 + RATIO, plan.dumps()

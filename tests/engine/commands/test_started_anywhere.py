@@ -78,7 +78,7 @@ def test_nothing_of_the_folder_runs_with_an_installed_program(hostile: Path, tmp
     (place,) = (path for path in (tmp_path / "installed").rglob("site-packages") if path.is_dir())
     libraries = next(path for path in sys.path if path.endswith("site-packages"))
     (place / "custos.pth").write_text(f"{ROOT}\n{libraries}\n", encoding="utf-8")
-    assert json.loads(started(str(python), hostile, "engine", "methods"))["methods"]
+    assert json.loads(started(str(python), hostile, "engine", "methods", "--json"))["methods"]
 
 
 def test_nothing_of_the_folder_runs_in_a_whole_release(hostile: Path, tmp_path: Path) -> None:

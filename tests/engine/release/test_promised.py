@@ -131,7 +131,7 @@ def test_every_difference_from_the_promise_is_noticed(tmp_path: Path) -> None:
     plan = plan_for("counts", cap=2)
     prepared, design = prepared_for(plan, tmp_path), check(plan)
     promised.refuse_other(plan, design, {"people": prepared})
-    rowwise = check(plan_for("counts")).promise
+    rowwise = check(plan_for("counts")).cost
     assert refused_part(plan, prepared, unit=rowwise.unit) == "unit"
     assert refused_part(plan, prepared, rows_per_person=1) == "rows_per_person"
     assert refused_part(plan, replace(prepared, schema=Schema(COLUMNS, 2))) == "schema"

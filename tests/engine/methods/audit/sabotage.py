@@ -345,7 +345,7 @@ def broken(method: Method) -> Iterator[None]:
 
 def sabotages(method: Method) -> list[Sabotage]:
     """Return everything that can be done to a method, by what it promises."""
-    promises = [check(plan).promise for plan in plans(method) if not plan.step]
+    promises = [check(plan).cost for plan in plans(method) if not plan.step]
     first = promises[0]
     if first.loss is None:
         return [broken]

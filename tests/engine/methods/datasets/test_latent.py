@@ -168,7 +168,7 @@ def test_the_forecast_needs_no_row():
     far = Budget(Fraction(10**12), Fraction(1, 10**15))
     assert method(ID)(request_for(budget=far)).forecast.errors
     taught = request_for({"model": "autoencoder"})
-    of_counts = 100 * method(ID).learning(taught).deviation / 2000
+    of_counts = 100 * method(ID)(taught).learning.deviation / 2000
     assert method(ID)(taught).forecast.errors[0].limit > 1.96 * of_counts > 0
     forecast = method(ID)(request_for()).forecast
     assert forecast.errors[0].limit > 0 and forecast.notes[-1].values == {"dimensions": 2}

@@ -59,7 +59,7 @@ def people():
 def request_for(given, budget, schema=SCHEMA, **more):
     values = {"columns": list(NAMES), "label": "ill", "about_rows": 1500} | given | more
     found = method(ID).make_request({"people": schema}, values, budget=budget)
-    assert not method(ID).problems(found), method(ID).problems(found)
+    assert not method(ID)(found).problems, method(ID)(found).problems
     return found
 
 

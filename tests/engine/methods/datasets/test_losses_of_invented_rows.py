@@ -155,7 +155,7 @@ def request_for(subject, schema=SCHEMA, **given):
         {"columns": list(NAMES), "bins": 7} | subject.given | given,
         budget=subject.budget,
     )
-    assert not method(subject.id).problems(found), method(subject.id).problems(found)
+    assert not method(subject.id)(found).problems, method(subject.id)(found).problems
     return found
 
 

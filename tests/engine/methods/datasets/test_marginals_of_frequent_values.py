@@ -108,7 +108,7 @@ def test_whatever_the_rows_hold_a_table_comes_out(n, noise):
 def test_edges_of_ones_own_and_named_tables_are_not_searched_and_cost_what_they_did():
     edges = {name: [0, 1, 1000, 10_000] for name in ("owed", "paid")}
     plain = request_for(frequent=False)
-    assert method(ID).schedule(plain).frequent == 0
+    assert method(ID)(plain).schedule.frequent == 0
     assert method(ID)(request_for()).schedule.frequent == 2
     assert method(ID)(request_for(edges={"owed": edges["owed"]})).schedule.frequent == 1
     assert (

@@ -148,7 +148,7 @@ def test_rules_are_checked_by_their_form(pair, expected):
     found = [problem.code.removeprefix(f"{ID}.") for problem in method(ID)(request(pair)).problems]
     assert found == expected
     long = request(("ward is a and sex is f", "drug is x"), longest=2)
-    assert [problem.code for problem in method(ID).problems(long)] == [f"{ID}.too_long"]
+    assert [problem.code for problem in method(ID)(long).problems] == [f"{ID}.too_long"]
 
 
 def test_rows_lose_cells_and_nothing_else():

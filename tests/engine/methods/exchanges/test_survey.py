@@ -132,7 +132,7 @@ def test_the_page_draws_with_the_numbers_that_the_promise_is_about():
     found = Page(page(made))
     told = json.loads(next(one["data-kit"] for _, one in found.tags if "data-kit" in one))
     assert told["id"] == made.id
-    events = check(OPENING).promise.loss.events.leaves()
+    events = check(OPENING).cost.loss.events.leaves()
     for one, (event, _) in zip(told["questions"], events, strict=True):
         tickets = one["true"] + (one["answers"] - 1) * one["other"]
         assert Fraction(one["true"], tickets) == event.truth and one["answers"] == event.answers

@@ -543,4 +543,4 @@ def test_steps_draw_what_they_promise():
     [({"penalty": 5}, "models.linear.no_penalty"), ({"epsilon": "1/1000"}, "models.linear.nothing_left")],
 )
 def test_steps_that_cannot_work_are_said_from_declarations_alone(given, code):
-    assert code in [problem.code for problem in LINEAR.problems(stepped("x", "ward", **given))]
+    assert code in [problem.code for problem in LINEAR(stepped("x", "ward", **given)).problems]

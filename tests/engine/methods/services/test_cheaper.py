@@ -105,7 +105,7 @@ def request(questions, *answers, key=True):
         asked = Question(parse(where), schema, by).key
         desk = desk.visited((Answer(asked, where, by, Fraction(1, 4), counts, desk.visits + 1),))
     made = method(ID).make_request({MAIN: schema}, {"questions": questions}, step="visit", state=desk.dumps())
-    assert not method(ID).problems(made)
+    assert not method(ID)(made).problems
     return made
 
 
@@ -176,7 +176,7 @@ def test_a_long_list_is_looked_at_while_one_waits():
     ]
     made = request(asked)
     before = time.process_time()
-    found = method(ID).cheaper(made)
+    found = method(ID)(made).cheaper
     spent = time.process_time() - before
     names = [way.said.id.rsplit(".", 1)[1] for way in found]
     assert names == ["table"] * 4 + ["wider"] and found[0].epsilon == Fraction(19, 100)

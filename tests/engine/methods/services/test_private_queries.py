@@ -381,7 +381,7 @@ def request(
     schemas = {MAIN: Schema(columns) if cap is None else Schema((PERSON, *columns), cap)}
     given = {"columns": [column.name for column in columns]}
     opening = DESK.make_request(schemas, given, budget=Budget(epsilon, neighbours=neighbours))
-    state = DESK.run({}, opening, Context(seeded_noise(1), None, Path("unused"))).state
+    state = DESK(opening).run({}, Context(seeded_noise(1), None, Path("unused"))).state
     return DESK.make_request(schemas, {"questions": list(questions)}, step="visit", state=state)
 
 

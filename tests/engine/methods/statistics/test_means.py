@@ -130,14 +130,14 @@ def test_sensitivities_of_sum_and_count(cap, neighbours, factor):
     assert to_sum.sensitivity * to_sum.grid == 7 * factor  # half of 0 … 14
     assert to_count.sensitivity == factor
     weighted = replace(asked, values=asked.values | {"weight": "w"})
-    to_sum, to_count = method("statistics.means").form(weighted).parts
+    to_sum, to_count = method("statistics.means")(weighted).form.parts
     assert to_sum.sensitivity * to_sum.grid == 35 * factor
     assert to_count.sensitivity * to_count.grid == 5 * factor
     total = request({"statistic": "sum", "value": "stay", "by": ["sex"]}, cap=cap, neighbours=neighbours)
-    (only,) = method("statistics.means").form(total).parts
+    (only,) = method("statistics.means")(total).form.parts
     assert only.sensitivity * only.grid == 14 * factor
     joint = request({"statistic": "mean", "value": "stay"}, cap=cap, neighbours=neighbours)
-    (only,) = method("statistics.means").form(joint).parts
+    (only,) = method("statistics.means")(joint).form.parts
     assert only.sensitivity * only.grid == 14 * factor  # of both sums together
 
 

@@ -30,7 +30,7 @@ def request_for(name, rows, epsilon, **given):
             Fraction(epsilon), Fraction(1, 10**9) if given.get("noise") == "gaussian" else Fraction(0)
         ),
     )
-    assert not method(name).problems(found)
+    assert not method(name)(found).problems
     return found
 
 

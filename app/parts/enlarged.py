@@ -1,0 +1,404 @@
+"""A picture opened large: zoom, move, read out, save as PDF, PNG or SVG, copy the picture or its data.
+
+Painted by matplotlib (`engine.report.figures`), which is loaded when the first picture is opened, on the
+thread of drawings: the window never waits for it. What comes from rows says that it stays, on screen and in
+the file.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QGuiApplication,
+    QImage,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QShortcut,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+from shiboken6 import isValid
+
+from app import words
+from app.parts.prose import Heading, Prose
+from app.parts.views.table import TableBody
+from app.theme import theme
+from app.work.jobs import SHORT, JobRunner
+from engine.views import View, as_table
+
+if TYPE_CHECKING:
+    from engine.report.figures import Limits, Pixels
+
+STEP = 0.7  # what is left of each axis after a step closer
+NEAR = 24  # points: as far from a value the pointer may be that is read out
+LEAST_DRAG = 6
+MOST_READ = 5000  # values that are looked through for the nearest
+FORMATS = ("pdf", "png", "svg", "csv")
+_numbers = count(1)
+
+
+def paint(view: View, width: int, height: int, **options: Any) -> Pixels:
+    """Paint a view; runs as a job."""
+    from engine.report import figures
+
+    return figures.paint(view, width, height, **options)
+
+
+def read_out(view: View, language: str) -> tuple[tuple[float, float, str], ...]:
+    """Return where values lie on the axes, and how each is said; runs as a job."""
+    from engine.report.figures import places
+    from engine.report.words import cell, word
+
+    table = as_table(view)
+    heads = [word(one, language) for one in table.headings]
+    said = [
+        ", ".join(f"{head} {cell(one, language)}".strip() for head, one in zip(heads, row, strict=True))
+        for row in table.rows[:MOST_READ]
+    ]
+    return tuple((x, y, said[row]) for x, y, row in places(view) if row < len(said))
+
+
+def write(view: View, path: str, **options: Any) -> str:
+    """Write a picture or its numbers and return the name of the file; empty where that failed. A job."""
+    from engine.report import figures
+
+    try:
+        return figures.save(view, path, **options).name
+    except OSError:
+        return ""
+
+
+def data(view: View, language: str, stays: bool) -> str:
+    """Return the numbers as a spreadsheet takes them from the clipboard; runs as a job."""
+    from engine.report import figures
+
+    return figures.as_csv(view, language=language, stays=stays, separator="\t")
+
+
+class Sheet(QWidget):
+    """The painted picture: dragging zooms or moves, the wheel zooms, arrows step from value to value."""
+
+    wanted = Signal(object)  # other limits, None for all of it
+    read = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pixels: Pixels | None = None
+        self.image = QImage()
+        self.values: tuple[tuple[float, float, str], ...] = ()
+        self.moves = False
+        self.at = -1
+        self._from: QPoint | None = None
+        self._to = QPoint()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setMinimumSize(320, 220)
+
+    def show_pixels(self, pixels: Pixels) -> None:
+        """Show what was painted."""
+        self.pixels = pixels
+        form = QImage.Format.Format_RGBA8888
+        self.image = QImage(pixels.rgba, pixels.width, pixels.height, 4 * pixels.width, form).copy()
+        self.update()
+
+    def _ratio(self) -> float:
+        """Return how many dots a point of this widget has in what was painted."""
+        return 1.0 if self.pixels is None else self.pixels.width / max(self.width(), 1)
+
+    def value_at(self, place: QPointF) -> tuple[float, float]:
+        """Return what a place of this widget stands for."""
+        assert self.pixels is not None
+        return self.pixels.value_at(place.x() * self._ratio(), place.y() * self._ratio())
+
+    def place_of(self, x: float, y: float) -> QPointF:
+        """Return where two values lie in this widget."""
+        assert self.pixels is not None
+        across, down = self.pixels.place_of(x, y)
+        return QPointF(across / self._ratio(), down / self._ratio())
+
+    def zoom(self, factor: float, middle: QPointF | None = None) -> None:
+        """Show a part of both axes, around a place; more than 1 shows more."""
+        if self.pixels is None:
+            return
+        (left, right), (low, high) = self.pixels.limits
+        x, y = ((left + right) / 2, (low + high) / 2) if middle is None else self.value_at(middle)
+        across = (x + (left - x) * factor, x + (right - x) * factor)
+        self.wanted.emit((across, (y + (low - y) * factor, y + (high - y) * factor)))
+
+    def sizeHint(self) -> QSize:
+        return QSize(900, 560)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        if not self.image.isNull():
+            painter.drawImage(QRectF(self.rect()), self.image)
+        tokens = theme.tokens()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(tokens.colour("accent"), 1.5))
+        if self.pixels is not None and 0 <= self.at < len(self.values):
+            painter.drawEllipse(self.place_of(*self.values[self.at][:2]), 8, 8)
+        if self._from is not None and not self.moves:
+            painter.drawRect(QRect(self._from, self._to).normalized())
+        if self.hasFocus():
+            painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), 8, 8)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.pixels is not None:
+            self._from = self._to = event.position().toPoint()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self.pixels is None:
+            return
+        if self._from is not None:
+            self._to = event.position().toPoint()
+            self.update()
+        else:
+            self._point_at(event.position())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        begin, self._from = self._from, None
+        self.update()
+        if (
+            begin is None
+            or self.pixels is None
+            or (event.position().toPoint() - begin).manhattanLength() < LEAST_DRAG
+        ):
+            return
+        (x0, y0), (x1, y1) = self.value_at(QPointF(begin)), self.value_at(event.position())
+        (left, right), (low, high) = self.pixels.limits
+        if self.moves:
+            across, up = x0 - x1, y0 - y1
+            self.wanted.emit(((left + across, right + across), (low + up, high + up)))
+        elif x0 != x1 and y0 != y1:
+            ends = sorted((x0, x1), reverse=left > right), sorted((y0, y1), reverse=low > high)
+            self.wanted.emit((tuple(ends[0]), tuple(ends[1])))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        turned = event.angleDelta().y()
+        if turned:
+            self.zoom(STEP if turned > 0 else 1 / STEP, event.position())
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = event.key()
+        if key in (Qt.Key.Key_Left, Qt.Key.Key_Right) and self.values:
+            step = 1 if key == Qt.Key.Key_Right else -1
+            self._read(min(max(self.at + step, 0), len(self.values) - 1))
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
+            self.zoom(STEP)
+        elif key == Qt.Key.Key_Minus:
+            self.zoom(1 / STEP)
+        elif key == Qt.Key.Key_0:
+            self.wanted.emit(None)
+        else:
+            super().keyPressEvent(event)
+
+    def _point_at(self, place: QPointF) -> None:
+        """Read out the value that is nearest to the pointer, or nothing where none is near."""
+        far = [(self.place_of(x, y) - place).manhattanLength() for x, y, _ in self.values]
+        nearest = min(range(len(far)), key=far.__getitem__, default=-1)
+        self._read(nearest if nearest >= 0 and far[nearest] <= NEAR else -1)
+
+    def _read(self, at: int) -> None:
+        if at != self.at:
+            self.at = at
+            self.read.emit(self.values[at][2] if at >= 0 else "")
+            self.update()
+
+
+class Enlarged(QDialog):
+    """A picture large, over the window that shows it small."""
+
+    def __init__(self, view: View, runner: JobRunner, parent: QWidget, *, stays: bool = True) -> None:
+        super().__init__(parent)
+        self.view, self.runner, self.stays = view, runner, stays
+        self.limits: Limits | None = None
+        self.slot = f"enlarged-{next(_numbers)}"
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        title = words.label(view.title)
+        self.setWindowTitle(title)
+        self.resize(parent.size() * 0.97)
+        self.sheet = Sheet()
+        self.sheet.setAccessibleName(words.say("app.enlarged.picture", title=title))
+        self.said = Prose(words.say("app.enlarged.nothing"), tone="quiet")
+        self.buttons: dict[str, QPushButton] = {}
+        page = QVBoxLayout(self)
+        page.setContentsMargins(24, 18, 24, 18)
+        page.setSpacing(12)
+        page.addLayout(self._head(title))
+        body = QHBoxLayout()
+        body.setSpacing(16)
+        left = QVBoxLayout()
+        left.addLayout(self._tools())
+        left.addWidget(self.sheet, 1)
+        left.addWidget(self.said)
+        body.addLayout(left, 3)
+        body.addLayout(self._beside(), 1)
+        page.addLayout(body, 1)
+        self.sheet.wanted.connect(self.show_part)
+        self.sheet.read.connect(self._say_value)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(60)
+        self._later.timeout.connect(self.draw)
+        theme.changed.connect(self._later.start)
+        copy = QShortcut(QKeySequence.StandardKey.Copy, self.sheet)
+        copy.setContext(Qt.ShortcutContext.WidgetShortcut)
+        copy.activated.connect(self.copy_picture)
+        self.sheet.setFocus()
+        self.runner.start(
+            read_out, view, words.language(), done=self._take_values, slot=f"{self.slot}-values", lane=SHORT
+        )
+
+    def _button(self, name: str, press: Any, *, look: str = "") -> QPushButton:
+        button = QPushButton(words.say(f"app.enlarged.{name}"))
+        button.setObjectName(name)
+        button.setAutoDefault(False)
+        spoken = f"app.enlarged.{name}_name"
+        if words.has(spoken):
+            button.setAccessibleName(words.say(spoken))
+            button.setToolTip(words.say(spoken))
+        if look:
+            button.setProperty("look", look)
+        button.clicked.connect(press)
+        self.buttons[name] = button
+        return button
+
+    def _head(self, title: str) -> QHBoxLayout:
+        line = QHBoxLayout()
+        line.addWidget(Heading(title, size="side"), 1)
+        line.addWidget(self._button("copy_picture", self.copy_picture))
+        line.addWidget(self._button("copy_data", self.copy_data))
+        for name in FORMATS:
+            look = "primary" if name == "pdf" else ""
+            line.addWidget(self._button(name, lambda _=False, name=name: self.ask_save(name), look=look))
+        line.addWidget(self._button("close", self.close))
+        return line
+
+    def _tools(self) -> QHBoxLayout:
+        line = QHBoxLayout()
+        line.addWidget(self._button("whole", lambda: self.show_part(None)))
+        line.addWidget(self._button("larger", lambda: self.sheet.zoom(STEP)))
+        line.addWidget(self._button("smaller", lambda: self.sheet.zoom(1 / STEP)))
+        self.drags = QButtonGroup(self)
+        for name in ("zoom", "move"):
+            button = self._button(name, self._choose_drag, look="try")
+            button.setCheckable(True)
+            button.setChecked(name == "zoom")
+            self.drags.addButton(button)
+            line.addWidget(button)
+        line.addStretch(1)
+        return line
+
+    def _beside(self) -> QVBoxLayout:
+        column = QVBoxLayout()
+        if self.stays:
+            column.addWidget(Prose(words.say("app.enlarged.stays"), tone="care"))
+        column.addWidget(Heading(words.say("app.enlarged.as_table"), size="side"))
+        column.addWidget(Prose(words.say("app.enlarged.as_table_why"), tone="quiet", pixels=12))
+        self.table = TableBody(as_table(self.view))
+        column.addWidget(self.table)
+        column.addStretch(1)
+        return column
+
+    def _choose_drag(self) -> None:
+        self.sheet.moves = self.buttons["move"].isChecked()
+
+    def show_part(self, limits: Limits | None) -> None:
+        """Show a part of both axes, or all of it."""
+        self.limits = limits
+        self.draw()
+
+    def draw(self) -> None:
+        """Have the picture painted as it is wanted now."""
+        self.runner.start(
+            paint,
+            self.view,
+            self.sheet.width(),
+            self.sheet.height(),
+            ratio=self.devicePixelRatioF(),
+            dark=theme.tokens().is_dark,
+            language=words.language(),
+            stays=self.stays,
+            limits=self.limits,
+            done=self._drawn,
+            slot=self.slot,
+            lane=SHORT,
+        )
+
+    def _drawn(self, pixels: Pixels) -> None:
+        if isValid(self):
+            self.sheet.show_pixels(pixels)
+
+    def _take_values(self, values: tuple[tuple[float, float, str], ...]) -> None:
+        if isValid(self):
+            self.sheet.values = values
+
+    def _say_value(self, said: str) -> None:
+        self.said.say(
+            words.say("app.enlarged.under", values=said) if said else words.say("app.enlarged.nothing")
+        )
+        self.sheet.setAccessibleDescription(said)
+
+    def copy_picture(self) -> None:
+        """Put the picture on the clipboard, with what it says about staying."""
+        if not self.sheet.image.isNull():
+            QGuiApplication.clipboard().setImage(self.sheet.image)
+            self.said.say(words.say("app.enlarged.copied_picture"))
+
+    def copy_data(self) -> None:
+        """Put the numbers on the clipboard."""
+        self._start(data, self.view, words.language(), self.stays, done=self._copied)
+
+    def _copied(self, written: str) -> None:
+        QGuiApplication.clipboard().setText(written)
+        if isValid(self):
+            self.said.say(words.say("app.enlarged.copied_data", rows=len(as_table(self.view).rows)))
+
+    def ask_save(self, ending: str) -> None:
+        """Ask where a picture, or its numbers, shall be written."""
+        name, kinds = self.buttons[ending].text(), words.say(f"app.enlarged.filter_{ending}")
+        dialog = QFileDialog(self, name, "", kinds)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(ending)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.save)
+        dialog.open()
+
+    def save(self, path: str) -> None:
+        """Write the part that is shown, or all numbers, by the ending of the name."""
+        options = {"language": words.language(), "stays": self.stays}
+        if not path.lower().endswith(".csv"):
+            options["limits"] = self.limits
+
+        def saved(name: str) -> None:
+            if isValid(self):
+                said = "saved" if name else "not_saved"
+                self.said.say(words.say(f"app.enlarged.{said}", file=Path(path).name))
+
+        self._start(write, self.view, path, done=saved, **options)
+
+    def _start(self, work: Any, *arguments: Any, done: Any, **options: Any) -> None:
+        slot = f"{self.slot}-{work.__name__}"
+        self.runner.start(work, *arguments, done=done, slot=slot, lane=SHORT, **options)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._later.start()

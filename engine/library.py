@@ -1,0 +1,314 @@
+"""What people who program with Custos call: tables in memory, paths as text, results that show themselves.
+
+The same engine as that of the window and of the command line: every function here says in its own words what
+it passes on.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import singledispatch
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from engine import texts
+from engine.ledger import Ledger, default_path
+from engine.methods.protocol import MAIN
+from engine.progress import SILENT, Progress
+from engine.release.bundle import Bundle
+from engine.release.plan import FileReference, Plan
+from engine.release.reading import pinned
+from engine.release.verify import Verification
+from engine.report.theme import LIGHT
+from engine.report.words import cell, measured, note, number_columns, shortened, word
+from engine.table.reading.frames import store_frame
+from engine.table.reading.options import ReadOptions
+from engine.table.schema import Schema
+from engine.table.table import Table
+from engine.views import NumberView, TableView, Text, TextView, View
+
+Place = str | os.PathLike[str]
+Rows = pd.DataFrame | Place
+"""A table: in memory, or the path of its file."""
+
+
+def read_table(
+    source: Rows,
+    *,
+    options: ReadOptions | None = None,
+    schema: Schema | None = None,
+    progress: Progress = SILENT,
+) -> Table:
+    """Return a table, to look at what it discloses.
+
+    Parameters
+    ----------
+    source
+        A DataFrame, or the path of a file of any known format.
+    options, schema, progress
+        See `engine.table.reading.readers.read_table`. A DataFrame is taken as it is.
+
+    Raises
+    ------
+    InputRefused
+        ``table.*``: names the file, what was found, and what to do.
+
+    Examples
+    --------
+    >>> read_table(pd.DataFrame({"age": [30, 41], "sex": ["f", "m"]}))
+    Table(source='DataFrame', rows=2, columns=['age', 'sex'])
+    """
+    from engine.table.reading.readers import read_table as read_file
+
+    if isinstance(source, pd.DataFrame):
+        how = options or ReadOptions()
+        frame, findings = store_frame(source.reset_index(drop=True), options=how, file="DataFrame")
+        return Table(frame, source="DataFrame", options=how, findings=findings)
+    return read_file(source, options=options, schema=schema, progress=progress)
+
+
+def run(
+    plan: Plan | Place,
+    tables: pd.DataFrame | Mapping[str, Rows] | None = None,
+    *,
+    out: Place,
+    ledger: Ledger | Place | None = None,
+    base: Place | None = None,
+    language: str = "en",
+    progress: Progress = SILENT,
+    passphrase: str | None = None,
+    known: Sequence[Place] = (),
+    earlier_key: bytes | None = None,
+    wants_reasons: bool = False,
+) -> Bundle:
+    """Make the release that a plan decides, and everything that proves it.
+
+    Parameters
+    ----------
+    plan
+        A plan, or the path of its file.
+    tables
+        A DataFrame for the people, or tables by the names under which the method reads them; each a DataFrame
+        or the path of a file. What is not named is read from where the plan says. A DataFrame is written as
+        CSV into a folder beside ``out`` that only its owner can read, and removed after the run: a release
+        is proved by the digest of a file.
+    out
+        Folder that becomes the bundle; absent or empty.
+    ledger
+        Pays for it: open, or the path of its file; without one, the ledger of this computer's user.
+    base
+        Folder that the plan's paths are relative to; without one, the folder of the plan's file.
+    language, progress, passphrase, known, earlier_key, wants_reasons
+        See `engine.release.run.run`.
+
+    Returns
+    -------
+    Bundle
+        The folder, its ledger entry and the hashes of both sum files.
+
+    Raises
+    ------
+    InputRefused
+        Whatever is wrong with plan, tables, folder or budget; before anything is spent where possible.
+    """
+    from engine.release.run import run as make
+
+    folder = Path(base) if base is not None else Path() if isinstance(plan, Plan) else Path(plan).parent
+    read = plan if isinstance(plan, Plan) else Plan.read(Path(plan))
+    named = {MAIN: tables} if isinstance(tables, pd.DataFrame) else dict(tables or {})
+    with _as_files(read, named, Path(out), folder) as complete:
+        return make(
+            complete,
+            out=Path(out),
+            ledger=_opened(ledger),
+            base=folder,
+            language=language,
+            progress=progress,
+            passphrase=passphrase,
+            known=tuple(map(Path, known)),
+            earlier_key=earlier_key,
+            wants_reasons=wants_reasons,
+        )
+
+
+@contextmanager
+def _as_files(plan: Plan, tables: Mapping[str, Rows], out: Path, base: Path) -> Iterator[Plan]:
+    """Give a plan that reads these tables, each from a file; those in memory are files for a while."""
+    if not tables:
+        yield plan
+        return
+    out.absolute().parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".custos-", dir=out.absolute().parent) as folder:
+        for name, table in tables.items():
+            if isinstance(table, pd.DataFrame):
+                path = Path(folder) / f"{name}.csv"
+                path.touch(mode=0o600)
+                table.to_csv(path, index=False, lineterminator="\n")
+                reference = FileReference(str(path), {"header": True, "delimiter": ",", "encoding": "utf-8"})
+            else:
+                reference = FileReference(str(Path(table).absolute()), {})
+            own = replace(plan, files={name: reference})
+            plan = replace(plan, files={**plan.files, name: pinned(own, base=base).files[name]})
+        yield plan
+
+
+def verify(folder: Place, *, ledger: Ledger | Place | None = None) -> Verification:
+    """Check that a bundle is what was released; see `engine.release.verify.verify`.
+
+    Parameters
+    ----------
+    folder
+        The bundle, or the ``release`` folder alone as a recipient has it.
+    ledger
+        Open, or the path of its file, which is not changed; without one the chain is not checked, and the
+        result says so.
+    """
+    from engine.release.verify import verify as check
+
+    if ledger is not None and not isinstance(ledger, Ledger):
+        ledger = Ledger(Path(ledger), read_only=True)
+    return check(Path(folder), ledger=ledger)
+
+
+def list_methods(*, language: str = "en") -> pd.DataFrame:
+    """Return the ways of releasing: id, family, kinds of promises and title of each.
+
+    Examples
+    --------
+    >>> list_methods().loc["statistics.counts", "family"]
+    'statistics'
+    """
+    from engine.methods.catalogue import methods as every_method
+
+    lines = [
+        {
+            "id": one.id,
+            "family": one.family.value,
+            "promises": ", ".join(one.promises),
+            "title": texts.text(f"methods.{one.id}.title", language=language),
+        }
+        for one in every_method()
+    ]
+    return pd.DataFrame(lines).set_index("id")
+
+
+def _opened(ledger: Ledger | Place | None) -> Ledger:
+    if isinstance(ledger, Ledger):
+        return ledger
+    return Ledger(default_path() if ledger is None else Path(ledger))
+
+
+# How a notebook shows results. Of a table never a cell, of a bundle never what stays inside: notebooks are
+# handed on.
+
+
+def html(shown: Any, *, language: str = "en") -> str:
+    """Return a result as a piece of HTML: what a notebook shows where it is the last thing in a cell.
+
+    Parameters
+    ----------
+    shown
+        A view, a table, a plan, a bundle or a verification.
+
+    Examples
+    --------
+    >>> html(Table(pd.DataFrame({"age": [30, 41]}), source="people.csv"))  # doctest: +ELLIPSIS
+    '<h4>people.csv: rows 2, columns 1</h4><table>...'
+    """
+    views = [shown] if hasattr(shown, "kind") else _views(shown)
+    return "".join(_of_view(view, language) for view in views)
+
+
+@singledispatch
+def _views(shown: Any) -> Sequence[View]:
+    raise TypeError(f"{type(shown).__name__} has no form for notebooks")
+
+
+@_views.register
+def _(shown: Table) -> Sequence[View]:
+    title = Text("library.table", {"file": shown.source, "rows": shown.n_rows, "columns": len(shown.names)})
+    rows = tuple((name, Text(f"library.storage.{shown.storage[name]}")) for name in shown.names)
+    return [TableView(title, (Text("library.column"), Text("library.stored")), rows)]
+
+
+@_views.register
+def _(shown: Plan) -> Sequence[View]:
+    budget = shown.budget
+    rows = [
+        ("method", Text(f"methods.{shown.method}.title") if shown.method else None),
+        ("epsilon", None if budget is None else float(budget.epsilon)),
+        ("delta", None if budget is None else float(budget.delta)),
+        ("holding", shown.holding or None),
+        ("recipient", shown.purpose.recipient or None),
+        ("fingerprint", shown.fingerprint),
+    ]
+    named = tuple((Text(f"library.plan.{name}"), value) for name, value in rows)
+    return [TableView(Text("library.plan.title", {"title": shown.purpose.title}), ("", ""), named)]
+
+
+@_views.register
+def _(shown: Bundle) -> Sequence[View]:
+    rows = ((Text("library.bundle.entry"), shown.entry), (Text("library.bundle.sums"), shown.release_sums))
+    return [
+        TableView(Text("library.bundle.title", {"folder": shown.folder.name}), ("", ""), rows),
+        *shown.views,
+    ]
+
+
+@_views.register
+def _(shown: Verification) -> Sequence[View]:
+    title = f"library.verified.{'passed' if shown.passed else 'failed'}"
+    rows = [
+        (
+            check.id,
+            Text(f"library.verified.{'no' if check.problems else 'yes'}"),
+            " ".join(texts.explain(problem)[0] for problem in check.problems),
+        )
+        for check in shown.checks
+    ]
+    heads = tuple(Text(f"library.verified.{name}") for name in ("check", "fits", "what"))
+    return [TableView(Text(title, {"folder": shown.folder}), heads, tuple(rows))]
+
+
+def _of_view(view: View, language: str) -> str:
+    title = f"<h4>{escape(word(view.title, language))}</h4>"
+    notes = "".join(f"<p>{escape(word(one, language))}</p>" for one in note(view))
+    if isinstance(view, TextView):
+        body = "".join(f"<p>{escape(word(one, language))}</p>" for one in view.paragraphs)
+    elif isinstance(view, NumberView):
+        body = f"<p><b>{escape(measured(view.value, view.unit, language))}</b></p>"
+    elif isinstance(view, TableView):
+        body, left_out = _grid(view, language)
+        notes += left_out
+    else:
+        from engine.report import drawing
+
+        axis = drawing.limits(view)
+        body = "".join(
+            drawing.draw(part, language=language, axis_limits=axis).svg() for part in drawing.split(view)
+        )
+        body = f'<div style="background:{LIGHT.surface}">{body}</div>'  # letters stay readable in the dark
+    return title + body + notes
+
+
+def _grid(view: TableView, language: str) -> tuple[str, str]:
+    shown, cut = shortened(view)
+    sides = ["right" if numeric else "left" for numeric in number_columns(shown)]
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        pairs = zip(sides, cells, strict=True)
+        return "".join(f'<{tag} style="text-align:{side}">{escape(one)}</{tag}>' for side, one in pairs)
+
+    head = line("th", [word(one, language) for one in shown.headings])
+    rows = "".join(f"<tr>{line('td', [cell(one, language) for one in row])}</tr>" for row in shown.rows)
+    return (
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>",
+        "".join(f"<p>{escape(word(one, language))}</p>" for one in cut),
+    )

@@ -1,0 +1,181 @@
+"""Views as figures of matplotlib: every kind, every format, what is shown, and what stays."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from PIL import Image
+
+from engine.report import figures
+from engine.views import (
+    KINDS,
+    BarsView,
+    CurveView,
+    GraphView,
+    HeatmapView,
+    IntervalsView,
+    Mark,
+    MatrixView,
+    NumberView,
+    ScatterView,
+    Series,
+    TableView,
+    Text,
+    TextView,
+    as_table,
+    weak,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+ODD = "_$a_{b}$ <&> =1+1 Ж"
+LINE = Series(ODD, (0.1, 0.5, float("inf")), (1.0, 4.0, 9.0), "accent")
+VIEWS = (
+    NumberView(ODD, 4259, Text("methods.statistics.counts.numbers.count"), "people"),
+    TableView(ODD, (ODD, "count"), ((ODD, 12), ("m", None), ("x", weak(3)))),
+    BarsView(ODD, (ODD, "m"), (12.0, 8.0), "people", (10.0, 6.0), (14.0, 10.0), Text("views.value")),
+    IntervalsView(ODD, (ODD, "m"), (1.0, 2.0), (0.5, -float("inf")), (1.5, float("inf")), "years"),
+    CurveView(
+        *(ODD, "ε", "€", (LINE, Series("b", (0.1, 1.0), (2.0, 3.0), "dotted"))),
+        *((Mark(0.5, 4.0, ODD),), (0.2, 0.4), ODD, (LINE, LINE)),
+    ),
+    ScatterView(ODD, "lost", "left out", (LINE, Series("two", (0.2,), (2.0,), "dashed"))),
+    HeatmapView(ODD, (ODD, "b"), ("c", "d"), ((1.0, None), (3.0, 4.0))),
+    MatrixView(ODD, (ODD, "b"), ((1.0, 0.5), (0.5, 1.0))),
+    GraphView(ODD, (ODD, "b"), ((0, 1, 0.5), (1, 0, -1.0))),
+    TextView(ODD, (Text("views.value"),)),
+)
+EMPTY = (
+    TableView("T", (), ()),
+    BarsView("B", (), (), "people"),
+    IntervalsView("I", (), (), (), (), "people"),
+    CurveView("C", "x", "y", ()),
+    ScatterView("S", "x", "y", ()),
+    HeatmapView("H", (), (), ()),
+    MatrixView("M", (), ()),
+    GraphView("G", (), ()),
+    TextView("W", ()),
+)
+
+
+def kind(view: object) -> str:
+    return view.kind  # type: ignore[attr-defined]
+
+
+def test_every_kind_is_tried() -> None:
+    assert {type(view) for view in VIEWS} == set(KINDS)
+
+
+@pytest.mark.parametrize("view", (*VIEWS, *EMPTY), ids=kind)
+@pytest.mark.parametrize("stays", [True, False])
+def test_every_kind_is_saved_in_every_format_and_says_what_stays(
+    tmp_path: Path, view: object, stays: bool
+) -> None:
+    for ending in figures.FORMATS:
+        path = view.save(tmp_path / f"a.{ending}", stays=stays)
+        if ending == "pdf":
+            import pypdf
+
+            found = pypdf.PdfReader(path)
+            written = "".join(page.extract_text() for page in found.pages) + str(
+                found.metadata.get("/Keywords")
+            )
+        elif ending == "png":
+            written = str(Image.open(path).text)
+        else:
+            written = path.read_text(encoding="utf-8")
+        assert ("stays here" in written) == stays, ending
+    first = (tmp_path / "a.svg").read_bytes()
+    view.save(tmp_path / "b.svg", stays=stays)
+    view.save(tmp_path / "b.pdf", stays=stays)
+    assert (tmp_path / "b.svg").read_bytes() == first
+    assert (tmp_path / "b.pdf").read_bytes() == (tmp_path / "a.pdf").read_bytes()
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="pdf, png, svg, csv"):
+        VIEWS[2].save(tmp_path / "a.exe")
+
+
+@pytest.mark.parametrize("view", VIEWS[1:-1], ids=kind)
+def test_numbers_are_written_in_full_and_no_cell_is_a_formula(view: object) -> None:
+    odd = figures.as_csv(TableView("T", ("=1+1", "@x"), (("-a", -1.5), ("+b", weak(0.1 + 0.2)))))
+    rows = list(csv.reader(io.StringIO(odd)))
+    assert rows == [["'=1+1", "'@x"], ["'-a", "-1.5"], ["'+b", repr(0.1 + 0.2)]]
+    table = as_table(view)
+    found = list(csv.reader(io.StringIO(figures.as_csv(view))))
+    assert len(found) == len(table.rows) + 1
+    for row, cells in zip(table.rows, found[1:], strict=True):
+        for value, cell in zip(row, cells, strict=True):
+            if isinstance(value, float | int):
+                assert float(cell) == value
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=kind)
+def test_every_value_lies_where_it_is_read_out(view: object) -> None:
+    pixels = figures.paint(view, 800, 500, ratio=1.5)
+    assert (pixels.width, pixels.height) == (1200, 750) and len(pixels.rgba) == 4 * 1200 * 750
+    assert all(type(number) is float for pair in (pixels.box, *pixels.limits) for number in pair)
+    for x, y, row in figures.places(view):
+        across, down = pixels.place_of(x, y)
+        assert pixels.box[0] - 1 <= across <= pixels.box[2] + 1
+        assert pixels.box[1] - 1 <= down <= pixels.box[3] + 1
+        assert pixels.value_at(across, down) == pytest.approx((x, y))
+        assert 0 <= row < len(as_table(view).rows)
+    part = figures.paint(view, 800, 500, limits=((0.0, 0.5), (1.0, 2.0)))
+    assert part.limits == ((0.0, 0.5), (1.0, 2.0))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("view", VIEWS[2:-1], ids=kind)
+def test_a_part_leaves_nothing_beside_the_axes(view: object) -> None:
+    """Words that lie outside of what is shown are not written over the edge, and take no room."""
+    whole = figures.paint(view, 800, 500)
+    (left, right), (low, high) = whole.limits
+    part = figures.paint(
+        view, 800, 500, limits=((left, left + (right - left) / 50), (low, low + (high - low) / 50))
+    )
+    assert part.box[2] - part.box[0] > 400 and part.box[3] - part.box[1] > 250
+
+
+def test_bars_and_points_are_painted_where_they_are_said_to_be() -> None:
+    """Look at the dots: a wrong reading of the axes would show here alone."""
+    bars = BarsView("B", ("a", "b"), (10.0, 5.0), "people")
+    pixels = figures.paint(bars, 800, 300)
+    image = Image.frombytes("RGBA", (pixels.width, pixels.height), pixels.rgba).convert("RGB")
+
+    def at(x: float, y: float) -> tuple[int, ...]:
+        across, down = pixels.place_of(x, y)
+        return image.getpixel((round(across), round(down)))
+
+    accent = tuple(int(figures.LIGHT.accent[place : place + 2], 16) for place in (1, 3, 5))
+    assert at(9.5, 0) == at(4.5, 1) == accent
+    assert at(5.3, 1) != accent
+
+
+@pytest.mark.parametrize("dark", [True, False])
+def test_colours_follow_the_surface_and_settings_of_a_notebook_stay(dark: bool) -> None:
+    before = dict(mpl.rcParams)
+    made = VIEWS[2].figure(dark=dark)
+    assert (
+        mpl.colors.to_hex(made.get_facecolor()).upper() == (figures.DARK if dark else figures.LIGHT).surface
+    )
+    assert dict(mpl.rcParams) == before
+
+
+def test_nothing_of_it_is_loaded_before_a_figure_is_asked_for(tmp_path: Path) -> None:
+    code = (
+        "import sys, engine, engine.views, engine.report.drawing, engine.warm_up\n"
+        "engine.warm_up.warm_up()\n"
+        "print('matplotlib' in sys.modules)\n"
+        "engine.views.BarsView('B', ('a',), (1.0,), 'people').save(sys.argv[1])\n"
+        "print('matplotlib.pyplot' in sys.modules)"  # no state of its own, no window
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "a.pdf")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
