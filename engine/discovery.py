@@ -25,7 +25,7 @@ def instances(package: ModuleType, base: Any) -> tuple[Any, ...]:
     --------
     >>> from engine import evaluation as package
     >>> from engine.evaluation.protocol import InternalMeasure
-    >>> "risk_after" in [measure.id for measure in instances(package, InternalMeasure)]
+    >>> "risk.after" in [measure.id for measure in instances(package, InternalMeasure)]
     True
     """
     return tuple(sorted((one() for one in kinds(package, base)), key=lambda one: str(one.id)))

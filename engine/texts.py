@@ -8,6 +8,9 @@ its own id (dots and all): ``resources/texts/en/methods/statistics.counts.toml``
 ``{name}`` is a value that whoever asks for the text gives. ``{@person}``, ``{@people}`` and ``{@a person}``
 are the custodian's words for who is protected (`engine.protected`): `speaking` says which for the time of a
 call, `speak` for the whole process.
+
+A number and what it counts agree: ``{count:row|rows}`` is "1 row" or "2 rows", and ``{count:|is|are}`` the
+word alone, for what stands elsewhere in the sentence.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from engine.protected import Protected
 
 FALLBACK = "en"
 SMALLEST_WRITTEN = 1e-12  # below, a number is written with its power of ten
+CHOICE = "|"  # between the word for one and the word for several
 PROTECTED = "@"  # begins the places of the words for who is protected
 
 _spoken: ContextVar[Protected | None] = ContextVar("spoken", default=None)
@@ -302,7 +306,8 @@ FORMATS: dict[str, Callable[[float], str]] = {
 class _Filler(string.Formatter):
     """Writes numbers for people unless the text asks for a format of its own (``{share:.0%}``).
 
-    Formats of our own are those of `FORMATS`; ``plain`` is a number as always.
+    Formats of our own are those of `FORMATS`; ``plain`` is a number as always, and words with a `CHOICE`
+    agree with the number as it is written.
     """
 
     def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -311,6 +316,11 @@ class _Filler(string.Formatter):
         return super().get_value(key, args, kwargs)
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        if CHOICE in format_spec:
+            written = self.format_field(value, "")
+            number_or_none, one, several = f"{CHOICE}{format_spec}".rsplit(CHOICE, 2)
+            said = one if written == "1" else several
+            return said if number_or_none else f"{written} {said}"
         is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
         if is_number and format_spec in ("", "plain"):
             return number(value)

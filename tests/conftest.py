@@ -1,24 +1,129 @@
-"""What all tests share: the worked examples that the workers of one run made together are taken away."""
+"""What all tests share: which of them run, how many examples hypothesis makes, what they took.
+
+``--tier`` chooses among all tests (``tests/tiers.py``); without it, everything that is asked for runs.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import gettempdir
+from typing import Any
 
 import pytest
+from hypothesis import settings
+
+from tests import tiers
+
+RUN = pytest.StashKey[str]()
+NOW = pytest.StashKey[dict[str, str]]()
+LEFT_OUT = "left_out"  # what a worker tells of the tests that it did not choose: their number and seconds
+
+# Examples are the same in every run: what fails, fails again. Tests say how many with `tests.examples.many`.
+settings.register_profile("custos", derandomize=True, database=None, deadline=None)
+settings.load_profile("custos")
 
 
-def pytest_configure_node(node: object) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what chooses and measures tests."""
+    group = parser.getgroup("custos")
+    group.addoption("--tier", choices=tiers.TIERS, help="which tests run (tests/tiers.py)")
+    group.addoption(
+        "--changed", default=None, help="parts that count as changed, with commas; else found out"
+    )
+    group.addoption("--costs", default=None, help="file to which the seconds of each test are added")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Find out once, before workers start, what has changed since it last passed."""
+    if config.option.tier and config.option.changed is None and not hasattr(config, "workerinput"):
+        config.stash[NOW] = {part: tiers.digest_of(part) for part in tiers.PARTS}
+        config.option.changed = ",".join(tiers.changed_parts(config.stash[NOW]))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what the tier leaves out; refuse a whole set in which a class of guarantees is missing."""
+    tier = config.option.tier
+    if not tier:
+        return
+    changed = [part for part in (config.option.changed or "").split(",") if part]
+    kept, left = [], []
+    for item in items:
+        marked = [marker.name for marker in item.iter_markers()]
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            marked.append("hypothesis")
+        (kept if tiers.chosen(item.nodeid, marked, tier, changed) else left).append(item)
+    whole = config.args == [str(path) for path in config.getini("testpaths")]
+    if whole and tier != "commit" and (missing := tiers.missing_classes(item.nodeid for item in kept)):
+        raise pytest.UsageError(f"no test is chosen of: {', '.join(missing)} (tests/tiers.py)")
+    items[:] = kept
+    config.hook.pytest_deselected(items=left)
+    counted = [item.nodeid for item in left if item.get_closest_marker("benchmark") is None]
+    told = [len(counted), round(sum(map(tiers.cost, counted)))]
+    getattr(config, "workeroutput", config.stash.setdefault(TOLD, {}))[LEFT_OUT] = told
+
+
+TOLD = pytest.StashKey[dict[str, Any]]()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Hear from a worker what it left out; all leave out the same."""
+    told = getattr(node, "workeroutput", {})
+    if LEFT_OUT in told:
+        node.config.stash.setdefault(TOLD, {})[LEFT_OUT] = told[LEFT_OUT]
+
+
+def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
+    """Say what was left out, and keep what passed."""
+    tier = config.option.tier
+    if not tier:
+        return
+    count, seconds = config.stash.get(TOLD, {}).get(LEFT_OUT, (0, 0))
+    changed = (config.option.changed or "").replace(",", ", ")
+    if tier == "commit":
+        terminalreporter.write_line(f"changed since it last passed, so tried longer: {changed or 'nothing'}")
+    if count:
+        more = {"commit": ".ci/run runs more of them, packaging/check.py --before-release all"}
+        hint = more.get(tier, "packaging/check.py --before-release runs them")
+        terminalreporter.write_line(f"left out: {count} tests that take {seconds} s in all; {hint}")
+    whole = config.args == [str(path) for path in config.getini("testpaths")]
+    if whole and NOW in config.stash and exitstatus == pytest.ExitCode.OK and not config.option.keyword:
+        tiers.keep(config.stash[NOW])
+
+
+# --- measuring ------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Write down what a test took of the processor, with what it started."""
+    if not item.config.option.costs:
+        return (yield)
+    before = spent()
+    done = yield
+    with open(item.config.option.costs, "a", encoding="utf-8") as file:
+        file.write(f"{item.nodeid}\t{spent() - before:.3f}\n")
+    return done
+
+
+def spent() -> float:
+    """Return the seconds of the processor that this process and those it waited for have taken."""
+    return sum(os.times()[:4])
+
+
+# --- worked examples ------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
     """Remember the name of a run that has workers; called where they are started only."""
-    config: pytest.Config = node.config  # type: ignore[attr-defined]
-    config.stash[RUN] = node.workerinput["testrunuid"]  # type: ignore[attr-defined]
+    node.config.stash[RUN] = node.workerinput["testrunuid"]
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Take the examples away when all workers are done."""
     if RUN in config.stash:
         shutil.rmtree(Path(gettempdir()) / f"custos-examples-{config.stash[RUN]}", ignore_errors=True)
-
-
-RUN = pytest.StashKey[str]()

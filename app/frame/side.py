@@ -28,7 +28,7 @@ class Side(QFrame):
         self.setObjectName("side")
         self.setFixedWidth(WIDE)
         self._register: Standing | None = None
-        self._narrow = False
+        self._narrow, self._current = False, ""
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(MARGIN, 26, MARGIN, 20)
         column.setSpacing(0)
@@ -89,6 +89,8 @@ class Side(QFrame):
         self.steps.update_steps(current, steps, done, reachable)
         if current in steps:
             self.scroll.ensureWidgetVisible(self.steps.buttons[current])
+        self._current = current
+        self._show_links()
         for step, button in self.links.items():
             if button.property("current") == (step == current):
                 continue
@@ -109,8 +111,14 @@ class Side(QFrame):
         margin = NARROW_MARGIN if narrow else MARGIN
         self._column.setContentsMargins(margin, 26, margin, 20)
         self.steps.set_narrow(narrow)
-        for part in (self.name, self.look, self.offline, *self.links.values()):
+        for part in (self.name, self.look, self.offline):
             part.setVisible(not narrow)
+        self._show_links()
+
+    def _show_links(self) -> None:
+        """Show what stands outside the steps once: the first page has buttons of its own for it."""
+        for step, button in self.links.items():
+            button.setVisible(not self._narrow and not (self._current == flow.START and step in flow.BESIDE))
 
     def _next_look(self) -> None:
         self.look_chosen.emit(MODES[(MODES.index(theme.mode) + 1) % len(MODES)])

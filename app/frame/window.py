@@ -37,6 +37,7 @@ from app import log, screens, words
 from app.frame.footer import Footer
 from app.frame.money_line import MoneyLine, money_words
 from app.frame.notice import Notice
+from app.frame.returning import Returning
 from app.frame.screens import Screens, load
 from app.frame.side import Side
 from app.frame.undoing import Undoing
@@ -88,8 +89,10 @@ class Window(QWidget):
         # All that one press changes is one edit.
         self._turn_timer = self._single_shot(0, self._end_turn)
         self._notice_is_new = False
+        self._stopped_at = ""  # the last step in view: where the draft is opened again
         self._commit_asked: tuple[str, str, str] | None = None
         self.undoing = Undoing(self, self)
+        self.returning = Returning(self, self.study, self.go)
         self._build()
         self._keys()
         self.study.listen(self._study_changed)
@@ -140,7 +143,11 @@ class Window(QWidget):
             return
         self.settings.remember(str(place))
         self.study.open_plan(plan)
-        self.go(flow.furthest(self.study.state))
+        self.returning.begin(flow.furthest(self.study.state))
+
+    def open_where_it_stopped(self, step: str) -> None:
+        """Open the step on which the plan stopped, once what lies before it is read and counted again."""
+        self.returning.begin(step or flow.furthest(self.study.state))
 
     def save_plan(self, path: str) -> None:
         """Write the plan where the person wants it."""
@@ -178,6 +185,10 @@ class Window(QWidget):
             self.page(self.step).leave()
         page = self.page(step)
         self.step = self.study.place = step
+        self.returning.went_to(step)
+        if step in flow.path(state) and step != flow.START and self.study.plan != Plan():
+            self._stopped_at = self.returning.wanted or step
+            self._save_timer.start()
         self.refresh()  # before it is in view: it is laid out once, as it will be seen
         self.stack.setCurrentWidget(page)
         page.verticalScrollBar().setValue(0)
@@ -188,6 +199,12 @@ class Window(QWidget):
             target.setFocus(Qt.FocusReason.TabFocusReason)
         self._point_to_missing()
         self.setWindowTitle(f"{page.title.text()} · {words.say('app.window.name')}")
+
+    def go_to(self, step: str, place: str) -> None:
+        """Open a step at one of its places; see `Page.point_to`."""
+        self.go(step)
+        if self.step == step:
+            self.page(step).point_to(place)
 
     def go_next(self) -> None:
         """Open the following step, or say what is missing from this one."""
@@ -250,7 +267,7 @@ class Window(QWidget):
         goes_on = flow.following(self.step, state) is not None and page.shows_next()
         self.footer.next.setVisible(goes_on or bool(named))
         missing = flow.missing(self.step, state)
-        self.footer.show_next(named, next(iter(missing), None))
+        self.footer.show_next(named, next(iter(missing), page.waits()))
         self.notice.still_missing(missing)
         self.footer.show_history(*self.undoing.named())
         if self.study.saved_at is not None:
@@ -300,7 +317,12 @@ class Window(QWidget):
         if self.study.is_reopened:
             return  # its bundle holds all of it
         try:
-            draft.save(self.study.plan_with_trials, self.study.open_questions, folder=self.data)
+            draft.save(
+                self.study.plan_with_trials,
+                self.study.open_questions,
+                folder=self.data,
+                step=self._stopped_at,
+            )
         except OSError:
             self.footer.say_saved(words.say("app.window.not_saved"))
             return
@@ -435,6 +457,7 @@ class Window(QWidget):
         if made is not None:
             purposes.remember(self.study.plan.purpose, folder=self.data)
         self.refresh()
+        self.returning.changed(by_person=bool(names & EDITS) and not self.study.acts_alone)
 
     def _topic_now(self) -> None:
         self._topic_timer.stop()
@@ -494,6 +517,9 @@ class Window(QWidget):
         if first is not None:
             first.setFocus(Qt.FocusReason.OtherFocusReason)  # else Qt takes the first link of the frame
         if not self.warm:
+            target = self.page(self.step).first_focus()
+            if target is not None:  # not the first of the steps, as the toolkit would have it
+                target.setFocus(Qt.FocusReason.OtherFocusReason)
             self._warm_soon()
 
     def _warm_soon(self) -> None:

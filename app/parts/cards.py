@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.parts.prose import Heading, Prose
 from app.theme import text_font
+
+SHORT, LONG = 12, 20  # letters of a word, and of a figure with its unit, that are set large
+_FIGURE = re.compile(r"(?:\D{1,4})?\d[\d,.]*(?!\w)")
 
 
 class Card(QFrame):
@@ -41,7 +46,12 @@ class NumberCard(Card):
         self.number.setText(number)
         self.number.setProperty("tone", tone)
         self.number.style().unpolish(self.number)
-        self.number.style().polish(self.number)
+        self.number.style().polish(self.number)  # which takes back any font that was set before
+        # What is no figure, as the name of a column, is set as words: smaller, on as many lines as it needs.
+        is_figure = len(number) <= LONG and _FIGURE.match(number)
+        size = "key" if is_figure or len(number) <= SHORT else "side"
+        self.number.setFont(text_font(*Heading.SIZES[size], tabular=size != "key"))
+        self.number.setWordWrap(size != "key")
         self.sentence.say(sentence)
         self.setAccessibleName(f"{self.heading.text()}: {number}. {self.sentence.plain()}")
 

@@ -40,6 +40,7 @@ from app.state.settings import Settings
 from app.state.study import Study
 from app.work.jobs import LONG, JobRunner
 from engine.errors import EngineError
+from engine.views import Text
 
 Pieces = Iterator[None]  # what `build` returns where it yields between its parts
 _MADE = object()
@@ -60,7 +61,9 @@ class Frame(Protocol):
     def show_explanation(self, explanation: Explanation) -> None: ...
     def topic_soon(self, page: Page, topic: str, *, at_once: bool) -> None: ...
     def go(self, step: str) -> None: ...
+    def go_to(self, step: str, place: str) -> None: ...
     def go_next(self) -> None: ...
+    def open_where_it_stopped(self, step: str) -> None: ...
     def update_frame(self) -> None: ...
 
 
@@ -104,6 +107,7 @@ class Page(QScrollArea):
         column.addSpacing(16)
         column.addWidget(self.busy)
         column.addLayout(self.body, 1)
+        column.addStretch(0)  # takes the room where nothing is shown yet, so that the words stay together
         self.setWidget(inner)
         self._column = column
         self._margin = 32
@@ -171,6 +175,10 @@ class Page(QScrollArea):
     def next_words(self) -> str:
         """Return what the button for the next step says, or nothing for plain Next."""
         return ""
+
+    def waits(self) -> Text | None:
+        """Return what the page waits for although one may go on: Next is pale and says so."""
+        return None
 
     def shows_next(self) -> bool:
         """Say whether there is anything to go on to."""
@@ -264,6 +272,13 @@ class Page(QScrollArea):
     def notify(self, what: str, do: str = "", *, tone: str = "care") -> None:
         """Show a notice above the page."""
         self.frame.notify(what, do, tone=tone)
+
+    def hold_back(self, found: tuple[str, str, QWidget]) -> None:
+        """Say why nobody can go on, and lead to what leads on."""
+        what, do, where = found
+        self.notify(what, do)
+        self.ensureWidgetVisible(where, 0, 24)
+        where.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def clear_notice(self) -> None:
         """Hide the notice."""

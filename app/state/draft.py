@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from app.state.flow import STEPS
 from app.state.settings import data_folder, write_aside
 from engine import strict_json
 from engine.bounded import read_text
@@ -106,8 +107,8 @@ def _without_found(plan: Plan) -> dict[str, Any]:
     return {name: value for name, value in plan.parameters.items() if name not in inside}
 
 
-def save(plan: Plan, questions: frozenset[str], *, folder: Path | None = None) -> None:
-    """Write the draft, whole or not at all.
+def save(plan: Plan, questions: frozenset[str], *, folder: Path | None = None, step: str = "") -> None:
+    """Write the draft, whole or not at all, and on which step it stopped.
 
     Raises
     ------
@@ -117,7 +118,7 @@ def save(plan: Plan, questions: frozenset[str], *, folder: Path | None = None) -
     _make_room(plan, folder)
     schemas = {name: without_copies(schema) for name, schema in plan.schemas.items()}
     kept = replace(plan, schemas=schemas, parameters=_without_found(plan))
-    tree = {"plan": kept.to_json(), "open_questions": sorted(questions)}
+    tree = {"plan": kept.to_json(), "open_questions": sorted(questions), "step": step}
     write_aside(path_of(folder), json.dumps(tree, indent=2, ensure_ascii=False) + "\n")
 
 
@@ -125,11 +126,21 @@ def load(*, folder: Path | None = None, number: int = 1) -> tuple[Plan, frozense
     """Return a draft, or None when there is none that can be read."""
     try:
         tree = strict_json.loads(read_text(path_of(folder, number)))
-        strict_json.members(tree, "", must=("plan", "open_questions"))
+        strict_json.members(tree, "", must=("plan", "open_questions"), may=("step",))
         questions = strict_json.items(tree["open_questions"], "open_questions", strict_json.text)
         return Plan.loads(json.dumps(tree["plan"])), frozenset(questions)
     except (OSError, ValueError, KeyError, TypeError, InputRefused):
         return None
+
+
+def step_of(*, folder: Path | None = None, number: int = 1) -> str:
+    """Return the step on which a draft stopped; "" where none is known, as in older drafts."""
+    try:
+        tree = strict_json.loads(read_text(path_of(folder, number)))
+        step = tree.get("step", "")
+    except (OSError, ValueError, AttributeError, InputRefused):
+        return ""
+    return step if isinstance(step, str) and step in STEPS else ""
 
 
 def discard(*, folder: Path | None = None) -> None:

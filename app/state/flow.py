@@ -16,15 +16,18 @@ visits for a service. Interface, all of it pure functions of a `State`::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import MAIN, Method, Source, Spends
 from engine.privacy.promise import promise_kind
+from engine.release import decisions
+from engine.release.decisions import reason_for
 from engine.release.plan import Plan
 from engine.table.schema import Role
+from engine.table.suggest.key_candidate import KeyCandidate
 from engine.views import Text
 
 START = "start"
@@ -50,6 +53,7 @@ MADE = ("release", "report")  # show a release that is finished
 DONE_FOR_GOOD = ("release", "visit", "report")  # once it is made, nothing that they show can be undone
 ROWS_PER_PERSON = "rows_per_person"
 UNIT = "unit"
+ONE_ROW_EACH = "unit_reason"  # where it is answered why every row is another person
 _OF_COLUMNS = (ParameterKind.COLUMN, ParameterKind.COLUMNS)  # what is released is decided with the method
 BUDGET = "budget"  # problems that name it belong to the budget step
 
@@ -97,6 +101,8 @@ class State:
         The register of people is not in the ledger yet, so that it needs a budget where something is spent.
     question
         What the ledger asks about the people of the table and nobody has answered yet: an end of an id.
+    keys
+        Columns that could tell whose a row is, counted.
     """
 
     plan: Plan = field(default_factory=Plan)
@@ -111,6 +117,7 @@ class State:
     finished: bool = False
     new_holding: bool = False
     question: str = ""
+    keys: tuple[KeyCandidate, ...] = ()
 
 
 # --- what follows from a declaration ----------------------------------------------------------------
@@ -284,6 +291,12 @@ def _load(state: State) -> Iterator[Missing]:
         yield _missing("not_read")
 
 
+def denied_by(plan: Plan, keys: Sequence[KeyCandidate]) -> tuple[KeyCandidate, ...]:
+    """Return the columns whose counts contradict that every row is another person, where that is said."""
+    said = plan.schema.one_row_each and plan.schema.person_key is None
+    return tuple(one for one in keys if one.repeats) if said else ()
+
+
 def _columns(state: State) -> Iterator[Missing]:
     asked = {name.removeprefix("column:") for name in state.open_questions if name.startswith("column:")}
     open_ = asked | {column.name for column in state.plan.schema.with_role(Role.NOT_RECOGNISED)}
@@ -297,6 +310,8 @@ def _columns(state: State) -> Iterator[Missing]:
         yield _missing(name, f"column:{first}", count=len(open_), column=first)
     elif UNIT in state.open_questions and key is None:
         yield _missing("unit", "unit_each")
+    elif denied_by(state.plan, state.keys) and not reason_for(state.plan.decisions, decisions.ONE_ROW_EACH):
+        yield _missing("one_row_each", ONE_ROW_EACH)
     elif ROWS_PER_PERSON in state.open_questions and key is not None:
         yield _missing("rows_per_person", f"column:{key.name}")
 

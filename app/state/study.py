@@ -86,6 +86,7 @@ RESULTS: Mapping[str, _JSON] = {
     "detection": _file,  # what was found out about the file
     "raw": _file,  # the table as it was read
     "suggestions": _file,
+    "keys": _prepared,  # which columns could tell whose a row is
     "table": _prepared,  # … and as it was prepared
     "bars": lambda tree: [
         _prepared(tree),
@@ -200,6 +201,7 @@ class Study:
             new_holding=bool(self._plan.holding)
             and self._plan.holding.casefold() not in {name.casefold() for name in self.registers.names},
             question=self.registers.question(self._plan),
+            keys=self.result("keys") or (),
         )
 
     def listen(self, callback: Callable[[frozenset[str]], None]) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from app import words
+from engine.methods.protocol import Method, Rows
+from engine.release.plan import Plan
 from engine.table.schema import Column, Role
 
 
@@ -52,6 +55,26 @@ def names_people(column: Column, suggestion: Any) -> bool:
         and column.role not in NAMELESS
         and (suggestion.role is Role.DIRECT_IDENTIFIER or suggestion.differs_everywhere)
     )
+
+
+def naming_words(plan: Plan, method: Method, suggestions: Iterable[Any]) -> str:
+    """Name the chosen columns that name people, where rows leave with values as they stand; none: nothing."""
+    if method.rows not in (Rows.REAL, Rows.COARSER):
+        return ""
+    known = {one.column: one for one in suggestions}
+    columns = {column.name: column for column in plan.schema.columns}
+    chosen = (name for name in plan.parameters.get("columns") or () if name in columns)
+    found = [name for name in chosen if names_people(columns[name], known.get(name))]
+    told = ", ".join(found)
+    return words.say("app.method.names_people", columns=told, count=len(found)) if found else ""
+
+
+def outside_words(names: Sequence[str]) -> str:
+    """Say that columns which nobody was asked about are in no count of risk; nothing where there are none."""
+    if not names:
+        return ""
+    key = "outside_one" if len(names) == 1 else "outside"
+    return words.say(f"app.columns.{key}", count=len(names), column=names[0])
 
 
 def why(column: Column, suggestion: Any) -> str:

@@ -114,6 +114,18 @@ def alike(columns: Sequence[Column], suggestions: Mapping[str, Any]) -> dict[str
     return {names[0]: tuple(names[1:]) for names in groups.values() if len(names) > 1}
 
 
+def never_asked(columns: Iterable[Column], suggestions: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the columns that were taken as nobody can know them of a person, without asking anybody."""
+    return tuple(
+        column.name
+        for column in columns
+        if column.role in (Role.SENSITIVE, Role.OTHER)
+        and (suggestion := suggestions.get(column.name)) is not None
+        and not suggestion.asked
+        and suggestion.role is column.role
+    )
+
+
 def with_plain_list(column: Column, suggestion: Any) -> Column:
     """Return a column with the code list that was proposed, where each of its codes says what it means.
 

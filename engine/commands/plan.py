@@ -26,12 +26,15 @@ def add_commands(add: Commands) -> None:
     check.set_defaults(command=plan_check_command, lines=_check_lines)
     check.add_argument("plan", metavar="PLAN.json")
     check.add_argument("--ledger", metavar="FILE")
+    several: dict[str, Any] = {"action": "append", "default": []}
+    check.add_argument(
+        "--reason", metavar="NAME=TEXT", help="why a decision was taken, as for run", **several
+    )
     run = add("run", run_command, _run_lines)
     run.add_argument("plan", metavar="PLAN.json")
     run.add_argument("--out", required=True, metavar="FOLDER")
     run.add_argument("--ledger", metavar="FILE")
     run.add_argument("--passphrase-file", metavar="FILE", help="its first line locks a key that stays inside")
-    several: dict[str, Any] = {"action": "append", "default": []}
     run.add_argument("--known", metavar="FOLDER", help="an earlier release, or a folder of some", **several)
     run.add_argument("--reason", metavar="NAME=TEXT", help="why a decision was taken; stays", **several)
     run.add_argument("--without-reason", action="store_true", help="release although reasons are missing")
@@ -42,8 +45,9 @@ def plan_check_command(options: argparse.Namespace) -> Answer:
     """Return what a plan would cost, how accurate it would be and what the ledger would say."""
     from engine.release.plan import Plan
     from engine.release.preview import preview_json
+    from engine.release.reasons import with_reasons
 
-    plan = Plan.read(Path(options.plan))
+    plan = with_reasons(Plan.read(Path(options.plan)), dict(map(pair, options.reason)))
     base = Path(options.plan).parent
     answer = preview_json(plan, existing_ledger(options), base=base, language=options.language)
     answer["fitness"] = _fitness(plan, base, options.language)

@@ -22,6 +22,9 @@ from typing import NoReturn
 from engine.errors import InputRefused
 
 LONGEST, MOST_COMPARISONS, DEEPEST = 4000, 20, 20
+GAP = "…"
+"""Stands in a text for what has still to be chosen; as a value of a column it is between quotation marks."""
+_UNFINISHED = "services.private_queries.unfinished"
 _TOKEN = re.compile(r'\s*(?:"((?:[^"]|"")*)"|“([^”]*)”|(<=|>=|!=|<>|[≤≥≠=<>(),])|([^\s"“”<>=!≤≥≠(),]+))')
 _SIGNS = {
     "=": "is", "!=": "is not", "<>": "is not", "≠": "is not",
@@ -88,7 +91,8 @@ def parse(text: str) -> Condition:
     ------
     InputRefused
         ``services.private_queries.condition``: it cannot be understood; says from where on. No value of a
-        table is in the message, only what was written.
+        table is in the message, only what was written. ``services.private_queries.unfinished``: it ends too
+        early, or `GAP` stands where something has still to be chosen.
 
     Examples
     --------
@@ -102,6 +106,8 @@ def parse(text: str) -> Condition:
     words = list(_words(text))
     if not words:
         return EVERYBODY
+    if any(word.word == GAP for word in words):
+        raise InputRefused(_UNFINISHED)
     reader = _Reader(words)
     found = reader.either(0)
     if reader.place < len(words):
@@ -185,7 +191,9 @@ class _Reader:
 
     def refuse(self) -> NoReturn:
         rest = " ".join(word.text for word in self.words[self.place :])
-        raise InputRefused("services.private_queries.condition", found=rest[:40] or "…")
+        if not rest:
+            raise InputRefused(_UNFINISHED)
+        raise InputRefused("services.private_queries.condition", found=rest[:40])
 
     def next_is(self, *wanted: str) -> bool:
         """Take words if they come next."""

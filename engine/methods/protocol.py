@@ -381,7 +381,7 @@ class Method(Triable, Leaving, ABC):
     'statistics'
     >>> design = counts(counts.make_request({"people": Schema(())}, {}))
     >>> [problem.code for problem in design.problems]
-    ['parameters.required']
+    ['parameters.unfilled']
     """
 
     id: ClassVar[str]

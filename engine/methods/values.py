@@ -222,7 +222,8 @@ def _column(parameter: Parameter, value: Any, schema: Schema) -> str:
     if column.role is Role.NOT_RECOGNISED:
         raise _wrong(parameter, "not_recognised", column=value)
     if column.role in _NAMELESS and column.role not in parameter.column_roles:
-        raise _wrong(parameter, "identifier", column=value)
+        is_left_out = column.role is Role.DROPPED  # by the custodian: it need not name anybody
+        raise _wrong(parameter, "left_out" if is_left_out else "identifier", column=value)
     if parameter.column_kinds and column.kind not in parameter.column_kinds:
         raise _wrong(parameter, "kind", column=value, kinds=", ".join(parameter.column_kinds))
     if parameter.column_roles and column.role not in parameter.column_roles:

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+ONE_ROW_EACH = "one_row_each"
+"""The decision that every row is another person although a column could tell whose a row is."""
 NAMES_PEOPLE = "names_people"
 """The decision to let a column leave that names people; it is taken for each column and needs a reason."""
+
+
+def reason_for(decisions: Iterable[Mapping[str, Any]], name: str) -> str:
+    """Return the reason of a decision; nothing where it was not taken or no reason was given.
+
+    Examples
+    --------
+    >>> reason_for([{"decision": "one_row_each", "reason": " a registry "}], ONE_ROW_EACH)
+    'a registry'
+    """
+    return next((str(one.get("reason", "")).strip() for one in decisions if called(one) == name), "")
 
 
 def decision_about(column: str) -> str:

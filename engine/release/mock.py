@@ -1,7 +1,9 @@
 """The release as it will look, made of people that nobody has: from declarations alone, never from rows.
 
 The method itself runs, on a table that is invented here from what was declared, so that every kind of
-artefact gets its true shape without a word of code of its own. Nothing is written, charged or kept.
+artefact is there without a word of code of its own. Where a loss is bounded, its shape is the true one: it
+follows from declarations. Elsewhere the rows decide about it too, and whoever shows it says so. Nothing
+is written, charged or kept.
 """
 
 from __future__ import annotations

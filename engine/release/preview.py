@@ -14,6 +14,7 @@ from engine.methods.protocol import Cheaper, Expected, Forecast, Method, Service
 from engine.privacy.promise import Promise
 from engine.release import charge
 from engine.release.check import check, ready
+from engine.release.each_row import refuse_undeclared
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
 from engine.release.reading import contradictions
@@ -96,6 +97,8 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
     if found.design is not None:
         try:
             foreseen = ready(plan, found.design)
+            if base is not None:  # the plan is going to be run from its file
+                refuse_undeclared(plan, found.design)
         except EngineError as error:
             found = replace(found, problems=(error, *found.problems))
     problems = [

@@ -21,7 +21,7 @@ from engine.memory import give_back
 from engine.methods.protocol import Method
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
-from engine.release import bundle, charge, naming, nearby, promised, pseudonyms, reading, write
+from engine.release import bundle, charge, each_row, naming, nearby, promised, pseudonyms, reading, write
 from engine.release.beside import beside
 from engine.release.bundle import INTERNAL, KEY, RELEASE, Bundle
 from engine.release.check import check, ready, refuse_language
@@ -116,6 +116,7 @@ def run_through(
     design = check(plan, base=base)
     foreseen = ready(plan, design)
     if wants_reasons:
+        each_row.refuse_undeclared(plan, design)
         refuse_unexplained(plan, design, foreseen.price, locks=bool(passphrase))
     refuse_language(language)
     bundle.check_target(out)
@@ -124,6 +125,7 @@ def run_through(
     key = pseudonyms.opened(design, earlier_key, passphrase)
     prepared = reading.read_all(plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3))
     promised.refuse_other(plan, design, prepared)
+    each_row.refuse_counted(plan, design, prepared)
     naming.refuse_named(plan, design, prepared)
     progress.step(0.3, "run.reserving")
     folder = name_for(out)

@@ -22,7 +22,7 @@ from engine.methods.protocol import MAIN, Forecast, Method, Release, Rows, Table
 from engine.methods.values import to_json
 from engine.privacy.keys import is_locked
 from engine.privacy.promise import Unit
-from engine.release import bundle, charge, naming
+from engine.release import bundle, charge, each_row, naming
 from engine.release.foreseen import Foreseen
 from engine.release.make import HELD_OUT, Draft
 from engine.release.plan import STAYS, Plan
@@ -126,7 +126,7 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
         register=_register(made) if plan.purpose.states_total == "yes" else {},
         forecast=made.foreseen.forecast.views,
         views=(*release.views, *views(made.evaluated.public)),
-        notes=(*release.notes, *naming.notes(plan, made.design)),
+        notes=(*release.notes, *naming.notes(plan, made.design), *each_row.notes(plan, made.design)),
         measures=figures(made.evaluated.public),
         counted=_counted(made),
     )

@@ -94,6 +94,37 @@ def with_margin(value: float, margin: float, language: str) -> tuple[str, str]:
     return shown[0], shown[1]
 
 
+def margin_columns(table: TableView) -> list[int]:
+    """Return the places of the columns that say how far the number before them may be off."""
+    return [
+        at
+        for at, heading in enumerate(table.headings)
+        if at and isinstance(heading, Text) and heading.id.endswith(("within_95.label", "_within_95.label"))
+    ]
+
+
+def written_rows(table: TableView, language: str) -> list[list[str]]:
+    """Return the cells of a table as people read them: a number has no more digits than its margin allows.
+
+    Examples
+    --------
+    >>> from engine.views import TableView, Text
+    >>> headings = ("column", "effect", Text("models.numbers.within_95.label"))
+    >>> written_rows(TableView("Effects", headings, (("age", -0.0051532, 0.0374912),)), "en")
+    [['age', '−0.005', '0.037']]
+    """
+    rows = [[cell(value, language) for value in row] for row in table.rows]
+    for at in margin_columns(table):
+        for row, said in zip(table.rows, rows, strict=True):
+            number, limit = amount(row[at - 1]), amount(row[at])
+            if number is None or not limit or not math.isfinite(number) or not math.isfinite(limit):
+                continue
+            pair = with_margin(float(number), float(limit), language)
+            weak = isinstance(row[at - 1], Text)
+            said[at - 1], said[at] = bracketed(pair[0]) if weak else pair[0], pair[1]
+    return rows
+
+
 def with_interval(value: float, low: float | None, high: float | None, language: str) -> str:
     """Return a value with what it can be off by, or with its interval where that is not symmetric.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import time
@@ -28,6 +29,8 @@ from app.work.releasing import Outcome, Watch
 from app.work.releasing import release as make_release
 from engine import texts
 from engine.protected import Protected
+from engine.table.reading import readers
+from engine.table.suggest import suggest as suggesting
 from tests.app.walking import sample_plan, settle
 
 STALL = 0.100  # seconds: what a person notices
@@ -215,15 +218,59 @@ def watchdog(qapp: QApplication) -> Watchdog:
     return Watchdog()
 
 
+class ReadOnce:
+    """The sample as it was read: once for all tests that only begin with it, by its content and options."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+
+    def _once(self, ask: Callable[..., Any]) -> Callable[..., Any]:
+        def asked(path: str | Path, *, options: Any, **more: Any) -> Any:
+            key = ask, hashlib.sha256(Path(path).read_bytes()).digest(), options
+            if key not in self._known:
+                self._known[key] = ask(path, options=options, **more)
+            return self._known[key]
+
+        return asked
+
+    def _once_of_a_table(self, ask: Callable[..., Any]) -> Callable[..., Any]:
+        def asked(table: Any, **more: Any) -> Any:
+            key = ask, id(table)
+            if key not in self._known:
+                self._known[key] = (
+                    table,
+                    ask(table, **more),
+                )  # the table stays, so that no other has its number
+            return self._known[key][1]
+
+        return asked
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Answer with what was read before, where it is the same."""
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(readers, "detect", self._once(readers.detect))
+            patched.setattr(readers, "read_table", self._once(readers.read_table))
+            patched.setattr(suggesting, "suggest", self._once_of_a_table(suggesting.suggest))
+            yield
+
+
+@pytest.fixture(scope="session")
+def read_once() -> ReadOnce:
+    """Return what was read in this session."""
+    return ReadOnce()
+
+
 @pytest.fixture
-def at(window: Window, qtbot: Any, tmp_path: Path) -> Callable[..., Any]:
+def at(window: Window, qtbot: Any, tmp_path: Path, read_once: ReadOnce) -> Callable[..., Any]:
     """Open the sample plan at a step, with changes to the plan."""
 
     def go(step: str, **changes: Any) -> Any:
         window.study.open_plan(replace(sample_plan(tmp_path), **changes))
         for one in ("load", "risk", step):
-            window.go(one)
-            settle(qtbot, window)
+            with read_once.reading():
+                window.go(one)
+                settle(qtbot, window)
         assert window.step == step, (window.step, window.notice.words())
         return window.page(step)
 

@@ -75,6 +75,24 @@ def test_a_half_written_field_is_not_taken_along_to_another_column(page: Any, wi
     assert window.study.plan.schema.column("age").missing == ()
 
 
+def test_a_list_that_is_not_declared_yet_waits_until_its_column_is_in_view_again(
+    page: Any, window: Window, qtbot: Any
+) -> None:
+    page.accept.click()
+    page.select("ward")
+    page._editor.change.click()
+    page._editor._domain.values.setPlainText("ward 0\nward 1")
+    page.select("gender")
+    assert page._editor._domain is None
+    page.select("ward")
+    editor = page._editor._domain
+    assert editor.isVisible() and editor.values.toPlainText() == "ward 0\nward 1"
+    page._editor.kind_chosen.emit(Kind.TEXT)
+    page.select("gender")
+    page.select("ward")
+    assert page._editor._domain is None, "what it was begun for is another column now"
+
+
 # --- who is protected --------------------------------------------------------------------------------
 
 
@@ -163,7 +181,7 @@ def test_the_key_is_chosen_on_the_card_and_taken_away_again(page: Any, window: W
     schema = window.study.plan.schema
     assert schema.person_key is None and schema.one_row_each
     assert schema.column("patient_nbr").role is Role.DIRECT_IDENTIFIER
-    page.card.key.activated.emit(page.card.key.findText("patient_nbr"))
+    page.card.key.activated.emit(page.card.key.findData("patient_nbr"))
     page.card.key_chosen.emit("patient_nbr")
     schema = window.study.plan.schema
     assert schema.person_key.name == "patient_nbr" and not schema.one_row_each
@@ -286,3 +304,11 @@ def test_find_is_reached_by_keyboard(page: Any, qtbot: Any) -> None:
     page.table.setFocus()
     qtbot.keyClick(page.table, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     assert page.find.hasFocus()
+
+
+def test_what_is_chosen_is_counted_in_words_that_agree(page: Any) -> None:
+    said = {}
+    for names in (("age",), ("age", "ward"), ()):
+        page.select(*names) if names else page.table.clearSelection()
+        said[len(names)] = page.answers_for.text()
+    assert said == {0: "No column is selected", 1: "This column is", 2: "2 columns are"}

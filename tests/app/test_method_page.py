@@ -22,6 +22,7 @@ from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
 from engine.methods.protocol import Budget, Family
 from engine.privacy.promise import promise_kind
+from tests.app.hands import Hands
 from tests.app.walking import example_plan, sample_plan, settle, write
 
 
@@ -384,6 +385,39 @@ def test_a_column_without_declared_values_is_declared_in_place(
     window.undoing.undo()
     assert window.study.plan.parameters["columns"] == ["gender"], "one edit"
     assert not window.study.plan.schema.column("race").is_declared
+
+
+def test_adding_the_next_column_keeps_a_list_that_is_not_declared_yet(
+    at: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    schema = sample_plan(tmp_path).schema
+    for name in ("race", "age"):
+        schema = schema.with_column(replace(schema.column(name), domain=None, domain_origin=None))
+    page = at("method", schemas={"people": schema}, parameters={"columns": ["gender"]})
+    combo = page.form.lines["columns"].field.combo
+
+    def add(name: str) -> None:
+        combo.setCurrentIndex(combo.findData(name))
+        combo.activated.emit(combo.currentIndex())
+        settle(qtbot, window)
+
+    add("race")
+    page.declare.editor.values.setPlainText("Caucasian\nOther")
+    add("age")
+    assert "age" in page.declare.heading.text() and page.declare.editor.values.toPlainText() == ""
+    window.go("purpose")
+    window.go("method")
+    settle(qtbot, window)
+    hands = Hands(qtbot, window)
+    hands.click("declare-race")
+    assert page.declare.editor.values.toPlainText() == "Caucasian\nOther"
+    hands.click(page.declare.editor.button)
+    assert window.study.plan.schema.column("race").domain.values == ("Caucasian", "Other")
+    assert "age" in page.declare.heading.text() and page.declare.isVisible(), "it comes back by itself"
+    page.declare.editor.values.setPlainText("young\nold")
+    hands.click(page.declare.editor.button)
+    assert window.study.plan.parameters["columns"] == ["gender", "race", "age"], "none undoes the other"
+    assert not page.declare.isVisible()
 
 
 def test_values_taken_from_the_rows_are_declared_only_when_vouched_for(

@@ -64,3 +64,16 @@ def test_it_is_red_on_columns_and_method_and_preview_asks_why(
     window.study.decide(parameters={"columns": ["age"]})
     page.enter()
     assert page.naming.isHidden()
+
+
+def test_it_is_red_on_terms_too(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    open_table(qtbot, window, with_case_numbers(tmp_path / "people.csv"))
+    marked(window, Role.SENSITIVE)
+    window.study.decide(method="datasets.k_anonymity", parameters={"columns": ["age", NAME]})
+    page = window.page("terms")
+    page.enter()
+    assert not page.naming.isHidden() and NAME in page.naming.said() and "age" not in page.naming.said()
+    assert page.naming.property("tone") == "wrong"
+    window.study.decide_parameters(columns=["age"])
+    page.enter()
+    assert page.naming.isHidden()

@@ -131,7 +131,7 @@ def test_cells_that_did_not_fit_are_marked_and_counted(window: Window, qtbot: An
     assert marked == [(39, 1)]
     assert page.findings.isVisible()
     spoken = " ".join(label.plain() for label in page.findings.findChildren(type(page.subtitle)))
-    assert "1 cells are not numbers" in spoken and "heavy" not in spoken
+    assert "1 cell is not a number" in spoken and "heavy" not in spoken
 
 
 @pytest.mark.parametrize(

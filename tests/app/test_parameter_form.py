@@ -6,19 +6,21 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit, QWidget
 
 from app import words
 from app.parts.form.clause_row import ValuesButton
 from app.parts.form.hierarchy_editor import HierarchyEditor
+from app.parts.form.parameter_columns import fitting
 from app.parts.form.parameter_fields import Field
 from app.parts.form.parameter_form import ParameterForm
 from engine.methods.catalogue import method
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.values import resolve
 from engine.table.hierarchies import Hierarchy
-from engine.table.schema import Column, Domain, Kind, Origin, Schema
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 
 
 def write(qtbot: Any, field: QLineEdit, text: str) -> None:
@@ -61,6 +63,19 @@ EVERY_KIND = (
     Parameter("records", ParameterKind.RECORDS, fields=(Parameter("value", ParameterKind.TEXT),)),
     Parameter("extra", ParameterKind.NUMBER, when=("choice", ("two",))),
 )
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_column_is_said_to_name_somebody_only_where_it_does(role: Role) -> None:
+    """What the custodian left out need not be a name: the reason tells the role, whatever it is."""
+    schema = Schema((Column("remarks", role, Kind.CATEGORY),))
+    fits, others = fitting(Parameter("columns", ParameterKind.COLUMNS), schema)
+    assert fits == ["remarks"] or others
+    names = role in (Role.DIRECT_IDENTIFIER, Role.PERSON_KEY)
+    said = [one.short for one in others]
+    assert said.count(words.say("app.method.unfit.identifier")) == names, said
+    assert said.count(words.say("app.method.unfit.left_out")) == (role is Role.DROPPED), said
+    assert all("which identifies" not in one.reason for one in others if not names)
 
 
 class Form:

@@ -33,7 +33,7 @@ def there() -> list[str]:
     return [step for step in steps if find_spec(f"app.screens.{step}.page") is not None]
 
 
-@pytest.mark.slow
+@pytest.mark.before_release
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_screen_has_a_picture(scale: float, look: str, tmp_path: Path) -> None:

@@ -12,10 +12,15 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
 from app.frame.window import Window
 from app.parts.prose import Prose
+from app.parts.trial.solution import steps_words
 from app.parts.views.table import TableBody
+from app.screens.preview.asks import look_ahead
 from app.state import flow
-from engine.methods.protocol import Budget
+from engine.methods.catalogue import methods
+from engine.methods.protocol import Budget, Method, Rows
+from engine.release.examples import plans
 from engine.release.plan import Plan
+from tests.app.test_trial_card import at_trial
 from tests.app.walking import SAMPLE, example_plan, settle
 
 THIN = Budget(Fraction(1, 200))
@@ -200,3 +205,33 @@ def test_the_noise_of_a_model_is_measured_before_it_is_spent(
     window.study.decide(budget=Budget(Fraction(1, 2)))
     page.enter()
     assert "ε =" not in page.audit.told.plain(), "an answer is about its own plan"
+
+
+@pytest.mark.parametrize("asked", methods(), ids=lambda one: one.id)
+def test_a_true_shape_is_claimed_only_where_it_follows_from_declarations(
+    asked: Method, window: Window, qtbot: Any
+) -> None:
+    """A mock whose rows, steps or hidden cells would be others on the custodian's rows does not claim it."""
+    found = look_ahead(plans(asked)[0], None)
+    if found.preview.promise is None:
+        pytest.skip("what others protected has no preview of its own")
+    bounded = found.preview.promise.loss is not None
+    page = window.page("preview")
+    page.ahead = found
+    window.study.decide(method=asked.id)
+    page._show_ahead(found.preview)
+    says_true = "true shape" in page.shape.pill.text()
+    assert says_true == bounded
+    assert page.shape.note.isHidden() == bounded
+    if asked.rows in (Rows.REAL, Rows.COARSER):
+        assert not says_true and "follow from your rows" in page.shape.note.plain()
+
+
+def test_the_steps_that_were_tried_stand_beside_invented_rows(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at_trial(window, qtbot, "datasets.k_anonymity", tmp_path)
+    shown = page.trial._found.answers[0]
+    window.page("preview")._show_ahead(look_ahead(window.study.plan, None).preview)
+    note = window.page("preview").shape.note.plain()
+    assert steps_words(shown, shown.candidates[shown.taken]) in note

@@ -16,6 +16,7 @@ from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
 from engine.release.plan import FileReference, Plan, Purpose
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from tests.examples import many
 
 START = Plan(
     files={"people": FileReference("people.csv")},
@@ -72,7 +73,7 @@ def test_every_field_of_a_plan_is_edited_below() -> None:
     assert set(EDITS) == {part.name for part in fields(Plan)}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 @given(
     st.lists(
         st.sampled_from(sorted(EDITS)).flatmap(lambda name: EDITS[name].map(lambda value: (name, value))),

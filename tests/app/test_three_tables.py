@@ -26,7 +26,7 @@ from engine.table.schema import Role
 from tests.app.hands import Hands
 from tests.app.walking import SAMPLE, settle
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.before_release
 CENSUS = Path(__file__).parents[1] / "data" / "adult.csv.gz"
 MOST_CLICKS, MOST_KEYS = 15, 40
 

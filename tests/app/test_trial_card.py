@@ -12,14 +12,16 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QLineEdit, QPushButton
 
+from app import words
 from app.frame.window import Window
 from app.parts.trial.count_cells import interval
-from app.parts.trial.solution import best_first, neighbours
+from app.parts.trial.solution import best_first, neighbours, steps_words
 from app.state import draft, flow
 from app.theme import text_font
 from app.work.releasing import Watch, release
 from engine.release import trial as trials
 from engine.table.schema import Domain, Origin
+from tests.app.hands import Hands
 from tests.app.walking import example_plan, settle, write
 
 KA = "datasets.k_anonymity"
@@ -115,6 +117,30 @@ def test_what_does_not_hold_is_looked_at_and_not_taken(window: Window, qtbot: An
     settle(qtbot, window)
     assert "144" in view.why.plain() and "85" in view.why.plain()
     assert "steps" not in window.study.plan.parameters
+
+
+def test_nobody_goes_on_past_a_combination_that_cannot_leave(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at_trial(window, qtbot, KA, tmp_path)
+    view = answer_of(page)
+    assert view.barred.isHidden()
+    hands = Hands(qtbot, window)
+    hands.click("step-age-0")
+    assert view.is_barred and view.barred_words.isVisible() and "cannot leave" in view.barred_words.plain()
+    assert steps_words(view.shown, view.shown.candidates[view.shown.taken]) in view.barred_words.plain()
+    steps = window.findChild(QPushButton, "step-age-0")
+    below = view.barred_words.mapTo(view, QPoint(0, 0)).y() - steps.mapTo(view, QPoint(0, 0)).y()
+    assert 0 < below < view.plot.mapTo(view, QPoint(0, 0)).y(), "beside the steps, not under the picture"
+    hands.click("next")
+    assert window.step == "terms" and words.say("app.trying.map.barred") in window.notice.words()
+    assert window.focusWidget() is view.back
+    hands.click("map-back")
+    assert view.place == view.shown.taken and not view.is_barred and view.barred.isHidden()
+    hands.click("step-age-0")
+    window.go("method")
+    settle(qtbot, window)
+    assert not view.is_barred, "another screen shows what leaves"
 
 
 def test_a_changed_setting_is_counted_again(window: Window, qtbot: Any, tmp_path: Path) -> None:

@@ -14,9 +14,11 @@ from app import words
 from app.parts.cards import NumberCard
 from app.parts.exact_field import ExactField
 from app.parts.figures import Figures
+from app.parts.prose import Heading
 from app.parts.table import LinesDelegate
 from app.parts.views import ViewCard, explain, make_view
 from app.parts.views.figure import FigureView
+from app.parts.views.table import TableBody
 from app.screens.releases.bar_list import Bar, BarList
 from app.theme import text_font, theme
 from app.work.jobs import JobRunner
@@ -231,3 +233,42 @@ def test_a_field_is_as_wide_as_the_number_that_it_shows(qtbot: Any) -> None:
         field.show_number(number)
         assert field.width() >= field.fontMetrics().horizontalAdvance(field.text()) + 22
     assert field.width() == 58
+
+
+@pytest.mark.parametrize(
+    ("written", "is_large"),
+    [
+        *((one, True) for one in ("4,259", "ε 0.913", "€ 1,250,000.50", "≤ 12 of 1,000 people", "sex", "–")),
+        *(
+            (one, False)
+            for one in (
+                "discharge_disposition_id",
+                "age, race, gender, readmitted",
+                "2015_age_group",
+                "10, 20, 30, 40, 50, 60, 70",
+            )
+        ),
+    ],
+)
+def test_only_figures_are_set_as_large_as_figures(qtbot: Any, written: str, is_large: bool) -> None:
+    card = NumberCard("What it is")
+    qtbot.addWidget(card)
+    card.show_number(written)
+    assert (card.number.font().pixelSize() == Heading.SIZES["key"][0]) is is_large
+    assert card.number.wordWrap() is not is_large
+    card.show_number("7")
+    assert card.number.font().pixelSize() == Heading.SIZES["key"][0], "the next figure is one again"
+
+
+def test_a_number_has_no_more_digits_than_its_margin_allows(qtbot: Any) -> None:
+    rows = (("age", -0.0051532, 0.0374912), ("stay", 12.34567, 0.5), ("weight", 8, 6), ("sex", None, 0.2))
+    body = TableBody(TableView("Effects", ("column", "effect", WITHIN), rows))
+    qtbot.addWidget(body)
+    model = body.model()
+    shown = [[model.index(row, at).data() for at in range(3)] for row in range(4)]
+    assert shown == [
+        ["age", "−0.005", "0.037"],
+        ["stay", "12.35", "0.50"],
+        ["weight", "8", "6"],
+        ["sex", "–", "0.2"],
+    ]

@@ -59,10 +59,17 @@ def test_a_question_says_what_it_takes_and_costs_nothing_again(
 ) -> None:
     page = opened(window, qtbot, "services.private_queries", tmp_path, holding_budget=Budget(Fraction(2)))
     assert not window.footer.next.text().startswith("Answer")
+    assert window.footer.next.property("waiting") is True, "nothing to be done is nothing to press"
+    assert window.footer.next.toolTip() == words.say("app.visit.waits")
     page._filled("questions", [{"where": "gender is Female", "epsilon": "1/10"}])
     assert window.footer.next.text() == "Answer, spend ε 0.10"
+    assert window.footer.next.property("waiting") is False
     go_on(window, qtbot)
     assert len(page.answers) == 1, (window.notice.words(), page.wrong.plain())
+    page._filled("questions", [{}])  # answered once: going on is the next thing to do
+    assert window.footer.next.text() == words.say("app.window.next")
+    assert window.footer.next.property("waiting") is False
+    page._filled("questions", [{"where": "gender is Female", "epsilon": "1/10"}])
     assert (page.answers[0][1].bundle.folder / "release" / "evidence.json").is_file()
     assert "takes nothing" in page.takes.plain() and "nothing is spent" in window.footer.next.text()
     before = Ledger(window.study.ledger_path).entries()
@@ -157,6 +164,32 @@ def test_a_question_is_built_from_what_was_declared(window: Window, qtbot: Any, 
     assert note(page).startswith("Costs ε 0."), (note(page), page.wrong.plain())
     assert window.footer.next.text().startswith("Answer, spend ε 0.")
     assert page.bar.segments[0].kind == "next" and "would be left" in page.used.plain()
+
+
+def test_a_line_that_is_being_filled_in_is_told_in_a_sentence_for_people(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = desk(window, qtbot, tmp_path)
+
+    def told() -> str:
+        said = page.form.lines["questions"].problem
+        assert not said.isHidden() and said.property("tone") == "quiet"
+        shown = [one.plain() for one in page.findChildren(Prose) if one.isVisible()]
+        assert not [one for one in shown if "understood" in one or "…" in one], shown
+        return said.plain()
+
+    unfinished = "A condition is not finished: a column, a comparison or a value is still missing."
+    last(page, QAbstractButton, "condition-add").click()
+    assert told().startswith(unfinished), "no column"
+    choose(last(page, QComboBox, "clause-column"), "time_in_hospital")
+    assert told().startswith(unfinished), "no value"
+    choose(last(page, QComboBox, "clause-operator"), "between")
+    qtbot.keyClicks(last(page, QLineEdit, "value-0"), "3")
+    assert told().startswith(unfinished), "half of the values"
+    last(page, QAbstractButton, "condition-and").click()
+    choose(last(page, QComboBox, "clause-column"), "gender")
+    tick(page, "Female")
+    assert told().startswith(unfinished), "a gap before a whole line"
 
 
 def test_what_was_asked_before_is_said_before_anything_is_spent(

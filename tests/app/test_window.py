@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontInfo
-from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
 
 from app import log, words
 from app.application import _excepthook
@@ -63,6 +63,24 @@ def test_one_button_is_filled_at_the_start(window: Window, qtbot: Any, tmp_path:
     open_table(qtbot, window, write_people(tmp_path / "people.csv"))
     window.go("start")
     assert window.footer.next.isVisible() and start.table.property("look") == ""
+
+
+def test_what_stands_beside_the_steps_is_offered_once(window: Window, qtbot: Any) -> None:
+    for width in (1400, SIDE_BELOW - 40):
+        window.resize(width, 800)
+        for step in ("start", "load", *flow.BESIDE):
+            window.go(step)
+            qtbot.wait(10)
+            for wanted in flow.BESIDE:
+                ways = [
+                    one.objectName()
+                    for one in window.findChildren(QPushButton)
+                    if one.isVisible() and one.objectName() in (wanted, f"step-{wanted}")
+                ]
+                if step == "start":
+                    assert ways == [wanted], (width, step)
+                else:
+                    assert ways == ([f"step-{wanted}"] if width > SIDE_BELOW else []), (width, step)
 
 
 def test_steps_show_what_is_done_and_speak_it(window: Window, qtbot: Any, tmp_path: Path) -> None:

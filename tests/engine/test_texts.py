@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import string
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -107,3 +109,78 @@ def test_every_stage_of_long_work_has_its_words() -> None:
                     stages[stage.value] = path.name
     assert stages
     assert not {stage: file for stage, file in stages.items() if not texts.has(f"stages.{stage}")}
+
+
+# --- one and several --------------------------------------------------------------------------------
+
+SEVERAL_BY_DECLARATION = frozenset(
+    ("most", "k", "l", "limit", "largest", "longest", "expected", "enough", "needed", "margin", "place")
+)
+"""Limits of the program or of a promise, which are never 1, and the number of a step."""
+
+
+def choices() -> Iterator[tuple[str, str, str, str]]:
+    """Every (id, name, one, several) of a text whose words agree with a number before them."""
+    for text_id, sentence in texts.catalogue().items():
+        for _, name, form, _ in string.Formatter().parse(sentence):
+            if name and form and texts.CHOICE in form and not form.startswith(texts.CHOICE):
+                one, several = form.split(texts.CHOICE)
+                yield text_id, name, one, several
+
+
+def not_agreeing(catalogue: dict[str, str], nouns: frozenset[str]) -> list[str]:
+    """Ids of texts that put a bare number before a noun in the plural, which reads "1 rows".
+
+    "of {rows} rows" is a whole with its part before it, and "of 1 rows" is nobody's count.
+    """
+    nouns_after = "|".join(map(re.escape, sorted(nouns)))
+    bare = re.compile(
+        rf"(\b(?:of|to|of the) \**)?{{(\w+)}}\** (?:(?!and )[a-z]+ )?(?:{nouns_after})(?![\w|])"
+    )
+    found = []
+    for text_id, sentence in catalogue.items():
+        names = {name for before, name in bare.findall(sentence) if not before}
+        found += [f"{text_id}: {name}" for name in sorted(names - SEVERAL_BY_DECLARATION)]
+    return found
+
+
+def test_a_number_and_what_it_counts_agree() -> None:
+    nouns = frozenset(several for _, _, _, several in choices())
+    assert len(nouns) > 20 and {"rows", "columns", "values", "{@people}"} <= nouns
+    assert not_agreeing(dict(texts.catalogue()), nouns) == []
+
+
+def test_a_bare_number_before_a_plural_is_noticed() -> None:
+    nouns = frozenset(("rows", "{@people}"))
+    wrong = {"a": "{n} rows", "b": "**{n}** {@people} leave", "c": "{left} of {n} rows", "d": "{n:row|rows}"}
+    wrong["e"] = "{n} longer rows"
+    assert not_agreeing(wrong, nouns) == ["a: n", "b: n", "e: n"]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0, "0 columns are"),
+        (1, "1 column is"),
+        (Fraction(1), "1 column is"),
+        ("1", "1 column is"),
+        (2, "2 columns are"),
+        (1_001, "1,001 columns are"),
+    ],
+)
+def test_words_agree_with_the_number_before_them(value: object, said: str) -> None:
+    assert texts.text("app.columns.answer_for", count=value) == said
+
+
+def test_those_who_are_protected_agree_with_their_number() -> None:
+    assert texts.text("app.trying.map.people", count=1) == "1 person"
+    assert texts.text("app.trying.map.people", count=3) == "3 people"
+
+
+def test_no_text_says_one_of_several() -> None:
+    """Every text whose words agree, with 1 for each of its numbers in turn."""
+    for text_id, name, several in {(text_id, name, several) for text_id, name, _, several in choices()}:
+        asked = texts.placeholders(texts.catalogue()[text_id])
+        said = texts.text(text_id, **{**dict.fromkeys(asked, 7), name: 1})
+        assert texts.CHOICE not in said, text_id
+        assert not re.search(rf"\b1 {re.escape(several)}\b", said), text_id

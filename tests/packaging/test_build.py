@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.before_release,
     pytest.mark.skipif(find_spec("PyInstaller") is None, reason="the extra `build` is not installed"),
 ]
 

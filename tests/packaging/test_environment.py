@@ -210,9 +210,9 @@ def test_without_a_screen_the_start_says_so(
 
 @pytest.mark.parametrize(
     ("answers", "status", "runs"),
-    [([0], 0, 1), ([1, 0], 0, 2), ([1, 1, 1], 1, 3), ([2], 2, 1), ([1, 5], 5, 2)],
+    [([0], 0, 1), ([1, 0], 0, 2), ([1, 1, 1, 0], 0, 4), ([1, 1, 1, 1], 1, 4), ([2], 2, 1), ([1, 5], 5, 2)],
 )
-def test_a_ratio_that_misses_its_limit_is_measured_three_times(
+def test_a_ratio_fails_beyond_twice_its_limit_three_times(
     monkeypatch: pytest.MonkeyPatch, answers: list[int], status: int, runs: int
 ) -> None:
     check = loaded("check", monkeypatch)
@@ -228,21 +228,66 @@ def test_a_ratio_that_misses_its_limit_is_measured_three_times(
     monkeypatch.setattr(check.environment, "run", run)
     assert check.benchmarks(Path("python")) == status
     assert len(asked) == runs
-    assert ["--last-failed" in arguments for arguments in asked] == [False, True, True][:runs]
-    assert widened == ["1", "2", "2"][:runs]  # what misses its limit is only reported: twice the limit fails
+    assert ["--last-failed" in arguments for arguments in asked] == [False, True, True, True][:runs]
+    assert widened == ["1", "2", "2", "2"][:runs]  # what misses its limit is only reported: twice it fails
 
 
+def asked_of(check: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str, failing: str = "") -> tuple:
+    """Return the exit status of the check, and what it ran instead of running it."""
+    ran: list[tuple[str, ...]] = []
+
+    def run(_: Path, *command: str) -> int:
+        ran.append(command)
+        return 3 if failing and failing in command else 0
+
+    monkeypatch.setattr(check.environment, "prepare", lambda **_: Path("python"))
+    monkeypatch.setattr(check.environment, "run", run)
+    monkeypatch.setattr(sys, "argv", ["check.py", *arguments])
+    monkeypatch.setenv("PYTHONHASHSEED", "1")
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("CUSTOS_EXAMPLES", "all")
+    monkeypatch.delenv("CUSTOS_EXAMPLES")
+    return check.main(), ran
+
+
+@pytest.mark.parametrize("failing", ["mypy", "ruff", "pytest"])
 def test_one_failed_step_fails_the_check_and_hides_no_other(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], failing: str
 ) -> None:
     check = loaded("check", monkeypatch)
-    monkeypatch.setattr(check.environment, "prepare", lambda **_: Path("python"))
-    monkeypatch.setattr(check.environment, "run", lambda _, *arguments: 3 if "mypy" in arguments else 0)
-    monkeypatch.setattr(sys, "argv", ["check.py", "--all"])
-    monkeypatch.setenv("PYTHONHASHSEED", "1")
-    assert check.main() == 3
-    said = capsys.readouterr().out.splitlines()[-6:]
-    assert [line.split()[0] for line in said] == ["ok", "ok", "failed", "ok", "ok", "ok"]
+    status, ran = asked_of(check, monkeypatch, "--all", failing=failing)
+    assert status == 3 and len(ran) == len(check.STATIC) + 1
+    assert "pytest" in ran[-1]  # so that the summary of the tests is the last that is said
+    said = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line[:2] in ("ok", "fa")]
+    assert len(said) == len(check.STATIC) and ("failed" in said) == (failing != "pytest")
+
+
+def test_each_set_runs_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    check = loaded("check", monkeypatch)
+
+    def sets(*arguments: str) -> list[str]:
+        status, ran = asked_of(check, monkeypatch, *arguments)
+        assert status == 0
+        return [" ".join(one) for one in ran]
+
+    (alone,) = sets()
+    assert "--tier commit" in alone and "not benchmark" in alone
+    assert os.environ["CUSTOS_EXAMPLES"] == "commit"
+    *_, last = sets("--all")
+    assert "--tier all" in last and os.environ["CUSTOS_EXAMPLES"] == "all"
+    (ratios,) = sets("--ratios")
+    assert ratios.endswith("-m benchmark")
+    whole = sets("--before-release")
+    assert "--tier release" in whole[-1]
+    assert (
+        "tests/mutants.py" in whole
+        and ratios in whole
+        and set(map(" ".join, check.STATIC.values())) < {*whole}
+    )
+    (some,) = sets("tests/test_layout.py", "-x")
+    assert some.endswith("not benchmark tests/test_layout.py -x")
+    sets("--thorough")
+    assert os.environ["CUSTOS_EXAMPLES"] == "thorough"
 
 
 @pytest.mark.parametrize("script", ["start.py", "check.py", "environment.py"])

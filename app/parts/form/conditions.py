@@ -69,7 +69,7 @@ def step_operators(column: Column, *, is_listed: bool) -> tuple[str, ...]:
 
 
 def text_of(clauses: Sequence[Clause]) -> str:
-    """Return lines as a text; one that is not whole makes a text that nobody understands.
+    """Return lines as a text; one that is not whole leaves a gap, which is refused as unfinished.
 
     Examples
     --------
@@ -84,10 +84,10 @@ def text_of(clauses: Sequence[Clause]) -> str:
 
 
 def _one(clause: Clause) -> str:
-    from engine.methods.conditions import Comparison, Not, written
+    from engine.methods.conditions import GAP, Comparison, Not, written
 
     if not clause.whole:
-        return "…"
+        return GAP
     operator, turned = _TURNED.get(clause.operator, clause.operator), clause.operator in _TURNED
     one = Comparison(clause.column, operator.replace("_", " "), clause.values)
     return written(Not(one) if turned else one)

@@ -22,6 +22,7 @@ from engine.methods.parameters import Parameter, ParameterKind, Problem, applies
 from engine.table.schema import Schema
 
 UNFILLED = "parameters.unfilled"
+UNFINISHED = "services.private_queries.unfinished"  # a line of a condition that is being filled in
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,8 @@ class ParameterForm(QWidget):
             unfilled = problem.code == UNFILLED
             if not unfilled and not _is_asked(line.parameter) and self._further is not None:
                 self._further.setChecked(True)
-            line.problem.setProperty("tone", "quiet" if unfilled else "wrong")
+            is_begun = unfilled or problem.code == UNFINISHED
+            line.problem.setProperty("tone", "quiet" if is_begun else "wrong")
             line.problem.style().unpolish(line.problem)
             line.problem.style().polish(line.problem)
             line.problem.say(self._sentence(problem))

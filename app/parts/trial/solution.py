@@ -76,6 +76,13 @@ def beside_words(shown: SolutionMap, one: Beside) -> str:
     return f"{column}: {step_words(shown, one.ladder, one.step)}"
 
 
+def barred(shown: SolutionMap, place: int) -> str:
+    """Say why a combination cannot leave, and what leaves instead while nothing else is chosen."""
+    taken = shown.candidates[shown.taken]
+    leaves = words.say("app.trying.map.leaves" if taken.holds else "app.trying.map.nothing_leaves")
+    return f"{why(shown, place)} {leaves}" + (f" {steps_words(shown, taken)}." if taken.holds else "")
+
+
 def why(shown: SolutionMap, place: int) -> str:
     """Say why a combination is, or is not, the one that loses least."""
     one, best = shown.candidates[place], shown.candidates[shown.best]

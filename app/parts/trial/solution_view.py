@@ -21,6 +21,7 @@ from app.parts.form.parameter_fields import empty
 from app.parts.prose import Heading, Prose, name_label
 from app.parts.table import DataTable
 from app.parts.trial.solution import (
+    barred,
     best_first,
     changed_by,
     lost,
@@ -59,6 +60,7 @@ class SolutionView(QWidget):
         self._steps.setVerticalSpacing(6)
         self._steps.setColumnStretch(1, 1)
         box.addLayout(self._steps)
+        box.addWidget(self._build_barred())
         self.groups: list[QButtonGroup] = []
         self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._sides.setSpacing(18)
@@ -79,6 +81,22 @@ class SolutionView(QWidget):
             line.setColumnStretch(place, 1)
             self.numbers[name] = (figure, note)
         return line
+
+    def _build_barred(self) -> QWidget:
+        """What stands below the steps while a combination is looked at that cannot leave."""
+        self.barred = QWidget()
+        line = QVBoxLayout(self.barred)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(6)
+        self.barred_words = Prose(tone="wrong")
+        self.barred_words.setObjectName("map-barred")
+        self.back = QPushButton(words.say("app.trying.map.back"))
+        self.back.setObjectName("map-back")
+        self.back.clicked.connect(lambda checked=False: self.look_at_taken())
+        line.addWidget(self.barred_words)
+        line.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
+        self.barred.hide()
+        return self.barred
 
     def _build_picture(self) -> None:
         part = QWidget()
@@ -198,6 +216,8 @@ class SolutionView(QWidget):
         self.why.say(why(shown, place))
         self.why.set_tone("" if one.holds else "care")
         self.best.setVisible(place != shown.best)
+        self.barred.setVisible(not one.holds)
+        self.barred_words.say("" if one.holds else barred(shown, place))
         finer, coarser = neighbours(shown, place)
         self._list(self.finer, "finer", changed_by(shown, finer))
         self._list(self.coarser, "coarser", changed_by(shown, coarser))
@@ -248,6 +268,16 @@ class SolutionView(QWidget):
             self.table.selectRow(self._order.index(place))
         if shown.candidates[place].holds:
             self._take(shown.candidates[place].changes)
+
+    @property
+    def is_barred(self) -> bool:
+        """Whether what is looked at cannot leave, so that something else than what is shown would."""
+        return self.shown is not None and not self.shown.candidates[self.place].holds
+
+    def look_at_taken(self) -> None:
+        """Show the combination that leaves again."""
+        if self.shown is not None:
+            self.choose(self.shown.taken)
 
     def _step(self, ladder: int, step: int) -> None:
         """Open the combination in which one column takes another step."""

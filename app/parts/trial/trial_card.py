@@ -86,6 +86,12 @@ class TrialCard(Card):
         self._parts.setEnabled(True)
         self._say(note, ask="")
 
+    def barred(self) -> QWidget | None:
+        """Return what leads on where something is shown that cannot leave; None otherwise."""
+        shown = (one for one in self._views.values() if isinstance(one, SolutionView) and one.is_barred)
+        found = next(shown, None) if self._parts.isVisible() else None
+        return None if found is None else found.back
+
     def show_waiting(self, note: str) -> None:
         """Say what is still missing; nothing is shown that belongs to other settings."""
         self._parts.hide()

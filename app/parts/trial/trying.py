@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from PySide6.QtWidgets import QWidget
+
 from app import words
 from app.parts.trial.trial_card import TrialCard
 from app.state import flow
@@ -78,6 +80,19 @@ class MethodTrial:
             self.runner.cancel(SLOT)
         self._asked_for = self._found = None
         self.card.hide()
+
+    def why_not(self) -> tuple[str, str, QWidget] | None:
+        """Return why nobody can go on, what to do and where; None where what is shown is what leaves."""
+        found = self.card.barred() if self.applies else None
+        if found is None:
+            return None
+        return words.say("app.trying.map.barred"), words.say("app.trying.map.barred_do"), found
+
+    def look_at_taken(self) -> None:
+        """Show what leaves again, before another screen is opened."""
+        back = self.card.barred()
+        if back is not None:
+            back.click()
 
     def _relevant(self) -> Plan:
         """Return the plan with nothing but what the figures depend on."""

@@ -54,11 +54,11 @@ class TableBody(DataTable):
 
     def __init__(self, view: TableView) -> None:
         super().__init__(words.label(view.title))
-        from engine.report.words import cell, number_columns
+        from engine.report.words import number_columns, written_rows
 
         language = words.language()
         numeric = frozenset(place for place, is_number in enumerate(number_columns(view)) if is_number)
-        rows = [[cell(value, language) for value in row] for row in view.rows]
+        rows = written_rows(view, language)
         self.show_rows([words.label(heading) for heading in view.headings], rows, numeric=numeric)
         self.fit_columns(widest=WIDEST)  # where there is less room, columns of texts give way
         shares = {

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app import words
@@ -18,6 +19,7 @@ from app.words.money import CURRENCIES, money
 from engine.pricing.price import Price
 
 OWN = ""
+FOUR_ACROSS = 760  # width of the card from which its four fields stand beside each other
 
 
 class Owed(Card):
@@ -66,23 +68,22 @@ class Owed(Card):
         self.anchor.setAccessibleName(words.say("app.budget.anchor"))
         self.anchor.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.anchor.setMinimumContentsLength(24)
-        for place, (name, field) in enumerate(
-            (
-                ("people", self.people),
-                ("anchor", self.anchor),
-                ("compensation", self.compensation),
-                ("currency", self.currency),
-            )
+        self._grid, self._across = grid, 0
+        self._asked: list[tuple[QLabel, QWidget]] = []
+        for name, field in (
+            ("people", self.people),
+            ("anchor", self.anchor),
+            ("compensation", self.compensation),
+            ("currency", self.currency),
         ):
             label = QLabel(words.say(f"app.budget.{name}"))
             label.setFont(text_font(12))
             label.setProperty("tone", "quiet")
             label.setBuddy(field)
-            grid.addWidget(label, 0, place)
-            grid.addWidget(field, 1, place)
+            self._asked.append((label, field))
         grid.setColumnStretch(1, 1)
         self.case = Prose(tone="care", pixels=12)
-        grid.addWidget(self.case, 2, 0, 1, 4)
+        self._arrange(4)
         self.body.addWidget(self.form)
         self.people.decided.connect(
             lambda value: self.decided.emit({"people": None if value is None else int(value)})
@@ -94,6 +95,21 @@ class Owed(Card):
             lambda place: self.decided.emit({"currency": self.currency.itemData(place)})
         )
         self.anchor.activated.connect(self._take)
+
+    def _arrange(self, across: int) -> None:
+        """Put so many fields beside each other, each below its words."""
+        if across == self._across:
+            return
+        self._across = across
+        for place, (label, field) in enumerate(self._asked):
+            line, column = 2 * (place // across), place % across
+            self._grid.addWidget(label, line, column)
+            self._grid.addWidget(field, line + 1, column)
+        self._grid.addWidget(self.case, 4, 0, 1, 4)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange(4 if self.width() >= FOUR_ACROSS else 2)
 
     def offer(self, anchors: Sequence[Any]) -> None:
         """Offer precedents: those with an amount per person."""

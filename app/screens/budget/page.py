@@ -412,7 +412,9 @@ class BudgetPage(Page):
 
     def resizeEvent(self, event: Any) -> None:
         width = self.viewport().width() - 64
-        self._lay(4 if width >= FOUR else 2 if width >= TWO else 1)
+        wide = max(card.minimumSizeHint().width() for card in self.cards)
+        four = max(FOUR, 4 * wide + 3 * self._grid.spacing())
+        self._lay(4 if width >= four else 2 if width >= TWO else 1)
         super().resizeEvent(event)
 
 

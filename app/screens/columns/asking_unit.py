@@ -8,13 +8,15 @@ from typing import Any
 from app import words
 from app.screens.columns import figures as column_figures
 from app.screens.columns.unit_card import EACH, KEY, NOBODY, UnitCard
-from app.state.flow import ROWS_PER_PERSON, UNIT
+from app.state.flow import ROWS_PER_PERSON, UNIT, denied_by
 from app.state.study import Study
 from app.work import marking
 from app.work.jobs import JobRunner
 from app.work.marking import question
 from engine.protected import several
+from engine.release.decisions import ONE_ROW_EACH, called, reason_for
 from engine.table.schema import Role, Schema
+from engine.table.suggest.key_candidate import KeyCandidate
 
 KEY_LIKE = (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER, Role.NOT_RECOGNISED, Role.OTHER)
 
@@ -30,6 +32,7 @@ class UnitQuestion:
         card.word_chosen.connect(self.choose_word)
         card.many_chosen.connect(self.choose_many)
         card.cap_chosen.connect(self.choose_cap)
+        card.reason_given.connect(self.give_reason)
 
     # --- showing -----------------------------------------------------------------------------------
 
@@ -38,7 +41,8 @@ class UnitQuestion:
         """Whether nothing of the question is open any more."""
         open_, key = self.study.open_questions, self.study.plan.schema.person_key
         if key is None:
-            return UNIT not in open_
+            denied = denied_by(self.study.plan, self._keys()) and not self._reason()
+            return UNIT not in open_ and not denied
         return ROWS_PER_PERSON not in open_ and question(key.name) not in open_
 
     def opened(self) -> None:
@@ -51,14 +55,47 @@ class UnitQuestion:
         if table is None:
             return
         way, key = self._way(schema), schema.person_key
-        listed = [name for name in table.names if schema.column(name).role in KEY_LIKE]
-        self.card.show_answer(way, schema.words, key.name if key else "", listed, self._sentence(way))
+        said = self._sentence(way)
+        self.card.show_answer(way, schema.words, key.name if key else "", self._listed(schema), said)
+        denied = denied_by(self.study.plan, self._keys())
+        self.card.show_denied(self._denial(denied), self._reason())
         lines = self.study.result("caps") if key is not None else ()
         chosen = None if ROWS_PER_PERSON in self.study.open_questions else schema.rows_per_person
         self.card.show_caps(lines or (), rows=table.n_rows, cap=chosen)
         self.card.show_means(self._means(way, lines))
         if key is not None and lines is None:
             self._compute()
+
+    def _keys(self) -> tuple[KeyCandidate, ...]:
+        return self.study.result("keys") or ()
+
+    def _reason(self) -> str:
+        return reason_for(self.study.plan.decisions, ONE_ROW_EACH)
+
+    def _listed(self, schema: Schema) -> dict[str, str]:
+        """Return the columns that can be chosen: the likely ones with their counts, then all others."""
+        ranked = {
+            one.column: words.say(
+                f"app.columns.unit.candidate{'' if one.repeats else '_once'}",
+                column=one.column,
+                numbers=one.people,
+                rows=one.rows,
+            )
+            for one in self._keys()
+        }
+        table = self.study.table
+        others = [name for name in table.names if schema.column(name).role in KEY_LIKE]
+        return ranked | {name: name for name in others if name not in ranked}
+
+    def _denial(self, denied: tuple[KeyCandidate, ...]) -> str:
+        """Say which column denies that every row is another person, and by what counts."""
+        if not denied:
+            return ""
+        first = denied[0]
+        values = {"column": first.column, "numbers": first.people, "rows": first.rows}
+        more = ", ".join(one.column for one in denied[1:])
+        name = "denied_too" if more else "denied"
+        return words.say(f"app.columns.unit.{name}", **values, others=more)
 
     def _way(self, schema: Schema) -> str:
         if schema.person_key is not None:
@@ -121,6 +158,7 @@ class UnitQuestion:
             former = self.study.plan.schema.person_key
             self._decide(marking.without_key(self.study.plan.schema, one_row_each=way == EACH))
             named = () if former is None else (question(former.name),)
+            self._forget_reason()
             self.study.answer(UNIT, ROWS_PER_PERSON, *named)
 
     def choose_key(self, name: str) -> None:
@@ -132,7 +170,21 @@ class UnitQuestion:
         with self.study.together():
             self.study.ask(ROWS_PER_PERSON)
             self._decide(marking.with_roles(schema, [name], Role.PERSON_KEY))
+            self._forget_reason()
             self.study.answer(UNIT, question(name))
+
+    def give_reason(self, reason: str) -> None:
+        """Say why every row is another person although a column denies it."""
+        denied = denied_by(self.study.plan, self._keys())
+        if not denied or reason == self._reason():
+            return
+        entry = {"decision": ONE_ROW_EACH, "column": denied[0].column, "reason": reason}
+        others = tuple(one for one in self.study.plan.decisions if called(one) != ONE_ROW_EACH)
+        self.study.decide(decisions=(*others, entry) if reason else others)
+
+    def _forget_reason(self) -> None:
+        others = tuple(one for one in self.study.plan.decisions if called(one) != ONE_ROW_EACH)
+        self.study.decide(decisions=others)
 
     def choose_word(self, word: str) -> None:
         """Say what the people are called."""

@@ -44,6 +44,7 @@ class ColumnEditor(QWidget):
         self.one = True
         self._bars: BarsView | None = None
         self._domain: DomainEditor | None = None
+        self._begun: dict[str, tuple[Column, DomainEditor]] = {}  # not yet declared, of other columns
         self._box = QVBoxLayout(self)
         self._box.setContentsMargins(0, 0, 0, 0)
         self._box.setSpacing(4)
@@ -166,8 +167,8 @@ class ColumnEditor(QWidget):
         """Show how the columns are marked now; fields in use are left alone while the columns stay."""
         names = tuple(column.name for column in columns)
         if names != self.names:
+            self._put_domain_aside()
             self.names, self.one = names, len(columns) == 1
-            self.close_domain()
             for field in (self.cap, self.missing, self.meaning, self.unit):
                 field.setModified(False)
         roles = {column.role for column in columns}
@@ -198,6 +199,7 @@ class ColumnEditor(QWidget):
             not self.domain_words.isHidden() and first.kind is not Kind.TEXT and not self._domain
         )
         self.domain_words.say(domain_words(first))
+        self._take_up(first)
 
     def show_accept(self, waiting: bool) -> None:
         """Offer to accept the suggestion while it waits for that."""
@@ -259,6 +261,7 @@ class ColumnEditor(QWidget):
         """Show the editor of allowed values below their summary."""
         self.close_domain()
         self._domain = DomainEditor(column, found, lists)
+        self._domain_of = column
         self._domain.declared.connect(self.domain_declared)
         self._domain_place.addWidget(self._domain)
         self._domain.first_field().setFocus(Qt.FocusReason.OtherFocusReason)
@@ -270,6 +273,25 @@ class ColumnEditor(QWidget):
             self._domain.hide()
             self._domain.deleteLater()
             self._domain = None
+
+    def _put_domain_aside(self) -> None:
+        """Keep what was begun to be declared, for when its column is in view again."""
+        if self._domain is not None:
+            self._domain.hide()
+            self._begun[self._domain_of.name] = self._domain_of, self._domain
+            self._domain = None
+
+    def _take_up(self, column: Column) -> None:
+        """Show what was begun about the column in view, unless it has been declared or marked otherwise."""
+        if not self.one or self._domain is not None or column.name not in self._begun:
+            return
+        asked_of, editor = self._begun.pop(column.name)
+        if (asked_of.kind, asked_of.domain) != (column.kind, column.domain) or self.domain_words.isHidden():
+            editor.deleteLater()
+            return
+        self._domain, self._domain_of = editor, column
+        editor.show()
+        self.change.hide()
 
     def _cap_edited(self) -> None:
         text = self.cap.text().strip()

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLabel, QLineEdit, QMenu
 from app import words
 from app.parts.cards import row
 from app.parts.panel import Explanation, Part
+from app.parts.prose import Prose
 from app.screens.base import Page, Pieces
 from app.screens.columns import figures as column_figures
 from app.screens.columns.asking_unit import UnitQuestion
@@ -21,12 +22,12 @@ from app.screens.columns.column_table import ANSWER_KEYS, ColumnsTable, Line
 from app.screens.columns.declaring import Values
 from app.screens.columns.unit_card import UnitCard
 from app.state.flow import ROWS_PER_PERSON, UNIT
-from app.words.columns import names_people, values_words, what_if_words, why
+from app.words.columns import names_people, outside_words, values_words, what_if_words, why
 from app.work import marking
 from app.work.marking import question
 from engine.table.schema import Column, Kind, Role, Schema
 
-ALL, OPEN, UNKNOWN = "all", "open", "unknown"
+ALL, OPEN, UNKNOWN, SILENT = "all", "open", "unknown", "silent"
 NARROW = 780  # width of the page under which its buttons take two lines
 
 
@@ -40,6 +41,7 @@ class ColumnsPage(Page):
         self._sticky: frozenset[str] = frozenset()
         self._apart: frozenset[str] = frozenset()  # columns that look alike, but are shown one by one
         self._unknown_before: frozenset[str] = frozenset()
+        self._silent_before: frozenset[str] = frozenset()
         self._editor = self._make_editor()
         self.values = Values(self, self._editor)
         self.card = UnitCard()
@@ -58,8 +60,14 @@ class ColumnsPage(Page):
         self.unknown = self._chip("unknown")
         self.open = self._chip("open")
         self.every = self._chip("all")
+        self.silent = self._chip("silent")
         group = QButtonGroup(self)
-        for name, chip in ((UNKNOWN, self.unknown), (OPEN, self.open), (ALL, self.every)):
+        for name, chip in (
+            (UNKNOWN, self.unknown),
+            (OPEN, self.open),
+            (SILENT, self.silent),
+            (ALL, self.every),
+        ):
             chip.setCheckable(True)
             chip.clicked.connect(lambda checked=False, name=name: self._show(name))
             group.addButton(chip)
@@ -74,12 +82,15 @@ class ColumnsPage(Page):
         self.accept.clicked.connect(lambda checked=False: self._accept())
         self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lines.setSpacing(10)
-        self._lines.addLayout(row(self.find, self.unknown, self.open, self.every, stretch=False))
+        self._lines.addLayout(row(self.find, self.unknown, self.open, self.silent, self.every, stretch=False))
         second = row(self.last)
         second.addWidget(self.mark)
         second.addWidget(self.accept)
         self._lines.addLayout(second, 1)
         self.body.addLayout(self._lines)
+        self.outside = Prose(tone="care", pixels=12)
+        self.outside.setObjectName("outside")
+        self.body.addWidget(self.outside)
         self.table = ColumnsTable(words.say("app.columns.table"))
         self.table.setObjectName("columns")
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
@@ -171,6 +182,11 @@ class ColumnsPage(Page):
         self.unknown.setText(words.say("app.columns.unknown", count=unknown))
         self.unknown.setVisible(unknown > 0 or self._shown == UNKNOWN)
         self.open.setText(words.say("app.columns.open", count=waiting))
+        silent = self._silent()
+        self.silent.setText(words.say("app.columns.silent", count=len(silent)))
+        self.silent.setVisible(bool(silent) or self._shown == SILENT)
+        self.outside.setVisible(bool(silent))
+        self.outside.say(outside_words(silent))
         self.every.setText(words.say("app.columns.all", count=len(columns)))
         self.last.setVisible(marking.last_schema(folder=self.frame.data) is not None)
         self.subtitle.say(
@@ -208,6 +224,9 @@ class ColumnsPage(Page):
     def _suggestions(self) -> dict[str, Any]:
         return {entry.column: entry for entry in self.study.result("suggestions") or ()}
 
+    def _silent(self) -> tuple[str, ...]:
+        return marking.never_asked(self._columns(), self._suggestions())
+
     def _fill(self) -> None:
         wanted, suggestions = self.find.text().strip().lower(), self._suggestions()
         pictures = self.study.result("pictures") or {}
@@ -241,6 +260,8 @@ class ColumnsPage(Page):
         if self._shown == UNKNOWN:
             # What was answered here stays where it is, so that nothing jumps under the cursor.
             return column.role is Role.NOT_RECOGNISED or column.name in self._unknown_before
+        if self._shown == SILENT:
+            return column.name in self._silent_before
         return self._shown == ALL or column.name in self._sticky or self._undecided(column)
 
     def _show(self, which: str) -> None:
@@ -248,7 +269,9 @@ class ColumnsPage(Page):
         self._unknown_before = frozenset(
             column.name for column in self._columns() if column.role is Role.NOT_RECOGNISED
         )
-        {UNKNOWN: self.unknown, OPEN: self.open, ALL: self.every}[which].setChecked(True)
+        self._silent_before = frozenset(self._silent())
+        chips = {UNKNOWN: self.unknown, OPEN: self.open, SILENT: self.silent, ALL: self.every}
+        chips[which].setChecked(True)
         self._fill()
         if which == UNKNOWN and not self.table.selected() and self.table.columns.lines:
             self.select(self.table.columns.lines[0].name)
@@ -263,7 +286,7 @@ class ColumnsPage(Page):
         self.accept.setVisible(bool(every))
         chosen = self.table.selected()
         self.mark.setEnabled(bool(chosen))
-        key = "answer_for_one" if len(chosen) == 1 else "answer_for"
+        key = {0: "answer_for_none", 1: "answer_for_one"}.get(len(chosen), "answer_for")
         self.answers_for.setText(words.say(f"app.columns.{key}", count=len(chosen)))
         for button in self.answers.values():
             button.setEnabled(bool(chosen))
@@ -350,6 +373,10 @@ class ColumnsPage(Page):
         )
 
     def point_to(self, place: str) -> None:
+        if place == SILENT:
+            self._show(SILENT)
+            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+            return
         name = place.removeprefix("column:")
         if name == place or not self.table.columns.lines:
             super().point_to(place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
@@ -25,7 +25,7 @@ from app.screens.columns.cap_table import CapTable
 from app.screens.columns.figures import CapLine
 from app.theme import text_font
 from engine.protected import Protected
-from engine.table.schema import MOST_LETTERS_OF_A_WORD
+from engine.table.schema import MOST_LETTERS, MOST_LETTERS_OF_A_WORD
 
 EACH, KEY, NOBODY = "each", "key", "nobody"
 WAYS = (EACH, KEY, NOBODY)
@@ -40,6 +40,7 @@ class UnitCard(Card):
     word_chosen = Signal(str)
     many_chosen = Signal(str)
     cap_chosen = Signal(int)
+    reason_given = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -92,6 +93,7 @@ class UnitCard(Card):
         self.note = Prose(words.say("app.columns.unit.note"), tone="quiet", pixels=12)
         right.addWidget(self.caps)
         right.addWidget(self.note)
+        right.addLayout(self._build_reason())
         right.addStretch(1)
         self._across.addLayout(left, 4)
         self._across.addLayout(right, 5)
@@ -143,9 +145,27 @@ class UnitCard(Card):
         self.key.setPlaceholderText(words.say("app.columns.unit.column"))
         self.key.setMinimumContentsLength(14)
         self.key.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.key.activated.connect(lambda place: self.key_chosen.emit(self.key.currentText()))
+        self.key.activated.connect(lambda place: self.key_chosen.emit(self.key.currentData()))
         line.addWidget(self.key, 1)
         return line
+
+    def _build_reason(self) -> QVBoxLayout:
+        """What denies that every row is another person, and the line in which it is said why all the same."""
+        lines = QVBoxLayout()
+        lines.setSpacing(6)
+        self.denied = Prose(tone="wrong", pixels=12)
+        self.denied.setObjectName("unit_denied")
+        self.reason = QLineEdit()
+        self.reason.setObjectName("unit_reason")
+        self.reason.setMaxLength(MOST_LETTERS)
+        self.reason.setPlaceholderText(words.say("app.columns.unit.reason"))
+        self.reason.setAccessibleName(words.say("app.columns.unit.reason_name"))
+        self.reason.editingFinished.connect(
+            lambda: self.reason_given.emit(" ".join(self.reason.text().split()))
+        )
+        lines.addWidget(self.denied)
+        lines.addWidget(self.reason)
+        return lines
 
     def lay(self, room: int) -> None:
         """Put the table of caps beside the question, or below it where both do not fit into so many dots."""
@@ -161,8 +181,10 @@ class UnitCard(Card):
         self.folded.setVisible(not wanted)
         self.open.setVisible(wanted)
 
-    def show_answer(self, way: str, said: Protected, key: str, columns: Sequence[str], sentence: str) -> None:
-        """Show what was said: ``way`` is "" while nobody answered."""
+    def show_answer(
+        self, way: str, said: Protected, key: str, columns: Mapping[str, str], sentence: str
+    ) -> None:
+        """Show what was said: ``way`` is "" while nobody answered; columns by name, with their counts."""
         with QSignalBlocker(self.word):
             if not self.word.hasFocus():
                 self.word.setCurrentText(said.one)
@@ -171,10 +193,11 @@ class UnitCard(Card):
                 self.many.setText(said.several)
                 self.many.setToolTip(said.several)
         with QSignalBlocker(self.key):
-            if [self.key.itemText(place) for place in range(self.key.count())] != list(columns):
+            if [self.key.itemText(place) for place in range(self.key.count())] != list(columns.values()):
                 self.key.clear()
-                self.key.addItems(list(columns))
-            self.key.setCurrentIndex(self.key.findText(key) if key else -1)
+                for name, text in columns.items():
+                    self.key.addItem(text, name)
+            self.key.setCurrentIndex(self.key.findData(key) if key else -1)
         self.group.setExclusive(False)
         for name, button in self.ways.items():
             button.setText(words.say(f"app.columns.unit.ways.{name}"))
@@ -188,6 +211,14 @@ class UnitCard(Card):
         self.means.say(sentence)
         self.means.setVisible(bool(sentence))
 
+    def show_denied(self, sentence: str, reason: str) -> None:
+        """Say what denies that every row is another person, and ask why it is said; nothing hides both."""
+        self.denied.say(sentence)
+        for part in (self.denied, self.reason):
+            part.setVisible(bool(sentence))
+        if not (self.reason.hasFocus() and self.reason.isModified()):
+            self.reason.setText(reason)
+
     def show_caps(self, lines: Sequence[CapLine], *, rows: int, cap: int | None) -> None:
         """Show the figures by cap; none hides them."""
         self.caps.setVisible(bool(lines))
@@ -197,7 +228,7 @@ class UnitCard(Card):
     def _way(self, way: str) -> None:
         if way == KEY:
             if self.key.currentIndex() >= 0:
-                self.key_chosen.emit(self.key.currentText())
+                self.key_chosen.emit(self.key.currentData())
             else:
                 self.key.setFocus(Qt.FocusReason.OtherFocusReason)
                 self.key.showPopup()

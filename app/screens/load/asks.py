@@ -20,6 +20,7 @@ class Reading:
     raw: Any
     suggestions: tuple[Any, ...]
     table: Any
+    keys: tuple[Any, ...]
     schema: Schema
     questions: frozenset[str]
 
@@ -43,6 +44,7 @@ def read(
     from engine.table.preparation.prepare import prepare
     from engine.table.reading.options import ReadOptions
     from engine.table.reading.readers import detect, read_table
+    from engine.table.suggest.keys import key_candidates
     from engine.table.suggest.suggest import suggest
 
     file = plan.files[MAIN]
@@ -58,11 +60,11 @@ def read(
     made = {str(step["to"]) for step in plan.preparation if step.get("to")}
     schema, asked = marking.start(plan, questions, (*raw.names, *made), suggestions)
     if not plan.preparation:
-        return Reading(detection, raw, suggestions, raw, schema, asked)
+        return Reading(detection, raw, suggestions, raw, key_candidates(raw, suggestions), schema, asked)
     # What a step makes is declared by the step; what the custodian said about it since goes before.
     bare = replace(schema, columns=tuple(column for column in schema.columns if column.name not in made))
     table, declared = prepare(raw, plan.preparation, bare, progress=progress.part(0.9, 1.0))
     for column in declared.columns:
         if column.name in made and column.name not in schema:
             schema = schema.with_column(column)
-    return Reading(detection, raw, suggestions, table, schema, asked)
+    return Reading(detection, raw, suggestions, table, key_candidates(table, suggestions), schema, asked)

@@ -159,7 +159,7 @@ class LoadPage(Page):
                 self.study.decide(schemas=plan.with_schema(reading.schema).schemas)
             self.study.replace_questions(reading.questions)
             now = self.study.plan
-            for part in ("detection", "raw", "suggestions", "table"):
+            for part in ("detection", "raw", "suggestions", "table", "keys"):
                 self.study.store(part, getattr(reading, part), now)
         self.refresh_explanation()
 

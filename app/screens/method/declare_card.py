@@ -10,12 +10,16 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.form.domain_editor import DomainEditor
+from app.parts.form.parameter_fields import empty
 from app.parts.prose import Heading
 from engine.table.schema import Column, Domain
 
 
 class DeclareCard(QWidget):
-    """Hidden until it is needed. ``declared`` tells the column, the domain, and whether the rows helped."""
+    """Hidden until it is needed. ``declared`` tells the column, the domain, and whether the rows helped.
+
+    One column is asked about at a time; what was begun about others waits, each reached by its name.
+    """
 
     declared = Signal(str, object, bool)
 
@@ -27,33 +31,71 @@ class DeclareCard(QWidget):
         self._column.setSpacing(4)
         self.heading = Heading(size="card")
         self._column.addWidget(self.heading)
-        self.editor: DomainEditor | None = None
+        self._editors: dict[str, DomainEditor] = {}
+        self._asked = ""
         self.cancel = QPushButton(words.say("app.method.declare_cancel"))
         self.cancel.setObjectName("declare-cancel")
         self.cancel.setProperty("look", "link")
-        self.cancel.clicked.connect(lambda checked=False: self.close_editor())
+        self.cancel.clicked.connect(lambda checked=False: self.close_editor(self._asked))
         self._column.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignLeft)
+        self._waiting = QVBoxLayout()
+        self._waiting.setSpacing(2)
+        self._column.addLayout(self._waiting)
         self.hide()
 
+    @property
+    def editor(self) -> DomainEditor | None:
+        """What is asked about the column in view."""
+        return self._editors.get(self._asked)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are asked about, in view or waiting."""
+        return tuple(self._editors)
+
     def open_editor(self, column: Column, found: Domain | None, lists: Mapping[str, Any]) -> None:
-        """Ask for the allowed values of a column."""
-        self.close_editor()
-        self.heading.setText(words.say("app.method.declare_here", column=column.name))
-        self.editor = DomainEditor(column, found, lists)
-        self.editor.setMaximumWidth(420)
-        self.editor.declared.connect(
-            lambda domain, from_rows: self.declared.emit(column.name, domain, from_rows)
-        )
-        self._column.insertWidget(1, self.editor)
+        """Ask for the allowed values of a column; what was begun about another one waits."""
+        if column.name not in self._editors:
+            editor = self._editors[column.name] = DomainEditor(column, found, lists)
+            editor.setMaximumWidth(420)
+            editor.declared.connect(
+                lambda domain, from_rows: self.declared.emit(column.name, domain, from_rows)
+            )
+            self._column.insertWidget(1, editor)
+        self._show(column.name)
+
+    def close_editor(self, name: str) -> None:
+        """Take the question about a column away, and come back to one that waits."""
+        editor = self._editors.pop(name, None)
+        if editor is not None:
+            editor.hide()
+            editor.deleteLater()
+        if self._editors and name == self._asked:
+            self._show(next(reversed(self._editors)))
+        elif self._editors:
+            self._list_waiting()
+        else:
+            self._asked = ""
+            self.hide()
+
+    def _show(self, name: str) -> None:
+        self._asked = name
+        self.heading.setText(words.say("app.method.declare_here", column=name))
+        for other, editor in self._editors.items():
+            editor.setVisible(other == name)
+        self._list_waiting()
         self.show()
-        first = next((one for one in self.editor.findChildren(QWidget) if one.focusPolicy()), None)
+        parts = self._editors[name].findChildren(QWidget)
+        first = next((one for one in parts if one.focusPolicy()), None)
         if first is not None:
             first.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def close_editor(self) -> None:
-        """Take the question away."""
-        if self.editor is not None:
-            self.editor.hide()
-            self.editor.deleteLater()
-            self.editor = None
-        self.hide()
+    def _list_waiting(self) -> None:
+        empty(self._waiting)
+        for name in self._editors:
+            if name != self._asked:
+                link = QPushButton(words.say("app.method.declare_waits", column=name))
+                link.setObjectName(f"declare-{name}")
+                link.setProperty("look", "link")
+                link.clicked.connect(lambda checked=False, name=name: self._show(name))
+                self._waiting.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)

@@ -40,7 +40,7 @@ from app.screens.method.said import explanation, none_fits, way, which_rule_out
 from app.screens.method.ways import WayRow, Ways
 from app.state import flow
 from app.state.flow import BUDGET
-from app.words.columns import names_people
+from app.words.columns import naming_words
 from app.work import marking
 from app.work.choosing import (
     QUESTIONS,
@@ -54,12 +54,13 @@ from app.work.choosing import (
 )
 from app.work.deciding import kind_of_promise
 from app.work.releasing import example
-from engine.methods.protocol import Rows, Spends
+from engine.methods.protocol import Spends
 
 SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way stand beside each other
 QUESTIONS_BESIDE = 886  # and from which the questions stand beside the ways
 QUESTIONS_IN_THREE = 700  # … or, above the ways, three in a line
 QUESTIONS_WIDE = 240
+QUESTIONS_HIGH = 600  # height of the page from which questions above the ways leave room for some
 
 
 class MethodPage(Page):
@@ -72,6 +73,7 @@ class MethodPage(Page):
         self.choosing = True
         self.selected = ""
         self._shows_example = False
+        self._has_room = True
         self._kept: dict[str, dict[str, Any]] = {}  # what was filled in for ways that were left again
         self._examples: list[TemporaryDirectory[str]] = []
         self._build_choice()
@@ -101,7 +103,17 @@ class MethodPage(Page):
         for group in self.questions.groups.values():
             for button in group.buttons():
                 self.topic(button, "questions")
-        self._choice_row.addWidget(self.questions)
+        asking = QVBoxLayout()
+        asking.setSpacing(8)
+        self.ask = QPushButton(words.say("app.method.ask_first"))
+        self.ask.setObjectName("ask-first")
+        self.ask.setProperty("look", "link")
+        self.ask.setCheckable(True)
+        self.ask.toggled.connect(lambda shown: self._fold_questions())
+        asking.addWidget(self.ask, 0, Qt.AlignmentFlag.AlignLeft)
+        asking.addWidget(self.questions)
+        asking.addStretch(1)
+        self._choice_row.addLayout(asking)
         column = QVBoxLayout()
         column.setSpacing(12)
         column.addLayout(self._build_search())
@@ -239,7 +251,16 @@ class MethodPage(Page):
         across = 3 if self.viewport().width() >= QUESTIONS_IN_THREE else 2
         self.questions.lay(1 if wide else across)
         self.questions.setMaximumWidth(QUESTIONS_WIDE if wide else 16_777_215)
+        self._has_room = wide or self.viewport().height() >= QUESTIONS_HIGH
+        self._fold_questions()
         super().resizeEvent(event)  # last: it lays out what stands beside each other now
+
+    def _fold_questions(self) -> None:
+        """Keep the ways in view: where the questions would push them out, they stand behind a link."""
+        asks = self._has_room or self.ask.isChecked() or bool(self.questions.answers())
+        self.ask.setVisible(not self._has_room)
+        self.ask.setText(words.say(f"app.method.ask_first{'_shown' if asks else ''}"))
+        self.questions.setVisible(asks)
 
     # --- showing -----------------------------------------------------------------------------------
 
@@ -408,6 +429,8 @@ class MethodPage(Page):
             self._close_example()
         elif self.choosing and self.selected:
             self._use()
+        elif (found := self.trial.why_not()) is not None:
+            self.hold_back(found)
         else:
             self.frame.go_next()
 
@@ -441,7 +464,7 @@ class MethodPage(Page):
 
     def leave(self) -> None:
         self._shows_example = False
-        self.declare.close_editor()
+        self.trial.look_at_taken()
         if self.study.plan.schema.columns and not self.study.open_questions:
             marking.keep_last_schema(self.study.plan.schema, folder=self.frame.data)  # declared here too
 
@@ -463,26 +486,18 @@ class MethodPage(Page):
             for name, line in self.form.lines.items():
                 for widget in (line.part, *line.field.findChildren(QWidget)):
                     self.topic(widget, f"parameter.{name}")
+        self.declaring.refresh()
         general = [problem for problem in problems if problem.parameter not in self.form.lines]
         self.general.setVisible(bool(general))
         self.general.say("\n\n".join(" ".join(words.explain(problem)) for problem in general))
-        naming = self._naming(method)
-        self.naming.setVisible(bool(naming))
-        self.naming.say(words.say("app.method.names_people", columns=", ".join(naming), count=len(naming)))
+        said = naming_words(plan, method, self.study.result("suggestions") or ())
+        self.naming.setVisible(bool(said))
+        self.naming.say(said)
         self.sizes_part.setVisible(method.spends is Spends.CHOSEN)
         self.card.setVisible(bool(asked or general) and not self._shows_example)
         if not self.sizes.hasFocus():
             self.sizes.setText(", ".join(f"{one}" for one in plan.declared_sizes))
             self.sizes_wrong.hide()
-
-    def _naming(self, method: Any) -> list[str]:
-        """Return the chosen columns that name people, where rows leave with values as they stand."""
-        if method.rows not in (Rows.REAL, Rows.COARSER):
-            return []
-        chosen = self.study.plan.parameters.get("columns") or ()
-        known = {one.column: one for one in self.study.result("suggestions") or ()}
-        columns = {column.name: column for column in self.study.plan.schema.columns}
-        return [name for name in chosen if name in columns and names_people(columns[name], known.get(name))]
 
     def _topics_of_form(self) -> bool:
         return any(line.part in self._topics for line in self.form.lines.values())

@@ -23,6 +23,7 @@ from app import words
 from app.parts.cards import Card, NumberCard
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Prose, tell_whole
+from app.parts.trial.solution import steps_words
 from app.parts.verdict_card import VerdictCard
 from app.screens.base import Page
 from app.screens.preview.asks import Ahead, error_lines, look_ahead
@@ -35,6 +36,7 @@ from app.words.money import level, size
 from app.work.registers import takes
 from app.work.releasing import proposed_folder
 from engine.methods.protocol import Expected, Rows
+from engine.methods.trying import SolutionMap
 from engine.pricing.beyond import ASKED
 from engine.release.decisions import called, taken
 from engine.views import Text
@@ -234,11 +236,19 @@ class PreviewPage(Page):
         method = self.study.method
         jumps = [step for step in ("columns", "method", "budget") if step in flow.path(self.study.state)]
         self.verdict.show_verdict(found.verdict, found.remedies, jumps=jumps)
-        self.shape.show_shape(found.mock, rows=method.rows if method is not None else Rows.NONE)
+        bounded = preview.promise is None or preview.promise.loss is not None
+        rows = method.rows if method is not None else Rows.NONE
+        self.shape.show_shape(found.mock, rows=rows, is_bounded=bounded, tried=self._tried())
         errors = preview.forecast.errors if preview.forecast is not None else ()
         self.exact.setVisible(bool(errors))
         self._lay()
         self.exact_words.say("\n\n".join(_error_sentence(*line) for line in error_lines(errors)))
+
+    def _tried(self) -> str:
+        """Return the steps that the columns take, where they were found on the rows before."""
+        known = self.study.result("trial")
+        maps = [one for one in known.answers if isinstance(one, SolutionMap)] if known is not None else []
+        return next((steps_words(one, one.candidates[one.taken]) for one in maps), "")
 
     def _audit(self) -> None:
         """Measure the noise of this plan on rows that are no person's; nothing is spent."""

@@ -15,7 +15,7 @@ from app.parts.views.table import TableBody
 from app.screens.preview.asks import Lines, shapes
 from app.theme import mono_font, text_font
 from app.work.jobs import JobRunner
-from engine.methods.protocol import DocumentArtefact, FileArtefact, ModelArtefact
+from engine.methods.protocol import DocumentArtefact, FileArtefact, ModelArtefact, Rows
 from engine.views import NumberView
 
 MOST_DRAWN = 2
@@ -43,15 +43,28 @@ class ShapeCard(Card):
         self.pill = pill(words.say("app.preview.shape.invented"))
         row.addWidget(self.pill)
         self.body.addLayout(row)
+        self.note = Prose(tone="quiet", pixels=12)
+        self.note.setObjectName("shape-note")
+        self.body.addWidget(self.note)
         self._parts = QVBoxLayout()
         self._parts.setSpacing(8)
         self.body.addLayout(self._parts)
         self.hide()
 
-    def show_shape(self, mock: Any, *, rows: Any) -> None:
-        """Show what a release of invented people looks like; hide where none could be made."""
+    def show_shape(self, mock: Any, *, rows: Any, is_bounded: bool = True, tried: str = "") -> None:
+        """Show what a release of invented people looks like; hide where none could be made.
+
+        Only what a loss is bounded of has its shape from declarations alone; elsewhere the rows decide about
+        it too, and ``tried`` says what is known of them.
+        """
         self.setVisible(mock is not None)
         empty(self._parts)
+        name = "follows" if rows is Rows.NONE else "follows_rows"
+        self.pill.setText(words.say(f"app.preview.shape.{'invented' if is_bounded else name}"))
+        told = [] if is_bounded else [words.say(f"app.preview.shape.{name}_note")]
+        told += [words.say("app.preview.shape.tried", steps=tried)] if tried else []
+        self.note.say("\n\n".join(told))
+        self.note.setVisible(bool(told))
         if mock is None:
             return
         tables, drawn = shapes(mock, rows=rows)

@@ -443,7 +443,6 @@ class ReleasePage(Page):
             base = f"promises.{public['promise']['kind']}.terms.{name}"
             card = NumberCard(words.say(f"{base}.label"))
             card.setObjectName(f"number-term.{name}")
-            card.number.setWordWrap(True)
             card.show_number(words.term(value), words.say(f"{base}.what"))
             self.topic(card, f"term.{name}")
             self._terms.append(self.figures.add(card))

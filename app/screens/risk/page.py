@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import words
-from app.parts.cards import Card
+from app.parts.cards import Card, row
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Prose
 from app.screens.base import Page
@@ -19,6 +19,8 @@ from app.screens.risk.group_histogram import GroupHistogram
 from app.screens.risk.keeping import kept
 from app.screens.risk.meter_card import MeterCard
 from app.screens.risk.try_table import TryTable
+from app.words.columns import outside_words
+from app.work import marking
 from engine import texts
 from engine.methods.protocol import MAIN
 from engine.risk.thresholds import group_size
@@ -39,6 +41,15 @@ class RiskPage(Page):
         column = QVBoxLayout(self.found)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(16)
+        self.outside = Prose(tone="care", pixels=12)
+        self.outside.setObjectName("outside")
+        self.look = QPushButton(words.say("app.risk.outside"))
+        self.look.setObjectName("outside-look")
+        self.look.setProperty("look", "link")
+        self.look.clicked.connect(lambda checked=False: self._look_at_silent())
+        said = row(self.outside, self.look, stretch=False)
+        said.setStretch(0, 1)
+        column.addLayout(said)
         line = QHBoxLayout()
         line.setSpacing(14)
         self.alone, self.average, self.under = (
@@ -139,6 +150,11 @@ class RiskPage(Page):
             if sizes.columns
             else words.say("app.risk.subtitle")
         )
+        known = {one.column: one for one in self.study.result("suggestions") or ()}
+        silent = marking.never_asked(self.study.plan.schema.columns, known)
+        for part in (self.outside, self.look):
+            part.setVisible(bool(silent))
+        self.outside.say(outside_words(silent))
         self._show_meters(sizes)
         rows = bands(sizes.sizes, self.limit)
         below = sum(last < self.limit for _, last, _ in rows)
@@ -210,6 +226,10 @@ class RiskPage(Page):
             self._compute()
         elif self.study.result("risk_today") is None:
             self._measure()
+
+    def _look_at_silent(self) -> None:
+        """Show the columns that nobody was asked about."""
+        self.frame.go_to("columns", "silent")
 
     def _compute(self) -> None:
         plan = self.study.plan

@@ -21,6 +21,7 @@ from engine.release.plan import Plan
 
 SAMPLE = "sample/diabetes_encounters.csv"
 MOST_RELEASES = 3
+MOST_LETTERS = 28  # of a table's name on a button
 
 
 def sample_path() -> Path:
@@ -48,7 +49,10 @@ class StartPage(Page):
         self.explore = self._button("explore", lambda: self.frame.go("explore"))
         grid.addWidget(self._card("table", self.table, self.without), 0, 0)
         grid.addWidget(self._card("sample", self.sample), 0, 1)
-        plans = self._card("plan", self.draft, self.plan, self.save)
+        plans = self._card("plan", self.draft, self.plan, self.save, apart=(self.draft,))
+        self.left = Prose(tone="quiet", pixels=12)
+        self.left.setObjectName("left")
+        plans.body.insertWidget(plans.body.indexOf(self.draft), self.left)
         self.earlier = QVBoxLayout()
         self.earlier.setSpacing(0)
         plans.body.addLayout(self.earlier)
@@ -71,14 +75,18 @@ class StartPage(Page):
         button.clicked.connect(lambda checked=False: act())  # type: ignore[operator]
         return button
 
-    def _card(self, name: str, *buttons: QPushButton) -> Card:
+    def _card(self, name: str, *buttons: QPushButton, apart: tuple[QPushButton, ...] = ()) -> Card:
+        """A card with its buttons; those with long words ``apart`` have a line of their own."""
         card = Card()
         card.body.setSpacing(6)
         card.body.addWidget(Heading(words.say(f"app.start.{name}_heading"), size="side"))
         card.body.addWidget(Prose(words.say(f"app.start.{name}_body"), tone="quiet"))
         card.body.addStretch(1)
         card.body.addSpacing(6)
-        card.body.addLayout(row(*(one for one in buttons if one.property("look") != "link")))
+        for button in apart:
+            card.body.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        beside = (one for one in buttons if one.property("look") != "link" and one not in apart)
+        card.body.addLayout(row(*beside))
         for link in (one for one in buttons if one.property("look") == "link"):
             card.body.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
         for button in buttons:
@@ -120,12 +128,14 @@ class StartPage(Page):
             [(f"release-{place}", folder.name) for place, folder in enumerate(self._folders(), start=1)],
             self._reopen,
         )
-        # One filled button a page: to begin, or to go on.
-        look = "" if self.shows_next() else "primary"
-        if self.table.property("look") != look:
-            self.table.setProperty("look", look)
-            self.table.style().unpolish(self.table)
-            self.table.style().polish(self.table)
+        # One filled button a page: to begin, or to go on with what is open or was left.
+        left = not has_plan and not self.draft.isHidden()
+        for button, is_first in ((self.draft, left), (self.table, not left)):
+            look = "primary" if is_first and not self.shows_next() else ""
+            if (button.property("look") or "") != look:
+                button.setProperty("look", look)
+                button.style().unpolish(button)
+                button.style().polish(button)
 
     def shows_next(self) -> bool:
         return bool(self.study.plan.files) or self.study.without_table
@@ -134,7 +144,14 @@ class StartPage(Page):
         """Offer the last draft, and earlier ones of other tables, each by its table and time."""
         self.draft.setVisible(bool(found))
         if found:
-            self.draft.setText(_named(found[0]))
+            self.draft.setText(words.say("app.start.go_on", table=_short(_table(found[0]))))
+            self.draft.setToolTip(_named(found[0]))
+            self.draft.setAccessibleName(_named(found[0]))
+            step = draft.step_of(folder=self.frame.data)
+            time = written_day(found[0].saved_at.isoformat())
+            name = words.say(f"app.steps.{step}") if step else ""
+            self.left.say(words.say("app.start.left_at" if step else "app.start.left", time=time, step=name))
+        self.left.setVisible(bool(found))
         links = [(f"draft-{one.number}", _named(one)) for one in found[1:]]
         _show_links(self.earlier, links, lambda place: self._open_draft(found[place].number))
 
@@ -155,7 +172,7 @@ class StartPage(Page):
         return self.frame.open_file
 
     def first_focus(self) -> QWidget | None:
-        return self.table
+        return self.draft if self.draft.property("look") == "primary" else self.table
 
     def explain(self, topic: str) -> Explanation:
         if topic == "plan":
@@ -197,8 +214,9 @@ class StartPage(Page):
     def _open_draft(self, number: int = 1) -> None:
         found = draft.load(folder=self.frame.data, number=number)
         if found is not None:
+            step = draft.step_of(folder=self.frame.data, number=number)
             self.study.open_plan(*found)
-            self.frame.go(flow.furthest(self.study.state))
+            self.frame.open_where_it_stopped(step)
 
     def _ask_table(self) -> None:
         self._dialog("open_table", words.say("app.load.filter"), self.frame.open_file)
@@ -234,9 +252,17 @@ def _show_links(column: QVBoxLayout, links: list[tuple[str, str]], follow: Calla
         column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
 
 
+def _table(one: draft.Draft) -> str:
+    return one.table or words.say("app.start.draft_without")
+
+
+def _short(name: str) -> str:
+    """Return a name that a button has room for: its beginning and its end."""
+    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 9]}…{name[-8:]}"
+
+
 def _named(one: draft.Draft) -> str:
-    table = one.table or words.say("app.start.draft_without")
-    return words.say("app.start.draft_of", table=table, time=written_day(one.saved_at.isoformat()))
+    return words.say("app.start.draft_of", table=_table(one), time=written_day(one.saved_at.isoformat()))
 
 
 PAGE = StartPage

@@ -16,6 +16,7 @@ from app.parts.trial.trial_card import TrialCard
 from app.parts.trial.trying import MethodTrial
 from app.screens.base import Page
 from app.state import flow
+from app.words.columns import naming_words
 from app.words.money import level, money, percent
 from app.work.deciding import promised
 from engine.errors import EngineError
@@ -45,6 +46,9 @@ class TermsPage(Page):
         self.problem = Prose(tone="wrong")
         self.problem.setObjectName("problem-terms")
         self.body.addWidget(self.problem)
+        self.naming = Prose(tone="wrong")
+        self.naming.setObjectName("names-people")
+        self.body.addWidget(self.naming)
         tried = TrialCard()
         self.topic(tried, "trial")
         self.trial = MethodTrial(tried, self.id, self.study, self.runner)
@@ -81,6 +85,9 @@ class TermsPage(Page):
         elsewhere = [one for one in problems if one.parameter not in self.form.lines]
         self.problem.setVisible(bool(elsewhere))
         self.problem.say("\n\n".join(" ".join(words.explain(one)) for one in elsewhere))
+        said = naming_words(self.study.plan, method, self.study.result("suggestions") or ())
+        self.naming.setVisible(bool(said))
+        self.naming.say(said)
         self._promise = None
         if not problems:
             self._work_out()
@@ -136,7 +143,6 @@ class TermsPage(Page):
             )
             card = NumberCard(words.say(base))
             card.setObjectName(f"number-{name}")
-            card.number.setWordWrap(True)
             self.topic(card, name)
             self.cards[name] = card
             self._grid.addWidget(card, place // across, place % across)
@@ -164,6 +170,17 @@ class TermsPage(Page):
             self.cards["money"].show_number(
                 money(amount, plan.price.currency), words.say("app.terms.money.sentence")
             )
+
+    def go_next(self) -> None:
+        """Go on, unless a combination is shown that cannot leave: another one would."""
+        found = self.trial.why_not()
+        if found is None:
+            self.frame.go_next()
+        else:
+            self.hold_back(found)
+
+    def leave(self) -> None:
+        self.trial.look_at_taken()
 
     def first_focus(self) -> QWidget | None:
         return next((line.field.findChild(QWidget) for line in self.form.lines.values()), None)

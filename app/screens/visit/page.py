@@ -46,6 +46,7 @@ from app.work.visiting import (
 from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN, Method, Source, Step
 from engine.table.schema import Schema
+from engine.views import Text
 
 LAID_OUT = (0, 200)  # milliseconds after which the tables of an answer have their heights
 ABOVE = 12  # pixels above an answer that is brought into view
@@ -376,6 +377,11 @@ class VisitPage(Page):
         if self._next:
             return words.say("app.visit.answer", epsilon=level(self._next))
         return words.say("app.visit.do")
+
+    def waits(self) -> Text | None:
+        """Nothing was answered, and nothing can be: Next only passes by."""
+        can_act = bool(self.next_words()) or self.runner.busy("release")
+        return None if can_act or self.answers else Text("app.visit.waits")
 
     def commits(self) -> str:
         return self.next_words() if self.opened_as is not None else ""

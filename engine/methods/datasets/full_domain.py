@@ -209,16 +209,18 @@ class Lattice:
         return Looked(kept, left_out, holds, closes, *self._losses(steps, kept if holds else None, rows))
 
     def alone(self, steps: Steps) -> int:
-        """Return how many groups, or sets where these are compared, are those of one person."""
-        sizes = self.people.sizes(steps) if self.sets is None else self.sets.parted(steps).people
-        return int((sizes == 1).sum())
+        """Return how many people stand alone: with one row at least, or with their set where these count."""
+        if self.sets is None:
+            return self.people_in(steps, self.people.sizes(steps) == 1)
+        return int((self.sets.parted(steps).people == 1).sum())
 
     def people_in(self, steps: Steps, groups: npt.NDArray[np.bool_]) -> int:
         """Return how many people have a row in some of the groups."""
         if self.members.each_once:
             return int(self.people.sizes(steps)[groups].sum())
         cells = self.people.cells(steps)
-        return len(np.unique(cells.further[groups[cells.group]]))
+        found = cells.further[groups[cells.group]]
+        return int(np.count_nonzero(np.bincount(found, minlength=self.members.people)))
 
     def lost(self, steps: Steps, looked: Looked) -> float:
         """Return the loss of a combination, also of one that does not hold."""

@@ -204,5 +204,6 @@ def _as_taken(decision: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
 
 
 def _decision(name: str, column: str) -> Text | str:
-    text = say(f"decisions.kinds.{name}", column=column)
+    named = f"{name}_column" if column and texts.has(say(f"decisions.kinds.{name}_column").id) else name
+    text = say(f"decisions.kinds.{named}", column=column)
     return text if texts.has(text.id) else name

@@ -10,7 +10,7 @@ from engine.evidence import PublicEvidence
 from engine.report.content.facts import has_margins, rows_used
 from engine.report.content.shared import say, side
 from engine.report.document import Bullets, Part
-from engine.report.words import bracketed, is_number, with_margin, word
+from engine.report.words import bracketed, is_number, margin_columns, with_margin, word
 from engine.views import BarsView, Cell, IntervalsView, Label, NumberView, TableView, Text, View, amount
 
 MOST_BARS = 25
@@ -88,17 +88,9 @@ def _joined(note: Text | None, same: list[Text]) -> Text | None:
     return joined
 
 
-def _margin_columns(table: TableView) -> list[int]:
-    return [
-        at
-        for at, heading in enumerate(table.headings)
-        if at and isinstance(heading, Text) and heading.id.endswith(("within_95.label", "_within_95.label"))
-    ]
-
-
 def beside(table: TableView) -> TableView:
     """Put each margin that differs from row to row beside its number, both with two digits of the margin."""
-    for at in reversed(_margin_columns(table)):
+    for at in reversed(margin_columns(table)):
         if not all(is_number(row[at]) and is_number(row[at - 1]) for row in table.rows):
             continue
         if len({row[at] for row in table.rows}) < 2:
@@ -144,7 +136,7 @@ def _without_same(table: TableView) -> tuple[TableView, list[Text]]:
     said = []
     for at in same:
         before, value = table.headings[at - 1], table.rows[0][at]
-        margin = at in _margin_columns(table)
+        margin = at in margin_columns(table)
         values = {"name": before, "margin": value, "label": table.headings[at]}
         values = values if margin else {"name": table.headings[at], "value": value}
         said.append(Text("report.words.margin" if margin else "report.words.same", values))

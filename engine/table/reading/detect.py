@@ -247,7 +247,8 @@ def _multiline(rows: Sequence[Sequence[str]], ends: LineEnds, quote: str, *, is_
     """Say whether cells run over the ends of their lines; None where the sample cannot tell."""
     if not quote:
         return False
-    if any(end in ends.hidden(cell) for row in rows for cell in row for end in "\r\n"):
+    with_ends = (cell for row in rows for cell in row if "\r" in cell or "\n" in cell)  # few have any
+    if any(end in ends.hidden(cell) for cell in with_ends for end in "\r\n"):
         return True
     return False if is_all else None
 

@@ -26,6 +26,8 @@ from engine.table.table import INTEGER
 BAND = re.compile(
     r"[\[(]?\s*-?\d+(\.\d+)?\s*(-|–|,|to|bis)\s*-?\d+(\.\d+)?\s*[\])]?|[<>≤≥]=?\s*\d+(\.\d+)?|\d+\s*\+"
 )
+_BOTH = ("poids", "wgt")  # the weight of a body, and that of a row in a survey
+_HEAVIEST = 400
 FREE_TEXT = 40
 FEW, MANY = 20, 100
 MOST_WORDS = 50
@@ -170,6 +172,10 @@ def _by_name(looked: Profile, kind: Kind) -> Found | None:
         looked = replace(looked, name=counted_in_each(looked.name))
     name, parts = looked.name, words(looked.name)
     weight = next((part for part in (*parts, "".join(parts)) if says(part, "weight")), "")
+    if weight and looked.numeric and _weighs(looked, parts):
+        told = found_in(name, "identifying")
+        meaning = "birth" if told and told[0] == "birth" else "body"
+        return Role.IDENTIFYING, "name", {"word": weight, "meaning": meaning}
     if weight and looked.numeric:
         return Role.WEIGHT, "name", {"word": weight, "meaning": "weight"}
     birth = found_in(name, "identifying")
@@ -190,6 +196,24 @@ def _by_name(looked: Profile, kind: Kind) -> Found | None:
         or _perhaps(looked)
         or _length(looked)
     )
+
+
+def _weighs(looked: Profile, parts: tuple[str, ...]) -> bool:
+    """Say whether a word that means both is the weight of a body, not how many people a row stands for.
+
+    The name says a unit or a birth, or the cells are whole numbers as a scale shows them.
+    """
+    if not any(part.startswith(_BOTH) for part in parts):
+        return False
+    if any(part in ("kg", "lb", "lbs", "pounds", "kilo", "kilos") for part in parts) or _says_birth(parts):
+        return True
+    return len(parts) == 1 and looked.whole and looked.low >= 1 and looked.high <= _HEAVIEST
+
+
+def _says_birth(parts: tuple[str, ...]) -> bool:
+    """Say whether a word of a name is about a birth."""
+    found = (found_in(part, "identifying") for part in parts)
+    return any(one is not None and one[0] == "birth" for one in found)
 
 
 def _length(looked: Profile) -> Found | None:

@@ -11,6 +11,7 @@ from typing import Any
 from engine.progress import SILENT, Progress
 from engine.table.schema import MOST_LETTERS, Column, Domain, Kind, Origin, Role, Schema
 from engine.table.suggest.column_words import says, stem_of_series, words
+from engine.table.suggest.keys import key_candidates
 from engine.table.suggest.profile import MOST_VALUES, Profile, looks_like_dates, profile
 from engine.table.suggest.proposals import Proposal, proposals
 from engine.table.suggest.roles import BAND, role_of
@@ -145,6 +146,7 @@ def suggest(table: Table, *, progress: Progress = SILENT) -> tuple[Suggestion, .
         progress.step(place / len(table.names), "table.suggest")
         looked.append(profile(table, name, frame[name]))
     found = suggest_from(looked, labels=table.labels, declared_missing=table.missing)
+    found = _with_counted_key(table, found)
     titles = {name: " ".join(title.split())[:MOST_LETTERS] for name, title in table.titles.items()}
     return tuple(replace(one, meaning=titles.get(one.column, "")) for one in found)
 
@@ -278,6 +280,40 @@ def _lower_bound(value: str) -> tuple[float, int]:
     )
 
 
+def _with_counted_key(table: Table, found: tuple[Suggestion, ...]) -> tuple[Suggestion, ...]:
+    """Mark the number of a person that no name gives away, where the rows of each say who people are."""
+    if any(one.role is Role.PERSON_KEY for one in found):
+        return found
+    told = {one.column for one in found if one.role is Role.IDENTIFYING}
+    counted = [one for one in key_candidates(table, found) if one.repeats and told & set(one.constant)]
+    if not counted:
+        return found
+    best = counted[0]
+    return tuple(
+        _as_key(one, "counted", people=best.people, others=len(best.constant))
+        if one.column == best.column
+        else one
+        for one in found
+    )
+
+
+def _as_key(chosen: Suggestion, reason: str, **values: Any) -> Suggestion:
+    """Return a suggestion that the column tells whose a row is."""
+    return replace(
+        chosen,
+        role=Role.PERSON_KEY,
+        kind=Kind.TEXT,
+        reason=reason,
+        kind_reason="identifier",
+        values={**chosen.values, **values},
+        domain=None,
+        domain_origin=None,
+        labels={},
+        proposals=(),
+        alike="",
+    )
+
+
 def _with_person_key(found: list[Suggestion], looked: Sequence[Profile]) -> list[Suggestion]:
     """Mark the best candidate for the number of a person."""
     best, best_score = -1, 0.0
@@ -290,19 +326,8 @@ def _with_person_key(found: list[Suggestion], looked: Sequence[Profile]) -> list
         repeats = item.distinct < item.filled
         person = any(says(part, "person") for part in words(item.name)) or best_score >= 3
         reason = ("person_key_repeats" if person else "repeats") if repeats else "person_key_unique"
-        values = {**chosen.values, "people": item.distinct, "word": (words(item.name) or ("",))[-1]}
-        found[best] = replace(
-            chosen,
-            role=Role.PERSON_KEY,
-            kind=Kind.TEXT,
-            reason=reason,
-            kind_reason="identifier",
-            values=values,
-            domain=None,
-            domain_origin=None,
-            labels={},
-            proposals=(),
-        )
+        word = (words(item.name) or ("",))[-1]
+        found[best] = _as_key(chosen, reason, people=item.distinct, word=word)
     return found
 
 

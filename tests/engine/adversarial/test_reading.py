@@ -20,6 +20,7 @@ from engine.release.plan import FileReference, Plan
 from engine.release.run import run_through
 from engine.table.schema import Schema
 from tests.engine.adversarial.requests import HEADER, ODD_ROWS, OPTIONS, ROWS, plan_for, table
+from tests.examples import many
 from tests.noise_source import seeded_noise
 
 PLAN = plan_for("counts", cap=1)
@@ -68,7 +69,7 @@ def file_of(rows: list[list[str]], mark: str = ",") -> bytes:
     return pd.DataFrame(rows, columns=HEADER.split(",")).to_csv(index=False, sep=mark).encode()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=many(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(ROW, min_size=1, max_size=4),
     more=st.lists(ROW, min_size=1, max_size=3),

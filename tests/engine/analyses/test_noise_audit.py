@@ -45,8 +45,9 @@ def test_every_model_of_the_catalogue_can_be_audited():
 
 
 def some(cases, quick):
-    """Mark those that take longer."""
-    return [one if one in quick else pytest.param(*one, marks=pytest.mark.slow) for one in cases]
+    """Mark those that take longer, and those that stand for all."""
+    marks = pytest.mark.slow, pytest.mark.guarantee
+    return [pytest.param(*one, marks=marks[one in quick]) for one in cases]
 
 
 EVERY = [(model, noise) for model in MODELS for noise in ("gaussian", "laplace")]
@@ -159,7 +160,8 @@ def planned(model, **changes):
 
 
 def of_plan(model, runs=None, **changes):
-    return NoiseAudit().of_plan(*planned(model, **changes), runs=runs)
+    way, request = planned(model, **changes)
+    return NoiseAudit().of_plan(way(request), runs=runs)
 
 
 DELTA = Budget(Fraction(1), Fraction(1, 10**6))
@@ -214,7 +216,7 @@ def test_the_cap_of_a_plan_is_that_of_its_worst_person(monkeypatch):
     found = NoiseAudit().of_plan(way(replace(request, schemas={"people": schema})), runs=5).figures
     assert found["measured"] == pytest.approx(found["claimed"], rel=0.1)
     exchanged = replace(request.budget, neighbours=Neighbours.REPLACE_ONE)
-    found = NoiseAudit().of_plan(*planned("naive_bayes", budget=exchanged), runs=5).figures
+    found = of_plan("naive_bayes", budget=exchanged, runs=5).figures
     assert found["measured"] == pytest.approx(found["claimed"], rel=0.1)
 
 

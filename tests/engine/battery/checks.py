@@ -17,9 +17,10 @@ from tests.engine.battery.audit import epsilon_at_least
 from tests.engine.battery.distributions import CheckFailed, check_moments, check_pmf, check_residues
 from tests.engine.battery.replay import Player, Recorder
 from tests.engine.battery.subject import Subject
+from tests.examples import many
 from tests.noise_source import seeded_noise
 
-EXAMPLES = 150
+EXAMPLES = 150  # usual
 
 
 def check_sensitivity(subject: Subject) -> None:
@@ -165,7 +166,7 @@ def _on_neighbours(subject: Subject, probe: Callable[[tuple[Any, Any]], None]) -
     for pair in subject.neighbours.certain:
         probe(pair)
     quick = settings(
-        max_examples=EXAMPLES,
+        max_examples=many(EXAMPLES),
         deadline=None,
         derandomize=True,
         database=None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from engine.evaluation.protocol import Private
 from engine.methods.catalogue import method
-from engine.methods.protocol import Budget, Context
+from engine.methods.protocol import Budget, Context, Method
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.make import make
@@ -57,6 +58,12 @@ BY_HAND: dict[str, dict[str, Any]] = {
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 
 Maker = Callable[..., Private]
+
+
+@cache
+def subject_of(name: str) -> Method:
+    """Return what the first example of a method promises and decides; no row is read."""
+    return check(plans(method(name))[0], base=EXAMPLES)
 
 
 @pytest.fixture

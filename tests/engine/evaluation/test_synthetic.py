@@ -130,7 +130,8 @@ def test_noise_that_no_interval_counts_is_said():
     plain = context([people(800, 1)])
     level = Loss(Fraction(1), Fraction(0), Neighbours.ADD_REMOVE, Sequential(()))
     loss = Promise("pure_dp", level, Unit.ROW, 1)
-    for one, end in ((plain, ""), (replace(plain, subject=replace(plain.subject, promise=loss)), "_noisy")):
+    noisy = type("Noisy", (type(plain.subject),), {"cost": loss})(plain.subject.request)
+    for one, end in ((plain, ""), (replace(plain, subject=noisy), "_noisy")):
         answer = measure(ESTIMATES).evaluate(one)
         threes = {v.title.id.split(".")[-2]: v.three.id for v in answer.views if isinstance(v, NumberView)}
         for name in ("kept", "worst"):

@@ -15,6 +15,7 @@ from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.ledger import entries as entries_of
 from engine.ledger.fields import exact, written
+from tests.examples import many
 
 AMOUNTS = st.fractions(min_value=Fraction(1, 10**6), max_value=1, max_denominator=10**6)
 DELTAS = st.sampled_from([Fraction(0), Fraction(1, 10**9), Fraction(1, 3 * 10**7)])
@@ -198,12 +199,12 @@ class Machine(RuleBasedStateMachine):
 
 TestConservation = Machine.TestCase
 TestConservation.settings = settings(
-    max_examples=25, stateful_step_count=25, deadline=None, derandomize=True, database=None
+    max_examples=many(25), stateful_step_count=25, deadline=None, derandomize=True, database=None
 )
 
 
 @given(st.fractions(min_value=Fraction(1, 10**300), max_value=10**300))
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@settings(max_examples=many(200), deadline=None, derandomize=True, database=None)
 def test_fractions_are_written_and_read_back_exactly(value):
     if value > 0:
         assert exact(written(value), "ledger.bad_epsilon") == value

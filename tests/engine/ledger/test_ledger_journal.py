@@ -125,6 +125,14 @@ def test_moved_rows_are_found(used, path, row):
     assert found(used.verify_chain, "chain_broken")["row"] == row
 
 
+@pytest.mark.parametrize("number", ["sequence + 3", "-1"])
+def test_a_row_of_another_number_is_found(used, path, number):
+    """The last one, too: its hash is right, and no other follows it."""
+    last = used.head().sequence
+    alter(path, f"UPDATE journal SET sequence = {number} WHERE sequence = {last}")
+    assert found(used.verify_chain, "chain_broken")["row"] == (last if number != "-1" else 0)
+
+
 def test_a_removed_last_row_is_found_when_it_changed_a_table(used, path, reserve):
     entry = reserve("0.1")
     alter(path, f"DELETE FROM journal WHERE sequence = {used.head().sequence}")

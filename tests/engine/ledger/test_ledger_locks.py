@@ -11,6 +11,7 @@ import pytest
 from engine import texts
 from engine.errors import InputRefused
 from engine.ledger import Ledger, locks
+from tests.ratios import slack
 
 
 @pytest.fixture(autouse=True)
@@ -64,11 +65,12 @@ def test_looking_takes_no_lock_from_the_writer(ledger, holding, reserve):
         assert locks._is_free_for_a_child(ledger.path) is False
 
 
+@pytest.mark.benchmark
 def test_the_look_is_cheap(ledger, holding):
     with ledger._transaction(write=True):
         begun = time.perf_counter()
         locks.refuse_without(ledger.path)
-        assert time.perf_counter() - begun < 0.05
+        assert time.perf_counter() - begun < 0.05 * slack()
 
 
 def test_few_files_stay_open(tmp_path, asked):

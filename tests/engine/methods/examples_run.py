@@ -7,6 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -42,23 +43,29 @@ def _made_once(name: str, made_in: Callable[[Path], None]) -> Path:
         return Path(KEPT[-1].name) / "examples"
     done, turn = shared / name, shared / f"{name}.turn"
     shared.mkdir(mode=0o700, exist_ok=True)
+    end = time.monotonic() + LONGEST_WAIT
+    while not done.exists() and not _is_taken(turn) and time.monotonic() < end:
+        time.sleep(0.05)
     try:
-        turn.mkdir()
-    except FileExistsError:
-        end = time.monotonic() + LONGEST_WAIT
-        while turn.exists() and not done.exists() and time.monotonic() < end:
-            time.sleep(0.05)
-        if done.exists():
+        if done.exists():  # also where it was made between the last look and taking the turn
             return done
-    aside = shared / f"{name}.{os.getpid()}"
-    try:
+        aside = shared / f"{name}.{os.getpid()}"
         made_in(aside)
-        if not done.exists():
+        with suppress(OSError):  # another worker that did not wait any longer was first
             aside.rename(done)
             return done
         return aside
     finally:
         shutil.rmtree(turn, ignore_errors=True)
+
+
+def _is_taken(turn: Path) -> bool:
+    """Take the turn, and say whether that worked: nobody else has it."""
+    try:
+        turn.mkdir()
+    except FileExistsError:
+        return False
+    return True
 
 
 def named_columns(tables: Mapping[str, Table], design: Method) -> dict[str, Table]:

@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import sys
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,8 @@ def test_every_event_has_its_word(word: str) -> None:
 # --- examples -------------------------------------------------------------------------------------
 
 
+@pytest.mark.at_once
+@pytest.mark.guarantee
 @EVERY
 def test_examples_are_verified_bundles(method: Method) -> None:
     assert ran(method)
@@ -195,6 +198,12 @@ def test_a_method_that_forgets_a_column_it_reads_is_found(method: Method, tmp_pa
         run_on_named_columns(method, tmp_path)
 
 
+@cache
+def distributions() -> dict[str, list[str]]:
+    """Return which distributions hold a top-level name: a second to find out, so once."""
+    return dict(packages_distributions())
+
+
 def outside_libraries(source: str) -> set[str]:
     """Return the distributions that a module imports, at its head or later."""
     names = set()
@@ -203,7 +212,7 @@ def outside_libraries(source: str) -> set[str]:
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module.split(".")[0])
-    known = packages_distributions()
+    known = distributions()
     outside = names - set(sys.stdlib_module_names) - {"engine"}
     return {known[name][0] if name in known else name for name in outside}
 

@@ -242,6 +242,20 @@ def test_who_claims_less_than_the_events_cost_is_refused():
     assert total([claiming(laplace(1), Fraction(2))], delta=Fraction(0)).epsilon == 1
 
 
+def test_levels_and_failures_that_are_stated_add_up():
+    """Dwork and Roth, theorem 3.16: of two releases that fail with δ, one or the other does with 2δ."""
+    once = Stated("test", Fraction(1, 2), DELTA)
+    one = promised(once, Fraction(1, 2), delta=DELTA * (1 + Fraction(1, 2**50)))  # a float, rounded up
+    found = total([one, one], delta=2 * DELTA)
+    assert (found.epsilon, found.delta, found.method) == (1, 2 * DELTA, "sum")
+    with pytest.raises(InputRefused, match=r"accounting\.delta_needed"):
+        total([one, one], delta=2 * DELTA - Fraction(1, 10**20))
+    twice = Sequential((once, once))
+    assert total([promised(twice, 1, delta=2 * DELTA)], delta=2 * DELTA).epsilon == 1
+    with pytest.raises(InputRefused, match=r"accounting\.declared"):
+        total([promised(twice, 1, delta=DELTA)], delta=2 * DELTA)
+
+
 def test_no_total_without_a_formal_guarantee():
     for one in (Promise(kind, None, Unit.ROW, 1) for kind in ("none", "k_anonymity")):
         with pytest.raises(InputRefused, match=r"accounting\.unbounded"):

@@ -12,12 +12,13 @@ from engine.errors import InputRefused
 from engine.privacy.contribution import _smallest_keys, keep_rows
 from engine.privacy.noise import Noise
 from tests.engine.battery.distributions import ALPHA
+from tests.examples import many
 from tests.noise_source import seeded_noise
 
 CODES = st.lists(st.integers(-1, 6), max_size=40).map(lambda codes: np.array(codes, dtype=np.int64))
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=many(200), deadline=None, derandomize=True)
 @given(CODES, st.integers(1, 5))
 def test_each_person_keeps_as_many_as_the_cap_allows(codes, cap):
     kept = keep_rows(codes, cap=cap, noise=seeded_noise(1))
@@ -27,7 +28,7 @@ def test_each_person_keeps_as_many_as_the_cap_allows(codes, cap):
         assert kept[rows].sum() == (0 if person < 0 else min(cap, rows.sum()))
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=many(200), deadline=None, derandomize=True)
 @given(CODES, st.integers(1, 3), st.integers(0, 6), st.integers(0, 2**32))
 def test_taking_a_person_out_changes_nobody_elses_rows(codes, cap, person, seed):
     """Same keys for the rows that both tables have: the others keep exactly the same rows."""

@@ -18,6 +18,7 @@ from engine.privacy.exact_exponential import (
     is_below,
     word_threshold,
 )
+from tests.examples import many
 
 EXPONENTS = st.fractions(min_value=0, max_value=60, max_denominator=10**20)
 
@@ -27,7 +28,7 @@ def digits_of(gamma, bits):
         return mpmath.mpf(2) ** bits * mpmath.exp(-mpmath.mpf(gamma.numerator) / gamma.denominator)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=many(300), deadline=None, derandomize=True)
 @given(EXPONENTS, st.sampled_from([0, 1, 8, 32, 64, 96, 300]))
 def test_the_bracket_holds_and_is_narrow(gamma, bits):
     low, high = exp_minus_bracket(gamma, bits)
@@ -50,13 +51,13 @@ def test_the_bracket_around_one_over_e_by_hand():
     assert word_threshold(Fraction(1000)) == 0
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=many(200), deadline=None, derandomize=True)
 @given(EXPONENTS)
 def test_the_threshold_is_the_whole_part(gamma):
     assert word_threshold(gamma) == int(mpmath.floor(digits_of(gamma, 32)))
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=many(300), deadline=None, derandomize=True)
 @given(EXPONENTS, st.integers(-3, 3), st.sampled_from([32, 96]))
 def test_is_below_never_errs_near_the_edge(gamma, offset, bits):
     exact = digits_of(gamma, bits)

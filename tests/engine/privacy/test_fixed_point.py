@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from engine import texts
 from engine.errors import InputRefused
 from engine.privacy.fixed_point import grid_bounds, grouped_sum, to_grid
+from tests.examples import many
 
 ANY_FLOAT = st.one_of(
     st.floats(),
@@ -57,7 +58,7 @@ def test_the_missing_get_the_declared_value(value, steps):
     assert grid.tolist() == [steps, 2] and missing.tolist() == [True, False]
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=many(300), deadline=None, derandomize=True)
 @given(GRIDS, st.lists(ANY_FLOAT, max_size=30))
 def test_never_leaves_the_bounds_and_never_refuses_a_record(grid, values):
     steps, missing = to_grid(np.array(values, dtype=np.float64), **grid)
@@ -67,14 +68,14 @@ def test_never_leaves_the_bounds_and_never_refuses_a_record(grid, values):
     assert missing.tolist() == [not math.isfinite(value) for value in values]
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=many(300), deadline=None, derandomize=True)
 @given(GRIDS, st.lists(ANY_FLOAT.filter(math.isfinite), min_size=2, max_size=30))
 def test_never_falls_where_the_value_rises(grid, values):
     steps, _ = to_grid(np.array(sorted(values)), **grid)
     assert (np.diff(steps) >= 0).all()
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=many(300), deadline=None, derandomize=True)
 @given(GRIDS, st.lists(ANY_FLOAT, min_size=1, max_size=40), st.data())
 def test_a_record_does_not_depend_on_its_company(grid, values, data):
     place = data.draw(st.integers(0, len(values) - 1))
@@ -82,7 +83,7 @@ def test_a_record_does_not_depend_on_its_company(grid, values, data):
     assert to_grid(np.array([values[place]]), **grid)[0][0] == together[place]
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=many(200), deadline=None, derandomize=True)
 @given(GRIDS, st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=20))
 def test_integers_count_the_same_beside_a_missing_cell(grid, values):
     """A reader makes the whole column float when one cell is missing: the others must not move."""
@@ -93,7 +94,7 @@ def test_integers_count_the_same_beside_a_missing_cell(grid, values):
     assert as_integers.tolist() == as_objects[:-1].tolist()
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=many(200), deadline=None, derandomize=True)
 @given(GRIDS, st.floats(-(10**7), 10**7))
 def test_is_the_nearest_step(grid, value):
     low, high = grid_bounds(**grid)
@@ -183,7 +184,7 @@ def test_sums_that_could_wrap_are_python_integers():
     assert sums.dtype == object and sums[0] == 3 * 2**61
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=many(100), deadline=None, derandomize=True)
 @given(st.lists(st.tuples(st.integers(-(2**62), 2**62), st.integers(-1, 4)), max_size=40), st.randoms())
 def test_sums_are_exact_in_any_order(records, order):
     expected = [sum(value for value, group in records if group == wanted) for wanted in range(5)]

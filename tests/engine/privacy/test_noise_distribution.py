@@ -51,6 +51,7 @@ def test_the_tests_see_a_wrong_last_digit_and_a_wrong_sign_of_zero():
         check_pmf(doubled, laplace_law(1))
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("one_by_one", ["_one_laplace", "_one_gaussian"])
 def test_the_path_for_any_scale_follows_the_same_distribution(one_by_one):
     noise = seeded_noise(6)

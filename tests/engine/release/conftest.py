@@ -41,6 +41,11 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def plan(folder: Path) -> Plan:
+    return plan_in(folder)
+
+
+def plan_in(folder: Path) -> Plan:
+    """Return the plan about the table in a folder."""
     columns = (
         Column("patient", Role.PERSON_KEY, Kind.TEXT),
         Column("sex", Role.IDENTIFYING, Kind.CATEGORY, Domain(values=("f", "m")), Origin.DECLARED),

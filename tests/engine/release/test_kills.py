@@ -83,6 +83,7 @@ def killer(tmp_path: Path) -> Iterator[Killer]:
     made.process.communicate()
 
 
+@pytest.mark.guarantee
 def test_a_run_killed_at_some_touch_of_the_disk(killer: Killer) -> None:
     found = [killer.kill("at", number) for number in (1, 8, 30, 45, 55, 10_000)]
     assert found[0] == "nothing" and found[-1] == "complete" and "spent" in found

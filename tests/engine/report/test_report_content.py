@@ -32,7 +32,7 @@ from engine.views import NumberView, TableView, Text
 PICKED = """roles kinds_of_column origins units neighbours bounds noise mechanisms composition numbers kinds
 explained footer words months decisions.kinds criteria groups.motive groups.control
 done.steps rows"""
-RARE = """columns.names_people verify.key verify.key_locked verify.key_open
+RARE = """columns.one_row_each columns.names_people verify.key verify.key_locked verify.key_open
 cover.exact_invented cover.exact_moment results.intro_invented_moments cover.exact_tested
 cover.exact_cell cover.exact_range_cell results.intro_invented
 cover.untitled cover.total_value cover.total_delta cover.left_delta cover.exact_range cover.review

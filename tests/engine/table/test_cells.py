@@ -19,6 +19,8 @@ from engine.table.reading.options import ReadOptions
 from engine.table.reading.storage import store
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
+from tests.examples import many
+from tests.ratios import TIMED, slack
 
 NUMBERS = [
     "1", "-1", "+1", "+-1", "0", "00", "007", "1.", ".5", ".", "", " ", " 1", "1 ", "1\u00a0", "1 2", "1.5",
@@ -62,7 +64,7 @@ def chunked(values):
     return pa.chunked_array([pa.array(piece, pa.string()) for piece in both], pa.string())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 @given(CELLS, st.sampled_from(SIGNS))
 @example(["1", "1e400"], NumberSigns())
 @example(["1", "0x1F"], NumberSigns())
@@ -74,7 +76,7 @@ def test_a_number_is_the_same_alone_and_in_company(values, signs):
     assert same(found, careful_numbers(pa.array(values, pa.string()), signs))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 @given(CELLS, st.sampled_from([None, "ymd", "dmy", "mdy"]))
 @example(["2020-01-01", "0000-01-01"], None)
 @example(["2020-01-01 10:00:00", "2020-01-01 10:00+01"], None)
@@ -173,7 +175,7 @@ def test_text_that_is_no_declared_date_is_read_in_one_form_only():
     assert found.astype(str).tolist() == ["NaT", "NaT", "2020-12-31"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(100), deadline=None)
 @given(CELLS)
 def test_keys_agree_wherever_they_are_written(values):
     column = key_cells(pa.array(values, pa.string())).to_pylist()
@@ -188,7 +190,7 @@ def test_blanks_around_a_key_are_those_that_python_knows():
     assert [key == "7" for key in found] == [sign.isspace() or sign == "" for sign in every]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 @given(CELLS, st.sampled_from([ReadOptions(), ReadOptions(decimal=",", date_order="dmy")]))
 def test_what_looking_stores_is_what_a_release_reads(values, options):
     """A column looked at says, cell by cell, what a release of the declared kind makes of it."""
@@ -234,7 +236,8 @@ def test_a_hexadecimal_cell_beyond_the_sniffed_ones_is_no_number():
         "-" * 300_000,
     ],
 )
-def test_long_cells_are_looked_at_in_linear_time(cell):
+@TIMED
+def test_long_cells_are_looked_at_in_linear_time(cell, timed):
     start = time.process_time()
     for look in (is_number, lambda text: is_number(text, ","), is_date, date_order_of):
         assert not look(cell)
@@ -244,7 +247,7 @@ def test_long_cells_are_looked_at_in_linear_time(cell):
     assert np.isnat(dates_of(pa.array([cell]))).all()
     store(pa.array([cell] * 3), "x", options=ReadOptions(decimal=","))
     numbers(pd.Series([cell]), Column("x", kind=Kind.NUMBER))
-    assert time.process_time() - start < 5  # quadratic ways took minutes
+    assert not timed or time.process_time() - start < 5 * slack()  # quadratic ways took minutes
 
 
 def test_person_keys_are_text_in_one_form():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engine.errors import InputRefused
 from engine.table.coding import cells, codes, dates, levels, numbers, text_of
 from engine.table.schema import Column, Domain, Kind, Origin
+from tests.examples import many
 
 SEX = Column("sex", kind=Kind.CATEGORY, domain=Domain(values=("f", "m")), missing=("?", "-9"))
 STAY = Column("stay", kind=Kind.INTEGER, domain=Domain(Fraction(1), Fraction(14)))
@@ -85,7 +86,7 @@ cell = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 @given(st.lists(cell, max_size=12))
 def test_any_text_is_coded_and_cells_do_not_depend_on_it(values):
     before = cells(SEX)
@@ -97,7 +98,7 @@ def test_any_text_is_coded_and_cells_do_not_depend_on_it(values):
         assert codes(pd.Series([value], dtype="str"), SEX).tolist() == [code]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=12))
 def test_any_number_is_coded(values):
     found = codes(pd.Series(values, dtype="float64"), STAY)

@@ -30,6 +30,7 @@ SABOTAGED = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.guarantee
 @EVERY
 def test_a_method_keeps_its_promise(method: Method) -> None:
     assert list(audited(method)) == []
@@ -41,6 +42,7 @@ def test_a_method_keeps_its_promise_with_other_caps_and_many_neighbours(method: 
     assert list(audited(method, many=True)) == []
 
 
+@pytest.mark.guarantee
 @SABOTAGED
 def test_a_sabotaged_method_does_not(method: Method, sabotage: Sabotage) -> None:
     with sabotage(method):

@@ -114,6 +114,16 @@ def _supports(codes, rule):
     return np.all([codes[:, column] == value for column, value in rule.both], axis=0)
 
 
+@pytest.mark.parametrize("rows, margin, left", [(6, 0.0, 3), (4, 0.0, 3), (6, 0.5, 1), (2, 0.5, 1)])
+def test_a_rule_becomes_rare_by_as_few_rows_as_that_takes(rows, margin, left):
+    """Of twenty rows four make it found: three are left, or one where it has to be less than half of that."""
+    codes = np.array([[0, 0]] * rows + [[1, 1]] * (20 - rows))
+    rule = Rule(frozenset({(0, 0)}), frozenset({(1, 0)}))
+    found = hidden(codes, [rule], Thresholds(0.2, 0.5, 2, margin), chance=generator(1))
+    assert found.failures == found.absent == ()
+    assert int((found.codes == 0).all(axis=1).sum()) == left
+
+
 def test_a_rule_that_nobody_could_find_changes_nothing():
     codes = table(1)
     absent = Rule(frozenset({(0, 99)}), frozenset({(1, 0)}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import product
 from pathlib import Path
 
@@ -40,8 +39,10 @@ def test_every_combination_says_what_the_rows_say(seed: int, loss: Loss) -> None
         groups, _ = by_hand.groups(one.steps)
         kept = by_hand.kept(one.steps, 2)
         stays = {entry[-1] for text in kept for entry in groups[text]}
-        alone = Counter(len({entry[-1] for entry in rows}) for rows in groups.values())[1]
-        assert one.left_out == len(by_hand.everybody - stays) and one.alone == alone, one.steps
+        owners = [{entry[-1] for entry in rows} for rows in groups.values()]
+        alone = set().union(*(people for people in owners if len(people) == 1))
+        assert one.left_out == len(by_hand.everybody - stays) and one.alone == len(alone), one.steps
+        assert one.alone <= shown.people, "people, however many rows each has"
         assert one.holds == (bool(kept) and one.left_out <= 2)
         if one.holds:
             assert one.lost == pytest.approx(by_hand.losses(one.steps, 2, 2)[loss.value])

@@ -20,6 +20,7 @@ from engine.privacy.accuracy import laplace_accuracy
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Schema
 from tests.engine.methods.services.test_questions import SCHEMA, frame
+from tests.ratios import TIMED, slack
 
 ROWS = frame("sex", "band", "age")
 CONDITIONS = (
@@ -166,7 +167,8 @@ def test_a_question_that_follows_from_another_of_the_visit():
     assert method(ID)(request([{"where": "sex = f"}, {"epsilon": 1}], free)).takes_each == (0, 1)
 
 
-def test_a_long_list_is_looked_at_while_one_waits():
+@TIMED
+def test_a_long_list_is_looked_at_while_one_waits(timed):
     """Every pair of answers was compared in full: 3.5 s for twenty questions."""
     asked = [
         {"where": f"sex is {sex} and age >= {age} and band is {band}", "epsilon": "1/100"}
@@ -185,4 +187,4 @@ def test_a_long_list_is_looked_at_while_one_waits():
     for first, second in combinations(pieces[:8], 2):  # 28 of 190 pairs, one comparison of six each
         _ = Question(All((first.question.condition, second.question.condition)), SCHEMA).canonical
     compared = time.process_time() - before
-    assert spent < 100 * compared  # 15 times when nothing else runs, 650 times before
+    assert not timed or spent < 100 * compared * slack()  # 15 times when nothing else runs, 650 times before

@@ -387,7 +387,7 @@ def request(
 
 def answered(asked, rows, seed=1):
     context = Context(seeded_noise(seed), None, Path("unused"))
-    return DESK(asked).step("visit", {MAIN: Table(rows)}, asked.state, context)
+    return DESK(asked)(asked.state).step("visit", {MAIN: Table(rows)}, context)
 
 
 def test_counts_by_hand():
@@ -437,8 +437,8 @@ def subject(question, claim, cells, **options):
         context = Context(noise, None, Path("unused"))
         frame = pd.DataFrame({"cell": data})
         return (
-            DESK(asked)
-            .step("visit", {MAIN: Table(frame)}, asked.state, context)
+            DESK(asked)(asked.state)
+            .step("visit", {MAIN: Table(frame)}, context)
             .artefacts[0]
             .frame["count"]
             .to_numpy()
@@ -463,6 +463,7 @@ def subject(question, claim, cells, **options):
 
 
 @pytest.mark.slow
+@pytest.mark.guarantee
 def test_battery():
     assert failing(subject({"where": "cell in (1, 2)"}, Fraction(1), 1)) == {}
 

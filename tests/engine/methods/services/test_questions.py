@@ -14,6 +14,7 @@ from engine.errors import InputRefused
 from engine.methods.conditions import MOST_COMPARISONS, parse
 from engine.methods.services.questions import EVERYWHERE, NOWHERE, Question
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from tests.ratios import TIMED, slack
 
 DECLARED = Origin.DECLARED
 SCHEMA = Schema(
@@ -175,9 +176,9 @@ def test_a_row_is_decided_by_itself_alone():
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("sex", "condition"), ("sex is", "condition"), ("sex is f and", "condition"),
-        ("(sex is f", "condition"), ("sex is f)", "condition"), ("sex in f", "condition"),
-        ("sex in (f", "condition"), ('"sex is f', "condition"),
+        ("sex", "unfinished"), ("sex is", "unfinished"), ("sex is f and", "unfinished"),
+        ("(sex is f", "unfinished"), ("sex is f)", "condition"), ("sex in f", "condition"),
+        ("sex in (f", "unfinished"), ('"sex is f', "condition"),
         ("sex is f sex is m", "condition"), ("= f", "condition"), ("age between 1 or 2", "condition"),
         ("(" * 200 + "sex is f" + ")" * 200, "condition"), ("not " * 500 + "sex is f", "condition"),
         ("x" * 5000, "too_long"),
@@ -198,10 +199,11 @@ def test_what_cannot_be_asked_is_refused_in_words(text, code):
     assert "{" not in f"{sentence}"
 
 
-def test_the_worst_condition_takes_a_moment_only():
+@TIMED
+def test_the_worst_condition_takes_a_moment_only(timed):
     columns = [Column(f"{c}{n}", Role.OTHER, Kind.CATEGORY, Domain(values=("a",)), DECLARED)
                for c in "xy" for n in range(10)]  # fmt: skip
     text = " or ".join(f"(x{n} is a and y{n} is a)" for n in range(MOST_COMPARISONS // 2))
     began = time.process_time()
     assert len(Question(parse(text), Schema(tuple(columns))).key) == 64
-    assert time.process_time() - began < 10
+    assert not timed or time.process_time() - began < 10 * slack()

@@ -11,6 +11,7 @@ from engine.methods.shared.column_cells import cells_of
 from engine.methods.shared.derived import Derived
 from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin
+from tests.ratios import TIMED, slack
 
 
 def made(name, kind=Kind.CATEGORY, *, values=None, low=None, high=None, **options):
@@ -104,10 +105,11 @@ def test_what_follows_is_written_as_rows_hold_it(kind, bounds, meanings, fits):
     assert [*Derived(column, source).reads.values()] == (list(meanings) if fits else [])
 
 
-def test_thousands_of_groups_are_looked_up_at_once():
+@TIMED
+def test_thousands_of_groups_are_looked_up_at_once(timed):
     """The plan is checked at every key; group by group this took 4 seconds."""
     codes = made("c", values=tuple(f"{n:05}" for n in range(50_000)), hierarchy=Hierarchy(prefix=(4,)))
     groups = made("g", values=tuple(f"{n:04}*" for n in range(5000)))
     begun = process_time()
     assert len(Derived(groups, codes).reads) == 50_000
-    assert process_time() - begun < 1.5
+    assert not timed or process_time() - begun < 1.5 * slack()

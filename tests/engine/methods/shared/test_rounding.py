@@ -7,6 +7,7 @@ import pytest
 
 from engine.methods.shared.suppression.additive import Additive
 from engine.methods.shared.suppression.rounding import controlled_rounding, random_rounding
+from tests.ratios import TIMED, slack
 
 
 def counts_of(shape, seed=1, mean=12):
@@ -69,11 +70,12 @@ def test_the_base_tables_add_up_to_the_counts():
     assert not (additive.equations @ found.values).any() and (np.abs(found.values - counts) < 4).all()
 
 
-def test_five_thousand_cells_are_rounded_in_a_second():
+@TIMED
+def test_five_thousand_cells_are_rounded_in_a_second(timed):
     additive, counts, chance = counts_of((70, 70))
     assert additive.size == 5041 and additive.equations.shape == (142, 5041)
-    best = min(_seconds(additive, counts, chance) for _ in range(3))
-    assert best < 1.0
+    best = min(_seconds(additive, counts, chance) for _ in range(3 if timed else 1))
+    assert not timed or best < 1.0 * slack()
 
 
 def _seconds(additive, counts, chance):

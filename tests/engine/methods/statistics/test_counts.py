@@ -29,6 +29,7 @@ from tests.engine.methods.statistics.builders import (
     request,
     table,
 )
+from tests.examples import many
 
 ROWS = table(sex=["f", "m", "m", "x", None], ward=["a", "a", "b", "c", "zz"], age=[0, 1, 1, 9, None])
 
@@ -189,7 +190,7 @@ CELLS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=many(150), deadline=None, derandomize=True)
 @given(st.lists(CELLS, max_size=12), CELLS, st.integers(0, 12), st.booleans())
 def test_one_row_moves_one_count_by_one(column, value, place, replaces):
     """As Python objects, the storage that a mixed column has."""
@@ -355,12 +356,14 @@ BATTERY = {
 
 
 @pytest.mark.parametrize("name", BATTERY)
+@pytest.mark.guarantee
 def test_battery(name):
     method_id, asked, column, rows, neighbours = BATTERY[name]
     one = subject(method_id, asked, column, pair=(rows, rows[:-1]), neighbours=neighbours)
     assert failing(one) == {}
 
 
+@pytest.mark.guarantee
 def test_battery_gaussian():
     asked = replace(
         ONE_CELL,

@@ -426,6 +426,7 @@ def means_release(asked, name):
         (REPLACE_ONE, (VALUES, np.append(VALUES[:-1], -2.0)), replaced_rows()),
     ],
 )
+@pytest.mark.guarantee
 def test_battery_sum(neighbours, pair, strategy):
     asked = request({"statistic": "sum", "value": "x"}, columns=(X,), neighbours=neighbours)
     one = method("statistics.means")
@@ -455,6 +456,7 @@ def test_battery_sum(neighbours, pair, strategy):
 
 
 @pytest.mark.parametrize("how", STRATEGIES)
+@pytest.mark.guarantee
 def test_battery_mean(how):
     asked = request({"statistic": "mean", "value": "x", "strategy": how}, columns=(X,), epsilon=Fraction(2))
     found = failing(

@@ -10,6 +10,7 @@ from engine.errors import InputRefused
 from engine.table.inspection import inspect_table
 from engine.table.reading.readers import detect, read_table
 from engine.texts import explain
+from tests.examples import many
 
 WORDS = [
     *(
@@ -62,7 +63,8 @@ def files(draw):
     return draw(st.sampled_from([b"", b"\xef\xbb\xbf", b"title" + end])) + end.join(rows)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.guarantee
+@settings(max_examples=many(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.one_of(files(), st.binary(max_size=200)))
 @example(content=b"\xff\xfe")
 @example(content=b'"')
@@ -83,7 +85,7 @@ def test_read_or_refused(tmp_path, content):
     assert all(problem["what"] for problem in found["problems"]) and len(found["columns"]) == len(table.names)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=many(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=files())
 @example(content=b' \n"open')
 @example(content=b'a,b\n1,2\n3,"open')

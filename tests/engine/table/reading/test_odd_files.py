@@ -19,6 +19,7 @@ from engine.table.reading.options import ReadOptions
 from engine.table.reading.readers import detect, read_table
 from engine.table.reading.text import Watched
 from engine.texts import explain, sentences, text
+from tests.ratios import TIMED, slack
 
 SECRET = "Zaphod"
 
@@ -79,14 +80,15 @@ def test_two_thousand_columns(tmp_path):
     assert table.rows()["c1999"].tolist() == list(range(1999, 2029))
 
 
-def test_more_columns_than_somebody_could_decide_about(tmp_path):
+@TIMED
+def test_more_columns_than_somebody_could_decide_about(tmp_path, timed):
     wide = ",".join(f"c{place}" for place in range(20_000))
     path = written(tmp_path, f"{wide}\n{',1' * 19_999}\n")
     start = time.process_time()
     assert refused(path)[0] == "table.too_many_columns" and "20,000" in refused(path)[1]
     pq.write_table(pa.table({f"c{place}": [1] for place in range(5001)}), tmp_path / "wide.parquet")
     assert refused(tmp_path / "wide.parquet")[0] == "table.too_many_columns"
-    assert time.process_time() - start < 10  # it took minutes to look at all of them
+    assert not timed or time.process_time() - start < 10 * slack()  # it took minutes to look at all of them
 
 
 def test_as_many_columns_as_are_read_are_named_quickly():

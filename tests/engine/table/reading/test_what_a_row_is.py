@@ -18,6 +18,7 @@ from engine.table.reading.options import ReadOptions
 from engine.table.reading.readers import detect, read_table
 from engine.table.schema import Column, Kind, Schema
 from tests.engine.adversarial.requests import ROWS, plan_for, table
+from tests.examples import many
 
 SCHEMA = Schema(tuple(Column(name, kind=Kind.TEXT) for name in "abc"))
 SAID = ReadOptions(
@@ -55,7 +56,7 @@ def patiently(folder, content, options):
         return rows_of(folder, content, options)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=many(400), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     cell=CELLS,
     column=st.integers(0, 2),

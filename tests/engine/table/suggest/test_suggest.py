@@ -382,3 +382,19 @@ def test_a_number_that_a_patient_keeps_for_good_is_the_person_key_where_it_repea
     wards = [f"ward {place % 4}" for place in range(100)]
     found = {one.column: one for one in suggest(Table(pd.DataFrame({name: numbers, "ward": wards})))}
     assert found[name].role is Role.PERSON_KEY and found[name].values["people"] == 60
+
+
+@pytest.mark.parametrize(
+    "name", ["poids", "poids_kg", "wgt", "Gewicht", "weight_kg", "peso", "poids_naissance"]
+)
+def test_what_a_scale_shows_is_not_how_many_people_a_row_stands_for(name: str) -> None:
+    table = Table(pd.DataFrame({name: [45 + place * 37 % 70 for place in range(200)]}))
+    [found] = suggest(table)
+    assert found.role is Role.IDENTIFYING and found.values["meaning"] in ("body", "birth")
+
+
+@pytest.mark.parametrize("name", ["poids", "wgt", "sample_weight", "ponderation"])
+def test_a_survey_weight_stays_one(name: str) -> None:
+    table = Table(pd.DataFrame({name: [0.3 + place * 37 % 70 / 31 for place in range(200)]}))
+    [found] = suggest(table)
+    assert found.role is Role.WEIGHT

@@ -11,10 +11,12 @@ from engine.methods.datasets.seeds.making import made
 from engine.methods.datasets.seeds.plan import planned
 from tests.engine.methods.datasets.on_adult import adult, pairs_off
 from tests.noise_source import seeded_noise
+from tests.ratios import TIMED, slack
 
 
 @pytest.mark.slow
-def test_ten_thousand_rows_after_training():
+@TIMED
+def test_ten_thousand_rows_after_training(timed):
     codes, sizes, ordered = adult()
     noise, epsilon, delta = seeded_noise(7), Fraction(2), Fraction(1, 10**9)
     test = planned(10_000, epsilon=epsilon, delta=delta, ratio=Fraction(1))
@@ -28,5 +30,6 @@ def test_ten_thousand_rows_after_training():
     drawn[list(learnt.order)] = found.rows.T
     off = pairs_off(codes, drawn, sizes)
     print(f"pairs off by {off:.4f} after {taken:.2f} s, {found.tried} tried, {found.alone} from the model")
-    assert off <= 0.046 and taken <= 0.5
+    assert off <= 0.046
+    assert not timed or taken <= 0.5 * slack()
     assert found.alone < 0.5 * test.count  # most come from seeds

@@ -1,0 +1,73 @@
+"""What a screen of 1366 × 768 leaves at 150 %: ways are in view, no card overhangs, words stay together."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint
+
+from app.frame.window import Window
+from app.parts.cards import Card
+from app.screens.method.ways import WayRow
+from engine.pricing.price import Price
+from engine.release.plan import FileReference, Plan
+from tests.app.walking import settle
+
+
+@pytest.mark.parametrize("width", [1366, 1024, 911, 860, 760])
+@pytest.mark.parametrize("price", [None, Price()], ids=["said", "not said"])
+def test_no_card_of_budget_overhangs(
+    at: Any, window: Window, qtbot: Any, width: int, price: Price | None
+) -> None:
+    window.resize(width, 512)
+    page = at("budget", **({} if price is None else {"price": price}))
+    qtbot.wait(50)
+    room = page.viewport().width()
+    assert page.widget().width() == room, "nothing to scroll sideways to"
+    cards = [one for one in page.widget().findChildren(Card) if one.isVisible()]
+    assert len(cards) > 4
+    right = max(one.mapTo(page.widget(), QPoint(one.width(), 0)).x() for one in cards)
+    left = min(one.mapTo(page.widget(), QPoint(0, 0)).x() for one in cards)
+    assert room - right >= left - page.verticalScrollBar().sizeHint().width(), (left, right, room)
+
+
+def test_ways_are_in_view_and_the_questions_behind_a_link(at: Any, window: Window, qtbot: Any) -> None:
+    window.resize(911, 512)
+    page = at("method", method="", parameters={}, budget=None)
+    settle(qtbot, window)
+    page.verticalScrollBar().setValue(0)
+    qtbot.wait(50)
+
+    def in_view() -> int:
+        rows = [one for one in page.findChildren(WayRow) if one.isVisible()]
+        high = page.viewport().height()
+        return sum(0 <= one.mapTo(page.viewport(), QPoint(0, one.height() - 1)).y() < high for one in rows)
+
+    assert in_view() >= 1 and not page.questions.isVisible()
+    page.ask.click()
+    qtbot.wait(20)
+    assert page.questions.isVisible()
+    window.resize(1366, 768)
+    qtbot.wait(50)
+    assert page.questions.isVisible() and not page.ask.isVisible()
+
+
+def test_while_a_file_is_read_title_words_and_bar_stand_together(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    window.study.open_plan(Plan(files={"people": FileReference(str(tmp_path / "gone.csv"))}))
+    page = window.page("load")
+    page.opened = lambda: None
+    window.go("load")
+    page.busy.begin("Reading", lambda: None)
+    page.busy.show()
+    qtbot.wait(50)
+    parts = (page.title, page.subtitle, page.busy)
+    ends = [(one.y(), one.y() + one.height()) for one in parts]
+    assert ends[0][0] <= 32
+    for above, below in pairwise(ends):
+        assert 0 <= below[0] - above[1] <= 24, ends
+    assert page.busy.height() <= page.busy.sizeHint().height() + 4
