@@ -49,8 +49,8 @@ class PublicEvidence:
     dictionary
         The content of ``data-dictionary.json``.
     expected
-        Errors that were forecast, one mapping each: ``quantity`` (text id), ``of``, ``size``, ``median``,
-        ``limit``, ``unit``.
+        Errors that were forecast, one mapping each: ``quantity`` (text id), ``named`` (what the text is
+        filled in with), ``of``, ``size``, ``median``, ``limit``, ``unit``.
     register
         ``epsilon``, ``delta``, ``epsilon_spent`` and ``releases`` of all releases about these people; empty
         where the custodian does not tell it outside.

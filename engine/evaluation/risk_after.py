@@ -18,9 +18,12 @@ from engine.risk.reidentification import prosecutor
 from engine.risk.sensitive import closeness, diversity, sensitive_counts
 from engine.table.declared import people_of_rows
 from engine.table.schema import Column, Kind, Role, Schema
+from engine.texts import number
 from engine.views import NumberView, TableView, Text, View
 
 ID = "risk.after"
+LINKED = "pseudonymous"
+"""The promise whose rows of one person carry one name."""
 WORDS = f"measures.{ID}"
 UNDER = 5  # named by the label
 OF_ROWS = ("rows", "smallest", "alone", "under", "highest", "average")
@@ -36,7 +39,8 @@ class RiskAfter(InternalMeasure):
     Rows are counted in both tables: which rows are one person's does not leave. Where somebody has several
     rows and it is known which row each released one was, groups are counted in people too: by everybody who
     has a row in the group, and by who has the same set of rows. The measures are those of `engine.risk`, over
-    the identifying columns that both tables have.
+    the identifying columns that both tables have. First of all it is counted who is alone by everything that
+    leaves: which columns somebody knows is not for the custodian to choose.
     """
 
     id = ID
@@ -53,15 +57,45 @@ class RiskAfter(InternalMeasure):
         schema, after = context.subject.request.schema, artefact.frame
         columns = [name for name in after.columns if name in schema and name in context.used]
         identifying = [name for name in columns if schema.column(name).role in IDENTIFYING]
+        person = people_of_rows(context.used, schema.person_key)
+        by_all: dict[str, int] = {}
+        if columns and len(after):
+            theirs = np.arange(len(after)) if artefact.origins is None else person[artefact.origins]
+            linked = context.subject.cost.kind == LINKED
+            by_all = _alone_by_all(after[columns], theirs, linked=linked)
         if not identifying:
-            return InternalMeasured()
+            return InternalMeasured(_by_all_view(by_all, columns), by_all)
         before = _figures(context.used.rows(), columns, schema)
         found = {"original": before, "released": _figures(after, columns, schema)}
-        person = people_of_rows(context.used, schema.person_key)
         if artefact.origins is not None and len(after) and len(np.unique(person)) < len(person):
             found["original"] |= _people(context.used.rows(), identifying, schema, person)
             found["released"] |= _people(after, identifying, schema, person[artefact.origins])
-        return InternalMeasured(_views(found, identifying), found)
+        views = (*_by_all_view(by_all, columns), *_views(found, identifying))
+        return InternalMeasured(views, found | by_all)
+
+
+def _alone_by_all(released: pd.DataFrame, person: Numbers, *, linked: bool) -> dict[str, int]:
+    """Return how many people have a row as nobody else has; where rows are linked, a set of rows."""
+    reads = released.groupby(list(released), sort=False, dropna=False).ngroup()
+    rows = pd.DataFrame({"person": person, "row": reads})
+    if linked:
+        # A set of rows is told from another one by the sum of 64-bit hashes of its rows.
+        hashed = rows.assign(row=pd.util.hash_array(reads.to_numpy() + 1))
+        own = hashed.groupby("person")["row"].sum()
+        alone = int((~own.duplicated(keep=False)).sum())
+    else:
+        people = rows.groupby("row")["person"].transform("nunique")
+        alone = int(rows["person"][people == 1].nunique())
+    return {"alone_by_all": alone, "people_released": int(rows["person"].nunique())}
+
+
+def _by_all_view(by_all: Mapping[str, int], columns: list[str]) -> tuple[NumberView, ...]:
+    if not by_all:
+        return ()
+    people = by_all["people_released"]
+    values = {"alone": by_all["alone_by_all"], "people": people, "columns": ", ".join(columns)}
+    three = Text(f"{WORDS}.numbers.alone_by_all", values)
+    return (NumberView(_label("alone_by_all"), by_all["alone_by_all"], three, f"/ {number(people)}"),)
 
 
 def _figures(rows: pd.DataFrame, columns: list[str], schema: Schema) -> dict[str, Any]:

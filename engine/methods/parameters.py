@@ -59,6 +59,8 @@ class Parameter:
         Printed after the field.
     when
         ``(name, values)``: applies only while another parameter has one of the values.
+    beside
+        Name of another parameter: without a value of that one it had no part in a release.
     column_kinds, column_roles
         Which columns may be named; empty means any.
     needs_domain
@@ -93,6 +95,7 @@ class Parameter:
     each: bool = False
     inside: bool = False
     presets: tuple[Any, ...] = ()
+    beside: str = ""
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from engine.table.table import Table
 
 DECLARED_SIZES = (5, 20, 100, 1000)
+POINTS, PERCENT = "percentage points", "%"
+"""Units: how far a share is from another share; a part of something that is named."""
+LOG_ODDS = "log-odds"
 MAIN = "people"
 """What most methods call their only source."""
 
@@ -176,7 +179,7 @@ class Expected:
     median, limit
         The median absolute error, and what 95 of 100 releases stay within.
     unit
-        Of the released number.
+        Of the released number; what is counted of one person stands behind a comma, see `unit_parts`.
     """
 
     quantity: Text
@@ -185,6 +188,26 @@ class Expected:
     median: float
     limit: float
     unit: str = ""
+
+    @property
+    def is_count(self) -> bool:
+        """Whether people or rows are counted, so that a group of some size is right to a part of it."""
+        return (
+            bool(self.unit) and self.of in ("group", "whole") and self.unit.strip() not in (POINTS, PERCENT)
+        )
+
+
+def unit_parts(unit: str) -> tuple[str, str]:
+    """Return a unit as it stands behind a number, and all of it where that is shorter.
+
+    Examples
+    --------
+    >>> unit_parts("rows, at most 3 of a person"), unit_parts(" people"), unit_parts("")
+    ((' rows', 'rows, at most 3 of a person'), (' people', ''), ('', ''))
+    """
+    unit = unit.strip()
+    short, comma, _ = unit.partition(",")
+    return (f" {short}" if short else "", unit if comma else "")
 
 
 @dataclass(frozen=True)
@@ -429,7 +452,7 @@ class Method(Triable, Leaving, ABC):
     @property
     def values(self) -> Mapping[str, Any]:
         """What was chosen, by the name of the parameter: checked, converted, defaults filled in."""
-        return self.request.values
+        return self.values
 
     @property
     def schema(self) -> Schema:
@@ -507,7 +530,7 @@ class Method(Triable, Leaving, ABC):
 
         A person key has a part where it decides which rows belong together.
         """
-        named = columns_named(self.asks(self.request.step), self.request.values)
+        named = columns_named(self.asks(self.request.step), self.values)
         found = {name: list(columns) for name, columns in named.items()}
         for name in self.request.private:
             key = self.request.schemas[name].person_key if name in self.request.schemas else None
@@ -524,12 +547,12 @@ class Method(Triable, Leaving, ABC):
         """
         if self.rows not in (Rows.REAL, Rows.COARSER):
             return ()
-        key = self.request.schema.person_key
+        key = self.schema.person_key
         coarser = (Role.IDENTIFYING, Role.TIME, Role.PLACE) if self.rows is Rows.COARSER else ()
         return tuple(
             name
             for name in self.uses.get(MAIN, ())
-            if (key is None or name != key.name) and self.request.schema.column(name).role not in coarser
+            if (key is None or name != key.name) and self.schema.column(name).role not in coarser
         )
 
     @once

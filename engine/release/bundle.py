@@ -9,9 +9,9 @@ import re
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +26,13 @@ from engine.methods.protocol import (
     ModelArtefact,
     TableArtefact,
 )
+from engine.methods.shared.rows import in_order
 from engine.notebook import Shown
 from engine.release.beside import Beside
 from engine.release.documents import document_html
 from engine.release.spread import Spread
+from engine.table.missing_words import missing_words
+from engine.table.schema import Kind
 from engine.views import Text, View, to_json
 
 if TYPE_CHECKING:
@@ -46,6 +49,8 @@ KEY = "key"
 PRIVATE = 0o600
 STATE = "state"
 _MOST_NAMES = 1000
+MOST_LISTED = 40
+"""Values of a column that the dictionary lists."""
 
 
 @dataclass(frozen=True)
@@ -235,7 +240,7 @@ def _guarded(cell: str) -> str:
 def dictionary_json(
     artefact: Artefact, sentence: Callable[..., str], declared: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return the part of the data dictionary about one artefact: declared things only.
+    """Return the part of the data dictionary about one artefact: what is declared, and what the file shows.
 
     ``declared`` are the columns of the plan by name, as schema JSON: what the custodian says that they mean
     stands before what the release made of them.
@@ -245,12 +250,22 @@ def dictionary_json(
         return {"file": artefact.files[0], "meaning": meaning}
     several = {"files": list(artefact.files)} if len(artefact.files) > 1 else {}
     written = {"written": sentence("bundle.written")} if _has_cells_of_people(artefact) else {}
+    released = {
+        entry.name: entry.values or _released(entry, artefact.frames, declared)
+        for entry in artefact.dictionary
+    }
     return {
         "file": artefact.files[0],
         **several,
         **written,
         "columns": [
-            _entry_json(entry, sentence, declared.get(entry.name, {})) for entry in artefact.dictionary
+            _entry_json(
+                replace(entry, values=released[entry.name]),
+                sentence,
+                declared.get(entry.name, {}),
+                _mistaken(entry, artefact.frames),
+            )
+            for entry in artefact.dictionary
         ],
     }
 
@@ -261,20 +276,54 @@ def _has_cells_of_people(artefact: TableArtefact) -> bool:
     return kept or artefact.origins is not None
 
 
+def _released(
+    entry: DictionaryEntry, frames: Sequence[pandas.DataFrame], declared: Mapping[str, Mapping[str, Any]]
+) -> tuple[str, ...]:
+    """Return what a column of names reads in the files, for labels; nothing where the list is long.
+
+    Declared values come in their declared order, others in that of their texts.
+    """
+    if entry.kind not in (Kind.CATEGORY, Kind.ORDINAL):
+        return ()
+    cells = {str(cell) for frame in frames for cell in frame[entry.name].dropna().unique()} - {""}
+    order = [str(value) for value in (declared.get(entry.name, {}).get("domain") or {}).get("values") or ()]
+    known = [value for value in dict.fromkeys(order) if value in cells]
+    found = (*known, *sorted(cells.difference(known), key=in_order))
+    return found if len(found) <= MOST_LISTED else ()
+
+
 def _entry_json(
-    entry: DictionaryEntry, sentence: Callable[..., str], declared: Mapping[str, Any]
+    entry: DictionaryEntry,
+    sentence: Callable[..., str],
+    declared: Mapping[str, Any],
+    mistaken: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     meaning = _said(entry.meaning, sentence)
     if declared.get("meaning"):
         meaning = sentence("bundle.meaning", declared=declared["meaning"], meaning=meaning)
+    if mistaken:
+        meaning = f"{meaning} {sentence('bundle.not_missing', values=_quoted(mistaken))}"
     tree = {
         "name": entry.name,
         "kind": entry.kind,
         "meaning": meaning,
         "unit": entry.unit or declared.get("unit", ""),
         "values": list(entry.values),
+        "not_missing": list(mistaken),
     }
     return {name: value for name, value in tree.items() if value}
+
+
+def _mistaken(entry: DictionaryEntry, frames: Sequence[pandas.DataFrame]) -> tuple[str, ...]:
+    """Return the values of a column that are none to other programs, which read them as missing."""
+    cells = {
+        cell for frame in frames for cell in frame[entry.name].dropna().unique() if isinstance(cell, str)
+    }
+    return missing_words(cells)
+
+
+def _quoted(values: Sequence[str]) -> str:
+    return ", ".join(f"“{value}”" for value in values)
 
 
 def _said(text: Text, sentence: Callable[..., str]) -> str:

@@ -10,7 +10,7 @@ from engine import texts
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
 from engine.ledger import Preview as LedgerPreview
-from engine.methods.protocol import Cheaper, Expected, Forecast, Method, Service
+from engine.methods.protocol import Cheaper, Expected, Forecast, Method, Service, unit_parts
 from engine.privacy.promise import Promise
 from engine.release import charge
 from engine.release.check import check, ready
@@ -18,7 +18,8 @@ from engine.release.each_row import refuse_undeclared
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
 from engine.release.reading import contradictions
-from engine.views import to_json
+from engine.release.whose import whose_rows
+from engine.views import Text, to_json
 
 
 @dataclass(frozen=True)
@@ -26,17 +27,24 @@ class PlanPreview:
     """What is known of a release before it is made.
 
     ``problems`` is empty when the plan can run. ``ledger`` is None while the holding does not exist.
+    ``people`` are those that were declared.
     """
 
     problems: tuple[EngineError, ...]
     design: Method | None = None
     forecast: Forecast | None = None
     ledger: LedgerPreview | None = None
+    people: int | None = None
 
     @property
     def promise(self) -> Promise | None:
         """What would be promised; None where the plan cannot be checked."""
         return None if self.design is None else self.design.cost
+
+    @property
+    def rows(self) -> tuple[Text, ...]:
+        """Whose rows would be used, how many of each, and who would be kept apart."""
+        return () if self.design is None else whose_rows(self.design, self.people)
 
     @property
     def refusal(self) -> EngineError | None:
@@ -79,7 +87,7 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path()) -> PlanPr
         problems.append(error)
     if said is not None and said.refusal is not None:
         problems.append(said.refusal)
-    return PlanPreview(tuple(problems), design, forecast, said)
+    return PlanPreview(tuple(problems), design, forecast, said, plan.people)
 
 
 def preview_json(
@@ -114,6 +122,7 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
     answer["statement"] = foreseen.statement
     answer["forecast"] = [to_json(error) for error in found.forecast.errors]
     answer["sentences"] = [error_sentence(error, language=language) for error in found.forecast.errors]
+    answer["rows"] = [texts.text(one.id, language=language, **one.values) for one in found.rows]
     answer["cheaper"] = [
         {
             "what": cheaper_sentence(way, language=language),
@@ -141,12 +150,16 @@ def cheaper_sentence(way: Cheaper, *, language: str = "en") -> str:
 def error_sentence(error: Expected, *, language: str = "en") -> str:
     """Say how far a kind of number will be off, for a group of a declared size."""
     quantity = texts.text(error.quantity.id, language=language, **error.quantity.values)
-    return texts.text(
+    unit, counted = unit_parts(error.unit)
+    sentence = texts.text(
         f"preview.errors.{error.of}",
         language=language,
         quantity=quantity,
         size=error.size or 0,
         median=error.median,
         limit=error.limit,
-        unit=f" {error.unit.strip()}" if error.unit else "",
+        unit=unit,
+    )
+    return (
+        f"{sentence} {texts.text('preview.unit', language=language, unit=counted)}" if counted else sentence
     )

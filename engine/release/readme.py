@@ -50,6 +50,7 @@ def readme(evidence: PublicEvidence, *, language: str = "en") -> str:
         sentence("bundle.other_files"),
         "",
         *_columns(evidence, sentence),
+        *_mistaken(evidence, sentence),
         *_own(evidence, language),
         sentence("bundle.verify"),
     ]
@@ -69,6 +70,22 @@ def _columns(evidence: PublicEvidence, sentence: Callable[..., str]) -> list[str
         return []
     lines = [f"  {line['name']}: {declared_meaning(line)}" for line in said]
     return [sentence("bundle.columns"), *lines, ""]
+
+
+def _mistaken(evidence: PublicEvidence, sentence: Callable[..., str]) -> list[str]:
+    """Warn of values that a recipient's program would read as missing; nothing where there are none."""
+    found = {
+        (str(line["name"]), ", ".join(f"“{value}”" for value in line["not_missing"]))
+        for entry in evidence.dictionary
+        for line in entry.get("columns", ())
+        if line.get("not_missing")
+    }
+    if not found:
+        return []
+    lines = [
+        sentence("bundle.mistaken_line", column=column, values=values) for column, values in sorted(found)
+    ]
+    return [sentence("bundle.mistaken"), *lines, sentence("bundle.load"), ""]
 
 
 def verify_page(*, language: str = "en") -> bytes:

@@ -30,6 +30,7 @@ from engine.release.program import program
 from engine.release.reading import PreparedTable
 from engine.release.readme import described
 from engine.table.schema import Schema
+from engine.views import to_json as view_json
 
 NOISE = {"source": "operating_system", "sampler": "canonne_kamath_steinke_2020"}
 
@@ -175,7 +176,9 @@ def _decided(made: Made) -> dict[str, Any]:
     """
     plan, design = made.plan, made.design
     request = design.request
-    stay = {parameter.name for parameter in design.asks(request.step) if parameter.inside}
+    asked = design.asks(request.step)
+    stay = {parameter.name for parameter in asked if parameter.inside}
+    stay |= {one.name for one in asked if one.beside and request.values.get(one.beside) is None}
     values = {name: one for name, one in request.values.items() if one is not None and name not in stay}
     columns = [line for source in design.sources_read for line in _columns(plan, design, source.name)]
     decided: dict[str, Any] = {
@@ -266,6 +269,7 @@ def _expected(forecast: Forecast) -> tuple[dict[str, Any], ...]:
     return tuple(
         {
             "quantity": one.quantity.id,
+            "named": view_json(dict(one.quantity.values)),
             "of": one.of,
             "size": one.size,
             "median": one.median,

@@ -99,7 +99,7 @@ def margin_columns(table: TableView) -> list[int]:
     return [
         at
         for at, heading in enumerate(table.headings)
-        if at and isinstance(heading, Text) and heading.id.endswith(("within_95.label", "_within_95.label"))
+        if at and isinstance(heading, Text) and heading.id.endswith(("within_95.label", "headings.within_95"))
     ]
 
 

@@ -13,6 +13,7 @@ from app.parts.panel import Explanation, Part, three
 from app.screens.budget.at_risk_card import AtRisk
 from app.words.money import level, money, percent, size
 from app.work.deciding import Prepared, Standing, Worked
+from engine.methods.protocol import unit_parts
 from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan
 from engine.views import Text
@@ -96,10 +97,10 @@ class Said:
             "quantity": words.label(error.quantity),
             "limit": size(error.limit),
             "median": size(error.median),
-            "unit": f" {error.unit}" if error.unit else "",
+            "unit": unit_parts(error.unit)[0],
             "size": self.choice.size,
         }
-        if error.unit:
+        if error.is_count:
             part = (
                 percent(min(error.limit / self.choice.size, 0.999)) if error.limit < self.choice.size else ""
             )

@@ -35,7 +35,7 @@ from app.state.settings import MOST_PLACES
 from app.words.money import level, size
 from app.work.registers import takes
 from app.work.releasing import proposed_folder
-from engine.methods.protocol import Expected, Rows
+from engine.methods.protocol import Expected, Rows, unit_parts
 from engine.methods.trying import SolutionMap
 from engine.pricing.beyond import ASKED
 from engine.release.decisions import called, taken
@@ -73,6 +73,10 @@ class PreviewPage(Page):
         self.exact_words.setObjectName("exact-words")
         self.exact.body.addWidget(self.exact_words)
         self.topic(self.exact, "exact")
+        self.rows_used = Card(words.say("app.preview.rows_used"))
+        self.rows_used.setObjectName("rows-used")
+        self.rows_words = Prose()
+        self.rows_used.body.addWidget(self.rows_words)
         self.sentence = Card(words.say("app.preview.sentence"))
         self.sentence_words = Prose()
         self.sentence_words.setObjectName("sentence")
@@ -83,6 +87,7 @@ class PreviewPage(Page):
         said.setSpacing(14)
         said.addWidget(self.exact)
         said.addWidget(self.sentence)
+        said.addWidget(self.rows_used)
         said.addStretch(1)
         self._parts.addWidget(self.shape, 3)
         self._parts.addLayout(said, 2)
@@ -241,6 +246,8 @@ class PreviewPage(Page):
         self.shape.show_shape(found.mock, rows=rows, is_bounded=bounded, tried=self._tried())
         errors = preview.forecast.errors if preview.forecast is not None else ()
         self.exact.setVisible(bool(errors))
+        self.rows_used.setVisible(bool(preview.rows))
+        self.rows_words.say(" ".join(words.label(one) for one in preview.rows))
         self._lay()
         self.exact_words.say("\n\n".join(_error_sentence(*line) for line in error_lines(errors)))
 
@@ -377,7 +384,7 @@ class PreviewPage(Page):
 
 
 def _error_sentence(quantity: Text, kind: str, small: Expected, large: Expected) -> str:
-    unit = f" {small.unit}" if small.unit else ""
+    unit = unit_parts(small.unit)[0]
     return words.say(
         f"app.preview.exact.{kind}",
         name=words.label(quantity),

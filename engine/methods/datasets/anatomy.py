@@ -80,12 +80,8 @@ class Anatomy(Method):
 
     @once
     def cost(self) -> Promise:
-        return unbounded(
-            self.request,
-            "l_diversity",
-            l=self.values["l"],
-            sensitive=self.values["sensitive"],
-        )
+        terms = {"l": self.values["l"], "sensitive": self.values["sensitive"]}
+        return unbounded(self.request, "l_diversity", assumptions=("buckets_alone_known",), **terms)
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         rows, values = next(iter(tables.values())).rows(), self.values

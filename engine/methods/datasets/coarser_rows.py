@@ -118,7 +118,7 @@ class CoarserRows(Method):
             population.refuse_broken(grouping, written, alike, made.steps[:, 0], method=self.id)
         coarse = grouping.coarser(written, kept)
         assert context.chance is not None  # nothing bounds the loss
-        artefact = leaving("table", coarse, grouping.entries(made.steps), context.chance)
+        artefact = leaving("table", coarse, grouping.entries(made.steps, coarse), context.chance)
         return Release(
             (artefact,),
             self.cost,

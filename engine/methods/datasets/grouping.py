@@ -28,7 +28,7 @@ from engine.methods.datasets.row_sets import one_entry_each, parted
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import DictionaryEntry, Request
 from engine.methods.shared.promise import unbounded
-from engine.methods.shared.rows import entry, hierarchy_of, written_cells
+from engine.methods.shared.rows import coarser_entry, entry, hierarchy_of, read_as, written_cells
 from engine.numbers import of_hundred
 from engine.privacy.promise import Promise, Term
 from engine.risk.encoding import EncodedColumn, encode_column
@@ -48,6 +48,8 @@ SMALLEST = Parameter("k", ParameterKind.INTEGER, minimum=2, maximum=100_000)
 ONCE, AS_A_SET = "once", "as_a_set"
 SEVERAL_ROWS = Parameter("several_rows", ParameterKind.CHOICE, default=ONCE, choices=(ONCE, AS_A_SET))
 """Whether a group counts everybody who has a row in it, or only those who share the set of all their rows."""
+AGAINST_POPULATION = frozenset({"most_presence", "population_k", "population_risk"})
+"""Terms that are counted in the population table."""
 _ABOVE_0 = Fraction(1, 10_000)
 CONDITIONS = (
     Parameter("sensitive", ParameterKind.COLUMNS, optional=True, column_roles=(Role.SENSITIVE,)),
@@ -56,9 +58,18 @@ CONDITIONS = (
         "entropy_l", ParameterKind.NUMBER, optional=True, minimum=Fraction(101, 100), maximum=Fraction(1000)
     ),
     Parameter("recursive_l", ParameterKind.INTEGER, optional=True, minimum=2, maximum=1000),
-    Parameter("recursive_c", ParameterKind.NUMBER, default=Fraction(3), minimum=_ABOVE_0, maximum=1000),
+    Parameter(
+        "recursive_c",
+        ParameterKind.NUMBER,
+        default=Fraction(3),
+        minimum=_ABOVE_0,
+        maximum=1000,
+        beside="recursive_l",
+    ),
     Parameter("t", ParameterKind.NUMBER, optional=True, minimum=_ABOVE_0, maximum=1),
-    Parameter("distance", ParameterKind.CHOICE, default="declared", choices=("declared", "equal")),
+    Parameter(
+        "distance", ParameterKind.CHOICE, default="declared", choices=("declared", "equal"), beside="t"
+    ),
     Parameter("beta", ParameterKind.NUMBER, optional=True, minimum=_ABOVE_0, maximum=1000),
 )
 """What the sensitive values of every group have to fulfil; nothing where nothing is filled in."""
@@ -157,7 +168,13 @@ def promise(request: Request, **further: Term) -> Promise:
         terms[name] = values[name]
         if name == "recursive_l":
             terms["recursive_c"] = values["recursive_c"]
-    return unbounded(request, "k_anonymity", **{**terms, **further})
+    known = ["marked_columns_known"]
+    if "set_k" in terms:
+        known.append("sets_of_rows_known")
+    elif request.rows_per_person > 1:
+        known.append("one_row_known")
+    known += ["population_known"] if AGAINST_POPULATION & set(further) else []
+    return unbounded(request, "k_anonymity", assumptions=tuple(known), **{**terms, **further})
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,23 +243,23 @@ class Grouping:
             read[column.name] = np.array(texts, dtype=object)[steps[place][group], self.codes[:, place]]
         return read
 
-    def entries(self, steps: Codes) -> tuple[DictionaryEntry, ...]:
-        """Return the dictionary of the rows, given the steps of the groups that leave."""
-        return tuple(self._entry(column, steps) for column in self.columns)
+    def entries(self, steps: Codes, released: pd.DataFrame) -> tuple[DictionaryEntry, ...]:
+        """Return the dictionary of rows that leave, given the steps of their groups."""
+        return tuple(self._entry(column, steps, released[column.name]) for column in self.columns)
 
-    def _entry(self, column: Column, steps: Codes) -> DictionaryEntry:
+    def _entry(self, column: Column, steps: Codes, cells: pd.Series) -> DictionaryEntry:
         if column not in self.identifying:
             return entry(column, "as_it_is")
+        shown = {"values": read_as(cells)}
         if column.name in self.ranged:
-            return entry(column, "range")
+            return coarser_entry(column, "range", **shown)
         own = steps[self.identifying.index(column)]
         low, high = int(own.min()), int(own.max())
         if high == 0:
             return entry(column, "as_it_is")
-        height = hierarchy_of(column).height
-        if low == high:
-            return entry(column, "coarser", step=high, steps=height)
-        return entry(column, "coarser_by_group", low=low, high=high, steps=height)
+        if not set(cells) - {ALL}:
+            return coarser_entry(column, "nothing_left")
+        return coarser_entry(column, "coarser" if low == high else "coarser_by_group", **shown)
 
     def steps_view(self, group: Codes, steps: Codes) -> TableView:
         """Say how coarse the released rows are: a line for a column and step, with its share of the rows."""

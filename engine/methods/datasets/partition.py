@@ -113,7 +113,7 @@ class Partition(Method):
         refuse_broken(grouping, asked, grouping.alike(written, kept), k=self.values["k"], method=ID)
         assert context.chance is not None  # nothing bounds the loss
         rows = grouping.coarser(written, kept)
-        artefact = leaving("table", rows, grouping.entries(steps), context.chance)
+        artefact = leaving("table", rows, grouping.entries(steps, rows), context.chance)
         on_steps = len(grouping.ranged) < len(grouping.identifying)
         return Release(
             (artefact,),

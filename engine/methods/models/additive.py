@@ -23,6 +23,7 @@ from engine.methods.models.targets import CLASSES, Target, privacy_told, target_
 from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
+    LOG_ODDS,
     MAIN,
     Context,
     Expected,
@@ -173,7 +174,8 @@ class Additive(ScoredModel):
         for size in self.request.sizes:
             spread = schedule.foreseen(size)
             median, limit = 0.6745 * spread * unit, 1.96 * spread * unit
-            errors.append(Expected(Text(f"{WORDS}.numbers.effect.label"), "cell", size, median, limit))
+            label = Text(f"{WORDS}.numbers.effect.label")
+            errors.append(Expected(label, "cell", size, median, limit, self.unit_of))
         errors += self.score_errors
         notes = [Text(f"{WORDS}.notes.needed", {"rows": round(needed), "rounds": schedule.rounds})]
         if pairs := self.pairs:
@@ -228,6 +230,11 @@ class Additive(ScoredModel):
         """Return what is predicted."""
         return Target(self.schema.column(self.values["target"]))
 
+    @once
+    def unit_of(self) -> str:
+        """Return what effects are in: the declared unit of the target, or log-odds for two classes."""
+        return LOG_ODDS if self.target.is_classes else self.target.column.unit
+
     def _told(self, schedule: Schedule, fitted: Fitted) -> dict[str, Any]:
         noise = {
             "distribution": "discrete_gaussian" if schedule.is_gaussian else "discrete_laplace",
@@ -252,13 +259,15 @@ class Additive(ScoredModel):
         """Make the artefacts from the model: nothing after this line has seen a row."""
         shown = list(effects(model, f"{WORDS}.views"))
         axis = Text(f"{WORDS}.views.axis_{model['target']['kind']}", {"target": model["target"]["name"]})
+        if unit := self.unit_of:
+            axis = Text("models.effects.in_unit", {"heading": axis, "unit": unit})
         told = {
             "needed_rows": model["needed_rows"],
             "rows": max((sum(one["rows"]) for one in model["predictors"]), default=0),
         }
         views: tuple[View, ...] = (
             effects_picture(shown, f"{WORDS}.views", axis),
-            effects_table(shown, f"{WORDS}.views"),
+            effects_table(shown, f"{WORDS}.views", unit=self.unit_of),
             *pair_views(model, f"{WORDS}.views"),
             *number_views(told, WORDS),
         )

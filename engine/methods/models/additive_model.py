@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from math import log
 from typing import Any
 
 import numpy as np
@@ -123,8 +124,22 @@ def unclipped(fitted: Floats, clipping: float) -> Floats:
 
 def effects(model: Mapping[str, Any], words: str) -> Iterator[Effect]:
     """Yield what every cell of a model adds, in the order of the predictors."""
+    margin = rows_margin(model)
     for predictor in model["predictors"]:
         name = str(predictor["name"])
-        labels = cell_labels(predictor, words)
-        for label, effect, within in zip(labels, predictor["effects"], predictor["within_95"], strict=True):
-            yield Effect(name, label, effect, within)
+        parts = (predictor["effects"], predictor["within_95"], predictor["rows"])
+        for label, effect, within, rows in zip(cell_labels(predictor, words), *parts, strict=True):
+            yield Effect(name, label, effect, within, is_empty=rows <= margin)
+
+
+def rows_margin(model: Mapping[str, Any]) -> float:
+    """Return what 95 of 100 noisy numbers of rows stay within of the exact ones.
+
+    Examples
+    --------
+    >>> round(rows_margin({"noise": {"distribution": "discrete_laplace", "scale_of_counts": "10"}}), 1)
+    30.0
+    """
+    noise = model["noise"]
+    deviations = WITHIN_95 if noise["distribution"] == "discrete_gaussian" else log(20)
+    return deviations * float(Fraction(noise["scale_of_counts"]))

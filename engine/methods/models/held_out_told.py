@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.methods.models.invented import SPREAD
 from engine.methods.models.targets import CLASSES
-from engine.methods.protocol import Expected
+from engine.methods.protocol import POINTS, Expected
 from engine.privacy.mechanisms import Integers
 from engine.views import Cell, TableView, Text
 
@@ -172,7 +172,7 @@ def _expected(size: int, deviation: float, is_classes: bool, cap: int, pure: boo
     limit = 100 * _within(noise, chance, LAPLACE if pure else NORMAL)
     name = "right" if is_classes else "explained"
     quantity = Text(f"{WORDS}.forecast.{name}")
-    return Expected(quantity, "score", size, min(median, 100.0), min(limit, 100.0), " %")
+    return Expected(quantity, "score", size, min(median, 100.0), min(limit, 100.0), POINTS)
 
 
 def score_view(model: Mapping[str, Any]) -> tuple[TableView, ...]:

@@ -305,9 +305,10 @@ class Linear(ScoredModel):
         if "eigenvalues_lifted" in model:
             numbers["lifted"] = found.lifted
         axis = Text(f"{WORDS}.views.axis", {"target": model["target"]["name"]})
+        unit = self.schema.column(self.values["target"]).unit
         views: tuple[View, ...] = (
             effects_picture(shown, f"{WORDS}.views", axis),
-            effects_table(shown, f"{WORDS}.views"),
+            effects_table(shown, f"{WORDS}.views", unit=unit),
             *number_views(numbers, WORDS),
         )
         return leaving(

@@ -15,11 +15,13 @@ from engine.methods.models.quadratic import Solution
 from engine.methods.models.targets import CLASSES, Target
 from engine.table import coding
 from engine.table.schema import Column, Domain, Kind
-from engine.views import Cell, IntervalsView, Label, TableView, Text
+from engine.views import Cell, IntervalsView, Label, TableView, Text, weak
 
 FORMAT = "custos.linear_model"
 WITHIN_95 = 1.959963984540054  # 97.5 % point of the normal distribution
 NUMBER, LEVELS = "number", "levels"
+FEWEST_OUTSIDE = 10
+"""Effects from which it is said how many lie outside their limits by chance."""
 
 
 def content(design: Design, solution: Solution, further: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,12 +125,14 @@ class Effect:
     """What one coordinate adds to a prediction, in units of the target, and how far the noise moves that.
 
     For a number: from the middle to the upper end of its declared range. For a level: beside the average.
+    ``is_empty``: hardly anybody has the value, so that noise and neighbours alone made the effect.
     """
 
     column: str
     value: Label
     effect: float
     within: float
+    is_empty: bool = False
 
     @property
     def is_nothing(self) -> bool:
@@ -150,28 +154,43 @@ def effects(model: Mapping[str, Any], words: str) -> Iterator[Effect]:
             yield Effect(name, label, effect, within)
 
 
-def effects_table(found: list[Effect], words: str) -> TableView:
-    """Return the effects with their bands; those that cannot be told from nothing say so."""
+def effects_table(found: list[Effect], words: str, *, unit: str = "") -> TableView:
+    """Return the effects with their bands; those that cannot be told from nothing say so.
+
+    An effect of a value that hardly anybody has gets no limits: they are those of the noise in a fit to rows.
+    """
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             one.column,
             one.value,
-            _digits(one.effect),
-            _digits(one.effect - one.within),
-            _digits(one.effect + one.within),
-            Text(f"{words}.nothing") if one.is_nothing else None,
+            weak(_digits(one.effect)) if one.is_empty else _digits(one.effect),
+            None if one.is_empty else _digits(one.effect - one.within),
+            None if one.is_empty else _digits(one.effect + one.within),
+            _mark(one, words),
         )
         for one in found
     )
-    headings = tuple(
+    headings = [
         Text(f"{words}.headings.{name}") for name in ("column", "value", "effect", "low", "high", "mark")
-    )
-    return TableView(Text(f"{words}.effects.title"), headings, rows, Text(f"{words}.effects.note"))
+    ]
+    if unit:
+        headings[2] = Text("models.effects.in_unit", {"heading": headings[2], "unit": unit})
+    note, limited = Text(f"{words}.effects.note"), sum(not one.is_empty for one in found)
+    if limited >= FEWEST_OUTSIDE:
+        counted = Text("models.effects.outside", {"count": limited, "outside": max(1, round(limited / 20))})
+        note = Text("models.effects.both", {"first": note, "second": counted})
+    return TableView(Text(f"{words}.effects.title"), tuple(headings), rows, note)
+
+
+def _mark(one: Effect, words: str) -> Text | None:
+    if one.is_empty:
+        return Text("models.effects.empty")
+    return Text(f"{words}.nothing") if one.is_nothing else None
 
 
 def effects_picture(found: list[Effect], words: str, axis: Label) -> IntervalsView:
     """Return the effects as points with bands, the largest first, at most thirty."""
-    shown = sorted(found, key=lambda one: -abs(one.effect))[:30]
+    shown = sorted((one for one in found if not one.is_empty), key=lambda one: -abs(one.effect))[:30]
     labels = tuple(
         Text(f"{words}.at", {"column": one.column, "value": one.value})
         if isinstance(one.value, str)

@@ -24,6 +24,7 @@ from engine.methods.models.targets import privacy_told, target_problems
 from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
+    LOG_ODDS,
     MAIN,
     Context,
     Expected,
@@ -180,7 +181,7 @@ class Logistic(ScoredModel):
             effects_picture(
                 shown, f"{WORDS}.views", Text(f"{WORDS}.views.axis", {"second": target["values"][1]})
             ),
-            effects_table(shown, f"{WORDS}.views"),
+            effects_table(shown, f"{WORDS}.views", unit=LOG_ODDS),
             *number_views(numbers, WORDS),
         )
         named = {"target": target["name"], "first": target["values"][0], "second": target["values"][1]}

@@ -21,6 +21,7 @@ from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
+    POINTS,
     Context,
     Expected,
     Family,
@@ -155,6 +156,7 @@ class NaiveBayes(ScoredModel):
                 size,
                 min(100.0, 67.45 * noise / max(size, 1)),
                 min(100.0, 196.0 * noise / max(size, 1)),
+                POINTS,
             )
             for size in self.request.sizes
         )

@@ -22,6 +22,7 @@ from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
+    POINTS,
     Context,
     Expected,
     Family,
@@ -220,7 +221,7 @@ class PrincipalComponents(Method):
                 size,
                 min(100.0, 50 * self.spread / max(size, 1) / largest),
                 min(100.0, 100 * self.spread / max(size, 1) / largest),
-                " %",
+                POINTS,
             )
             for size in self.request.sizes
         )

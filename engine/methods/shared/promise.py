@@ -33,15 +33,15 @@ def promise(
     )
 
 
-def unbounded(request: Request, kind: str, **terms: Term) -> Promise:
-    """Return a promise that bounds no loss: what it says stands in its terms."""
+def unbounded(request: Request, kind: str, *, assumptions: tuple[str, ...] = (), **terms: Term) -> Promise:
+    """Return a promise that bounds no loss: what it says stands in its terms, if its ``assumptions`` hold."""
     return Promise(
         kind,
         None,
         request.unit,
         request.rows_per_person,
         terms=terms,
-        assumptions=("trusted_machine",),
+        assumptions=(*assumptions, "trusted_machine"),
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +12,12 @@ import pandas as pd
 
 from engine.methods.protocol import Artefact, DictionaryEntry, TableArtefact
 from engine.table.coding import texts_of
-from engine.table.hierarchies import USUAL, Hierarchy
+from engine.table.hierarchies import ALL, USUAL, Hierarchy
 from engine.table.schema import Column, Kind
 from engine.views import Text
+
+MOST_SHOWN = 8
+"""Values that the line of a dictionary names."""
 
 
 def written_cells(values: pd.Series, column: Column) -> list[str]:
@@ -54,6 +59,31 @@ def traced(artefacts: Iterable[Artefact]) -> tuple[TableArtefact, npt.NDArray[np
 def entry(column: Column, meaning: str, **values: object) -> DictionaryEntry:
     """Return the line of the dictionary for a column of rows; ``meaning`` is a text below ``datasets``."""
     return DictionaryEntry(column.name, Text(f"datasets.{meaning}", values), str(column.kind))
+
+
+def coarser_entry(column: Column, meaning: str, **values: object) -> DictionaryEntry:
+    """Return the line of the dictionary for a column made coarser: what it reads is a name, and no number."""
+    kind = column.kind if column.kind in (Kind.CATEGORY, Kind.ORDINAL) else Kind.CATEGORY
+    return replace(entry(column, meaning, **values), kind=str(kind))
+
+
+def read_as(cells: Iterable[str]) -> str:
+    """Return what cells that leave read, in their order, the first few of many.
+
+    Examples
+    --------
+    >>> read_as(["[100, 110)", "[90, 100)", "*", "", "[90, 100)"])
+    '“[90, 100)”, “[100, 110)”, “*”'
+    """
+    found = sorted({cell for cell in cells if cell}, key=in_order)
+    shown = ", ".join(f"“{cell}”" for cell in found[:MOST_SHOWN])
+    return shown if len(found) <= MOST_SHOWN else f"{shown} …"
+
+
+def in_order(cell: str) -> tuple[bool, list[tuple[bool, float, str]]]:
+    """Return by what texts are put into an order in which numbers within them count; any value comes last."""
+    parts = re.split(r"(\d+(?:\.\d+)?)", cell)
+    return cell == ALL, [(not at % 2, float(part) if at % 2 else 0.0, part) for at, part in enumerate(parts)]
 
 
 def hierarchy_of(column: Column) -> Hierarchy:

@@ -182,7 +182,7 @@ class Quantiles(Method):
             max(any_limits(steps, candidates=candidates, parts=parts, share=share)) for share in (0.5, SHARE)
         )
         name = Text(f"{label}.within_95_rank_any.label")
-        errors.append(Expected(name, "whole", None, float(ceil(half)), float(ceil(most)), unit))
+        errors.append(Expected(name, "rank", None, float(ceil(half)), float(ceil(most)), unit))
         return Forecast(
             tuple(errors),
             views=forecast_views(self.id, errors),

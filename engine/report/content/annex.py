@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from engine import texts
@@ -104,8 +104,18 @@ def annex(evidence: PublicEvidence, before: tuple[Part, ...]) -> tuple[Part, ...
     ]
     parts: list[Part] = [*own]
     if told:
-        parts += [Heading(say("annex.numbers")), Explanations(tuple(told))]
+        parts += [Heading(say("annex.numbers")), Explanations(tuple(_once(told)))]
     return (*parts, _identity(evidence), _versions(evidence))
+
+
+def _once(told: Iterable[Explanation]) -> Iterator[Explanation]:
+    """Give explanations, those in the same words once: numbers of two tables are explained alike."""
+    seen = set()
+    for item in told:
+        words = tuple(texts.catalogue().get(f"{item.three.id}.{name}") for name in ("what", "how", "change"))
+        if words not in seen:
+            yield item
+        seen.add(words)
 
 
 def _elsewhere(evidence: PublicEvidence) -> tuple[Part, ...]:
@@ -166,7 +176,11 @@ def _versions(evidence: PublicEvidence) -> KeyValues:
     named = f"{program['name']} {program['version']}"
     named += f", Python {program['python']}" if program.get("python") else ""
     rows: list[Row] = [Row(say("annex.program"), named)]
+    words = str(program.get("words", ""))
     rows += [
+        Row(say("annex.build"), words, code=True, note=say("annex.build_note"))
+        if words
+        else Row(say("annex.build"), say("annex.build_unknown")),
         Row(say("annex.libraries"), libraries),
         Row(say("annex.tested"), say(f"annex.tested_{tested}")),
         Row(say("annex.certified"), say("annex.certified_value")),

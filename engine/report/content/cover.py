@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from engine import texts
 from engine.evidence import InternalEvidence, PublicEvidence
+from engine.methods.protocol import unit_parts
 from engine.numbers import exactly
 from engine.privacy.promise import Status, promise_kind
 from engine.report.content import private
+from engine.report.content.facts import facts_of
 from engine.report.content.shared import day, method_name, moment, say, side, stated, unit_of
 from engine.report.document import Callout, KeyValues, Part, Row, Signatures
+from engine.report.words import margin_columns
 from engine.texts import plainly
-from engine.views import Label, Text
-
-NAMED = ("invented", "moment", "tested")
-"""Errors whose sentence says what they are of."""
+from engine.views import Label, TableView, Text, View, amount, from_json
 
 
 def cover(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Part, ...]:
@@ -44,27 +44,87 @@ def sentence(evidence: PublicEvidence) -> Callout:
 
 
 def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:
-    """Say how exact the released numbers are, as far as the method forecast it and a measure counted it."""
-    said = []
-    for expected in by_quantity(evidence.expected).values():
-        first, last = expected[0], expected[-1]
-        unit = f" {first['unit'].strip()}" if first.get("unit") else ""
-        size = first.get("size") or 0
-        values: dict[str, Any] = {"limit": f"{first['limit']:.3g}", "unit": unit, "size": size}
-        if len(expected) > 1 and first["limit"] != last["limit"] and size:
-            ends = {"largest": last["size"], "last": f"{last['limit']:.3g}"}
-            own = f"cover.exact_range_{first['of']}"
-            said.append(say(own if texts.has(f"report.{own}") else "cover.exact_range", **values, **ends))
-        else:
-            own = f"cover.exact_{first['of']}"
-            if first["of"] in NAMED:
-                values["quantity"] = Text(str(first["quantity"]))
-            said.append(say(own if texts.has(f"report.{own}") else "cover.exact_one", **values))
-        break
+    """Say how exact the released numbers are: by the margins beside them, else as the method forecast it."""
+    said = [*(_opened(evidence) or _beside(evidence) or _foreseen(evidence))]
+    told = unit_parts(str(evidence.expected[0].get("unit", "")))[1] if evidence.expected else ""
+    if said and told:
+        said.append(Text("preview.unit", {"unit": told}))
     counted = guesses(evidence)
     if counted is not None:
         said.append(say("cover.guesses", n=counted[0], all=counted[1]))
     return tuple(said)
+
+
+def _opened(evidence: PublicEvidence) -> list[Text]:
+    """Say how exact the answers of a service will be, where none has been given yet."""
+    loss, questions = evidence.promise.loss, evidence.decided.get("parameters", {}).get("questions")
+    if loss is None or not questions or not evidence.expected:
+        return []
+    facts = facts_of(evidence)
+    if not facts.opened or facts.local:
+        return []
+    values = _values(evidence.expected[0]) | {"epsilon": loss.epsilon / int(questions)}
+    return [say("cover.exact_opened", **values)]
+
+
+def _beside(evidence: PublicEvidence) -> list[Text]:
+    """Say within which margins the numbers lie that have one each beside them: of every kind, its own."""
+    if not evidence.expected or evidence.expected[0]["of"] not in ("group", "whole"):
+        return []
+    units = {str(one["quantity"]): str(one.get("unit", "")) for one in evidence.expected}
+    found, order = [], list(units)
+    shown = margins_beside(evidence.views)
+    for quantity, margins in sorted(
+        shown, key=lambda one: order.index(one[0].id) if one[0].id in order else len(order)
+    ):
+        least, most = min(margins), max(margins)
+        unit = units.get(quantity.id, next(iter(units.values())))
+        values = {"quantity": quantity, "limit": f"{least:.3g}", "unit": unit_parts(unit)[0]}
+        same = values["limit"] == f"{most:.3g}"
+        found.append(say(f"cover.exact_beside{'' if same else '_range'}", **values, last=f"{most:.3g}"))
+    return found
+
+
+def _values(one: Mapping[str, Any]) -> dict[str, Any]:
+    quantity = Text(str(one["quantity"]), dict(from_json(one.get("named", {}))))
+    if "named" not in one and "{" in texts.catalogue().get(quantity.id, ""):
+        quantity = say("cover.exact_numbers")  # evidence of earlier versions does not say of which
+    unit = unit_parts(str(one.get("unit", "")))[0]
+    return {
+        "quantity": quantity,
+        "limit": f"{one['limit']:.3g}",
+        "unit": unit,
+        "size": one.get("size") or 0,
+    }
+
+
+def _foreseen(evidence: PublicEvidence) -> list[Text]:
+    """Say how far off the first kind of number is, as it was foreseen."""
+    groups = list(by_quantity(evidence.expected).values())
+    for expected in sorted(groups, key=lambda group: group[0]["of"] != "rank")[:1]:
+        first, last = expected[0], expected[-1]
+        values = _values(first)
+        if len(expected) > 1 and first["limit"] != last["limit"] and first.get("size"):
+            ends = {"largest": last["size"], "last": f"{last['limit']:.3g}"}
+            own = f"cover.exact_range_{first['of']}"
+            return [say(own if texts.has(f"report.{own}") else "cover.exact_range", **values, **ends)]
+        own = f"cover.exact_{first['of']}"
+        return [say(own if texts.has(f"report.{own}") else "cover.exact_one", **values)]
+    return []
+
+
+def margins_beside(views: Iterable[View]) -> list[tuple[Text, list[float]]]:
+    """Return the margins that stand beside released numbers, by what the numbers are."""
+    found: dict[str, tuple[Text, list[float]]] = {}
+    for table in (view for view in views if isinstance(view, TableView)):
+        for at in margin_columns(table):
+            heading = table.headings[at - 1]
+            if isinstance(heading, Text):
+                margins = (amount(row[at]) for row in table.rows)
+                found.setdefault(heading.id, (heading, []))[1].extend(
+                    float(one) for one in margins if one is not None
+                )
+    return [(heading, margins) for heading, margins in found.values() if margins]
 
 
 def by_quantity(expected: tuple[Mapping[str, Any], ...]) -> dict[str, list[Mapping[str, Any]]]:

@@ -8,7 +8,9 @@ from typing import Any
 from engine import texts
 from engine.evidence import PublicEvidence
 from engine.methods.conditions import Comparison, Not, written
+from engine.methods.kinds import Family
 from engine.numbers import exactly
+from engine.report.content.facts import facts_of
 from engine.report.content.results import compact
 from engine.report.content.shared import declared_meaning, method_name, of_method, say, stated
 from engine.report.document import Bullets, Heading, KeyValues, Part, Row
@@ -38,13 +40,14 @@ def _law(evidence: PublicEvidence) -> KeyValues:
 
 
 def _settings(evidence: PublicEvidence) -> KeyValues:
-    """Return the parameters of the method as they were set."""
+    """Return the parameters of the method as they were set; what was left empty had no part."""
     rows = []
     for name, value in evidence.decided.get("parameters", {}).items():
         label = of_method(evidence, f"parameters.{name}.label") or name
         several = isinstance(value, list | tuple) and value and all(isinstance(one, Mapping) for one in value)
         said = _records(evidence, name, value) if several else (_setting(evidence, name, value),)
-        rows += [Row("" if place else label, one) for place, one in enumerate(said)]
+        told = [one for one in said if one is not None]
+        rows += [Row("" if place else label, one) for place, one in enumerate(told)]
     source = evidence.method.get("published", {})
     cited = " · ".join(str(source[name]) for name in ("document", "place", "identifier") if source.get(name))
     version = say("done.version", version=str(evidence.method["version"]))
@@ -149,7 +152,9 @@ def _columns(evidence: PublicEvidence) -> tuple[Part, ...]:
     )
     names = ("column", "role", "kind", "declared", "origin", "treatment")
     table = TableView("", tuple(say(f"columns.{name}") for name in names), rows)
-    intro: list[Part] = [Heading(say("columns.title")), say("columns.intro")]
+    made_of = "model" if evidence.method["family"] == Family.MODEL else "numbers"
+    what = "rows" if facts_of(evidence).rows else made_of
+    intro: list[Part] = [Heading(say("columns.title")), say(f"columns.intro_{what}")]
     if any(column["role"] == "person_key" for column in found):
         intro.append(say("columns.key"))
     return (*intro, table)

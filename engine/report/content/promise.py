@@ -55,7 +55,7 @@ def key_numbers(evidence: PublicEvidence) -> tuple[Part, ...]:
     known = ("answer",) if local else known
     level = three("epsilon_local" if local else "epsilon", unit=unit)
     found = [
-        NumberView(say("guarantee.epsilon"), epsilon or 0, level),
+        NumberView(say("guarantee.epsilon"), plainly(float(epsilon or 0), up=True), level),
         NumberView(say("guarantee.odds"), significant_up(statement["odds_factor"]), three("odds", unit=unit)),
     ]
     found += [
@@ -97,10 +97,22 @@ def _rows(evidence: PublicEvidence) -> list[Row]:
         for name, term in promised.terms.items()
     ]
     for name, own in (("can", "recipient_can"), ("cannot", "recipient_cannot")):
-        text = of_method(evidence, own) or of_promise(promised, name)
+        text = _of_this_form(evidence, own) or of_promise(promised, name)
         if text is not None:
             rows.append(Row(say(f"guarantee.{name}"), text))
     return [*rows, Row(say("guarantee.must_know"), own_words(evidence, "must_know"))]
+
+
+def _of_this_form(evidence: PublicEvidence, name: str) -> Text | None:
+    """Return what a method says of the form that was chosen: of this promise or choice, else of all.
+
+    A method that can promise several things, or whose choices change what a recipient can do, has texts
+    ``NAME_KIND``, ``NAME_CHOICE`` or ``NAME_row`` beside ``NAME``.
+    """
+    choices = [one for one in evidence.decided.get("parameters", {}).values() if isinstance(one, str)]
+    row = ["row"] if evidence.promise.unit is Unit.ROW else []
+    found = (of_method(evidence, f"{name}_{form}") for form in (evidence.promise.kind, *row, *choices))
+    return next((text for text in found if text is not None), None) or of_method(evidence, name)
 
 
 def criteria(evidence: PublicEvidence) -> tuple[Part, ...]:

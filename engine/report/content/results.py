@@ -44,6 +44,8 @@ def _intro(evidence: PublicEvidence) -> str:
         return "intro_invented_moments" if "moment" in kinds else "intro_invented"
     if evidence.method["family"] == "dataset":
         return "intro_invented_rows"
+    if evidence.method["family"] == "model":
+        return "intro_model"
     return "intro" if any(map(has_margins, evidence.views)) else "intro_apart"
 
 

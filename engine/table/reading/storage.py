@@ -31,6 +31,7 @@ from engine.table.cells import (
     numbers_of,
     series_of,
 )
+from engine.table.missing_words import missing_words
 from engine.table.patterns import LONGEST, MISSING_CODES, date_order_of
 from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
 
@@ -276,7 +277,9 @@ def _missing_codes(text: Cells, place: _Place) -> None:
     if places.null_count == len(places):
         return
     for item in pc.value_counts(places.drop_null()).to_pylist():
-        place.note("table.missing_code", item["counts"], sign=MISSING_CODES[item["values"]])
+        sign = MISSING_CODES[item["values"]]
+        code = "missing_word" if missing_words((sign,)) else "missing_code"
+        place.note(f"table.{code}", item["counts"], sign=sign)
 
 
 def _many_lines(text: Cells, place: _Place) -> None:

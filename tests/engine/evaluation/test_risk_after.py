@@ -5,12 +5,14 @@ import pandas as pd
 import pytest
 
 from engine.evaluation.protocol import Private
-from engine.evaluation.risk_after import RiskAfter
+from engine.evaluation.risk_after import RiskAfter, _alone_by_all
 from engine.methods.catalogue import method
 from engine.methods.protocol import Release, TableArtefact
 from engine.privacy.promise import Promise, Unit
+from engine.report.words import word
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
+from engine.views import Text
 
 SCHEMA = Schema(
     (
@@ -52,8 +54,27 @@ def test_numbers_that_became_text_keep_their_order():
     assert measured().figures["released"]["sensitive"]["pay"]["distance"] == pytest.approx(1 / 3)
 
 
-def test_without_an_identifying_column_it_says_nothing():
-    assert measured(AFTER[["ill"]]).views == ()
+def test_without_an_identifying_column_it_says_who_is_alone_by_what_leaves():
+    (card,) = measured(AFTER[["ill", "pay"]]).views
+    assert card.title.id.endswith("alone_by_all.label") and card.value == 4
+
+
+def test_the_first_card_counts_all_that_leaves_and_not_the_marked_columns_alone():
+    """By age everybody is with another one; by age and pay each is alone."""
+    found = measured()
+    assert found.figures["released"]["alone"] == 0
+    assert (found.figures["alone_by_all"], found.figures["people_released"]) == (4, 4)
+    card = found.views[0]
+    assert card.title.id.endswith("alone_by_all.label") and (card.value, card.unit) == (4, "/ 4")
+    assert "age, ill, pay" in word(Text(f"{card.three.id}.what", card.three.values), "en")
+
+
+@pytest.mark.parametrize(("linked", "alone"), [(True, 2), (False, 1)])
+def test_linked_rows_are_counted_as_sets(linked, alone):
+    """1 has a and b, 2 and 3 have a, 4 and 5 have b, 6 has c: its row tells 6, and the pair tells 1 too."""
+    released = pd.DataFrame({"x": list("abaabbc")})
+    found = _alone_by_all(released, np.array([1, 1, 2, 3, 4, 5, 6]), linked=linked)
+    assert found == {"alone_by_all": alone, "people_released": 6}
 
 
 def test_it_is_about_rows_of_people_alone():

@@ -9,13 +9,17 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from engine import texts
 from engine.methods.catalogue import methods
 from engine.methods.protocol import Method
 from engine.privacy.promise import Promise, Unit
+from engine.release import examples
+from engine.release.whose import whose_rows
 from engine.report.content.shared import side
+from engine.table.missing_words import MISSING_WORDS
 from tests.engine.methods.examples_run import evidence, ran, ran_by_row
 
 EVERY = pytest.mark.parametrize("method", methods(), ids=lambda one: one.id)
@@ -143,3 +147,85 @@ def test_people_read_decimal_numbers(method: Method) -> None:
             if not file.endswith(".json") and fractions.search(line)
         ]
         assert not found
+
+
+MOST_LISTED = 40
+
+
+@EVERY
+def test_the_dictionary_lists_what_columns_of_names_read(method: Method) -> None:
+    """Labels can be written from the dictionary; a step of a hierarchy tells a recipient nothing."""
+    for _, folder in ran(method):
+        tree = evidence(folder)
+        for file in (one for one in tree["dictionary"] if "columns" in one):
+            for name in file.get("files", [file["file"]]):
+                rows = pd.read_csv(folder / "release" / name, dtype=str, keep_default_na=False)
+                for line in file["columns"]:
+                    cells = {cell.removeprefix("'") for cell in rows[line["name"]]} - {""}
+                    assert not re.search(r"\bsteps? \d+ (to \d+ )?of \d+", line["meaning"])
+                    if line["kind"] in ("category", "ordinal") and len(cells) <= MOST_LISTED:
+                        assert cells <= {one.removeprefix("'") for one in line.get("values", ())}, line[
+                            "name"
+                        ]
+                    lost = {cell for cell in cells if cell in MISSING_WORDS}
+                    assert lost <= set(line.get("not_missing", ()))
+                    if line["kind"] in ("integer", "number"):
+                        assert (
+                            pd.to_numeric(rows[line["name"]].replace("", "nan"), errors="coerce")
+                            .notna()
+                            .any()
+                        )
+        readme = (folder / "release" / "README.txt").read_text(encoding="utf-8")
+        mistaken = [
+            line for file in tree["dictionary"] for line in file.get("columns", ()) if line.get("not_missing")
+        ]
+        assert ("read as missing" in readme) == bool(mistaken)
+
+
+@EVERY
+def test_what_an_attacker_is_taken_to_know_is_said_where_a_promise_rests_on_it(method: Method) -> None:
+    for _, folder in ran(method):
+        tree = evidence(folder)
+        known = {"k_anonymity": "marked_columns_known", "l_diversity": "buckets_alone_known"}
+        needed = known.get(tree["promise"]["kind"])
+        if needed:
+            assert needed in tree["promise"]["assumptions"]
+            said = words(folder / "release" / "report-external.html")
+            start = texts.text(f"assumptions.{needed}").split("{")[0].split("knows of")[0]
+            assert start in said
+
+
+NAMES_OF_COLUMNS = {
+    "readmission": "readmitted", "readmitted": "readmitted", "age": "age", "ages": "age", "sex": "gender",
+    "gender": "gender", "diagnosis": "diag_1", "diagnoses": "diag_1", "test": "A1Cresult",
+    "tests": "num_lab_procedures", "medication": "num_medications|change", "race": "race",
+}  # fmt: skip
+"""What words in titles of examples name, in the table that comes with the program."""
+
+
+@EVERY
+def test_the_title_of_an_example_names_no_column_that_has_no_part(method: Method) -> None:
+    for plan in (one for one in examples.plans(method) if not one.step):
+        used = {name for names in method(plan.request).uses.values() for name in names}
+        used |= {str(step[part]) for step in plan.preparation for part in ("column", "to") if part in step}
+        for word, columns in NAMES_OF_COLUMNS.items() if used else ():
+            if re.search(rf"\b{word}\b", plan.purpose.title, re.IGNORECASE):
+                assert set(columns.split("|")) & used, (plan.purpose.title, word)
+
+
+@EVERY
+def test_what_is_said_of_rows_before_holds_of_the_rows_that_are_used(method: Method) -> None:
+    """A cap and people kept apart are said before, with a number that the release does not exceed."""
+    for plan, folder in ran(method):
+        request = plan.request
+        said = [one.id.rpartition(".")[2] for one in whose_rows(method(request), 1006)]
+        assert ("held_out" in said) == (method.held_out and bool(request.private))
+        assert any(one.startswith("cap") for one in said) == (request.unit is Unit.PERSON)
+        rows = json.loads((folder / "internal" / "evidence.json").read_text())["internal"]["input"]
+        if request.unit is Unit.PERSON and "people" in rows and not rows.get("others"):
+            (told,) = (one for one in whose_rows(method(request), rows["people"]) if "rows" in one.values)
+            spread = 5 * (rows["people"] * 0.16) ** 0.5 if method.held_out else 0
+            assert rows["rows_used"] <= told.values["rows"] + spread
+            if method.held_out:
+                outside = words(folder / "release" / "report-external.html")
+                assert "was kept apart to test" in outside or "were kept apart to test" in outside

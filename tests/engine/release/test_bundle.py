@@ -5,8 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from engine.methods.protocol import TableArtefact
-from engine.release.bundle import harmless, write_artefact
+from engine import texts
+from engine.methods.protocol import DictionaryEntry, TableArtefact
+from engine.release.bundle import dictionary_json, harmless, write_artefact
+from engine.table.missing_words import MISSING_WORDS
+from engine.views import Text
 
 FORMULAS = (
     *(
@@ -91,3 +94,19 @@ def test_no_cell_and_no_heading_of_a_released_table_begins_a_formula(tmp_path) -
     write_artefact(tmp_path, TableArtefact("counts", (frame,), ()), "en")
     written = (tmp_path / "counts.csv").read_text(encoding="utf-8")
     assert written == "'＝A1,count\nf,-1\n'\ufeff=1+1,2\n"
+
+
+@pytest.mark.parametrize("cell", sorted(MISSING_WORDS))
+def test_a_value_that_programs_read_as_missing_is_warned_of(cell: str) -> None:
+    entries = tuple(DictionaryEntry(name, Text("datasets.as_it_is"), "category") for name in ("a", "b"))
+    frame = pd.DataFrame({"a": [cell, "x"], "b": ["y", "x"]}, dtype="str")
+    first, second = dictionary_json(TableArtefact("t", (frame,), entries), texts.text, {})["columns"]
+    assert first["not_missing"] == [cell] and f"“{cell}” is a value" in first["meaning"]
+    assert set(first["values"]) == {cell, "x"}
+    assert "not_missing" not in second and "missing" not in second["meaning"]
+
+
+def test_the_list_of_such_values_is_that_of_the_program_that_most_recipients_read_with() -> None:
+    from pandas._libs.parsers import STR_NA_VALUES
+
+    assert set(STR_NA_VALUES) - {""} == MISSING_WORDS - {"."}

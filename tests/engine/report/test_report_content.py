@@ -12,15 +12,19 @@ import pytest
 from engine import texts
 from engine.evidence import InternalEvidence
 from engine.methods import catalogue
-from engine.methods.protocol import Budget
+from engine.methods.protocol import Budget, Expected
 from engine.pricing.price import Price
 from engine.pricing.statement import exceeding, price_statement, privacy_statement
 from engine.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
 from engine.privacy.promise import Loss, Neighbours, Promise, Status, Unit, promise_kind, promise_kinds
+from engine.release import examples
+from engine.release.preview import error_sentence
 from engine.release.write import _expected
 from engine.report import content, html
+from engine.report.content.annex import annex
 from engine.report.content.cover import accuracy
 from engine.report.content.facts import PRINTED, declared_words, facts_of, own_words, rows_used
+from engine.report.content.made import made
 from engine.report.content.promise import criteria
 from engine.report.content.results import compact, results
 from engine.report.document import Callout, Explanations, KeyValues, Numbers, explanations
@@ -29,9 +33,9 @@ from engine.report.words import word as printed
 from engine.table.schema import Column, Domain, Kind, Origin, Schema
 from engine.views import NumberView, TableView, Text
 
-PICKED = """roles kinds_of_column origins units neighbours bounds noise mechanisms composition numbers kinds
-explained footer words months decisions.kinds criteria groups.motive groups.control
-done.steps rows"""
+PICKED = """cover.exact columns.intro annex.build roles kinds_of_column origins units neighbours bounds
+noise mechanisms composition numbers kinds explained footer words months decisions.kinds criteria
+groups.motive groups.control done.steps rows"""
 RARE = """columns.one_row_each columns.names_people verify.key verify.key_locked verify.key_open
 cover.exact_invented cover.exact_moment results.intro_invented_moments cover.exact_tested
 cover.exact_cell cover.exact_range_cell results.intro_invented
@@ -45,7 +49,7 @@ decisions.over_money decisions.over_error decisions.second_model decisions.no_re
 price.precedent price.no_year price.calibrated price.printed price.any_level price.band price.within
 price.above price.window_lower_upper price.window_lower price.window_upper price.window_error
 price.window_money price.window_both price.second_model_replace_one price.conclusion_stays
-price.conclusion_changes price.second_model results.intro_plain results.intro_nothing
+price.conclusion_changes price.second_model results.intro_plain results.intro_model results.intro_nothing
 results.intro_invented_rows results.intro_apart results.file columns.of_source
 limits.no_guarantee limits.each_alone
 annex.tested_unbounded done.tried done.forecast done.forecast_intro guarantee.posterior_value
@@ -587,6 +591,8 @@ def test_margins_are_spoken_of_where_they_stand(sample):
     assert introduced(evidence, views=bare, method=rows) == "intro_invented_rows"
     low = TableView("t", ("column", Text("methods.models.linear.views.headings.low")), (("a", 1.0),))
     assert introduced(evidence, views=(low,)) == "intro"
+    model = {**evidence.method, "family": "model"}  # whose fit moves numbers too, and not the noise alone
+    assert introduced(evidence, views=(low,), method=model) == "intro_model"
 
 
 @pytest.mark.parametrize(
@@ -860,3 +866,121 @@ def test_whose_rows_were_used_is_said_and_how_many_where_nothing_bounds_the_loss
     private = " ".join(printed(one, "en") for one in rows_used(sample.public))
     assert private and not re.search(r"made from [0-9]|[0-9] of the rows", private)
     assert "not told" in printed(own_words(sample.public, "must_know"), "en")
+
+
+# --- how exact, on the first page ------------------------------------------------------------------------
+
+
+def with_margins(quantity: str, margins: tuple[float, ...]) -> TableView:
+    heading = Text(f"methods.statistics.counts.numbers.{quantity}.label")
+    within = Text("methods.statistics.counts.numbers.within_95.label")
+    rows = tuple((str(place), 100, margin) for place, margin in enumerate(margins))
+    return TableView("t", ("group", heading, within), rows)
+
+
+def test_the_first_page_gives_each_kind_of_number_the_margins_that_stand_beside_it(sample):
+    """A total is a sum of noisy counts and wider than one of them: no margin is said of both."""
+    views = (with_margins("total", (10, 32, 18)), with_margins("count", (6, 6)))
+    said = [printed(one, "en") for one in accuracy(replace(sample.public, views=views, measures={}))]
+    assert said == [
+        "Count: 95 of 100 lie within ± 6 rows of the exact ones.",
+        "Total: 95 of 100 lie within their margins, ± 10 to ± 32 rows, of the exact ones.",
+    ]
+
+
+def test_what_is_counted_of_one_person_does_not_stand_within_the_margin(sample):
+    unit = "rows, at most 3 of a person"
+    expected = tuple({**one, "unit": unit} for one in sample.public.expected)
+    said = [printed(one, "en") for one in accuracy(replace(sample.public, expected=expected, measures={}))]
+    assert said == [
+        "Count: 95 of 100 lie within ± 12 rows of the exact ones.",
+        f"Counted are {unit}.",
+    ]
+    error = Expected(Text(expected[0]["quantity"]), "group", 5, 3.0, 9.0, unit)
+    assert error_sentence(error).endswith(f"95 of 100 within 9 rows. Counted are {unit}.")
+
+
+def test_an_opened_service_says_how_exact_answers_will_be_and_at_which_level(sample):
+    decided = {**sample.public.decided, "parameters": {"questions": 10}}
+    (line,) = accuracy(replace(sample.public, views=(), measures={}, decided=decided))
+    said = printed(line, "en").replace("\u00a0", " ")
+    assert said == "Answers will lie within ± 12 rows of the exact ones in 95 of 100 cases, at ε = 0.05 each."
+
+
+def test_a_share_that_moves_is_off_by_percentage_points_in_every_way():
+    """Per cent are of something that the name says; a difference of two shares is no part of a share."""
+    found = {}
+    for method in catalogue.methods():
+        for plan in examples.plans(method):
+            for error in method(plan.request).forecast.errors if not plan.step else ():
+                found[(method.id, printed(error.quantity, "en"))] = error.unit.strip()
+    assert len(found) > 15
+    for (method_id, name), unit in found.items():
+        if unit == "%":
+            assert re.search(r"range", name), (method_id, name)
+        if re.search(r"\bshares?\b|\bright\b", name, re.IGNORECASE) and "Estimated" not in name:
+            assert unit == "percentage points" or "percentage points" in name, (method_id, name)
+
+
+# --- what had no part, and what is said twice --------------------------------------------------------------
+
+
+def test_settings_that_had_no_part_are_left_out(sample):
+    parameters = {
+        **sample.public.decided["parameters"],
+        "weights": {},
+        "target": None,
+        "note": "",
+        "empty": [],
+    }
+    evidence = replace(sample.public, decided={**sample.public.decided, "parameters": parameters})
+    settings = next(part for part in made(evidence) if isinstance(part, KeyValues))
+    assert all(row.value is not None for row in settings.rows)
+    labels = [row.label for row in settings.rows]
+    assert not {"weights", "target", "note", "empty"} & {one for one in labels if isinstance(one, str)}
+    assert len(settings.rows) == len(sample.public.decided["parameters"]) + 2  # the method and its source
+
+
+def test_what_hangs_on_a_condition_that_was_not_set_stays_out_of_the_evidence():
+    named = {one.name: one for method in catalogue.methods() for one in method.parameters if one.beside}
+    assert {one.beside for one in named.values()} == {"recursive_l", "t"}
+    for method in catalogue.methods():
+        names = {one.name for one in method.parameters}
+        assert all(one.beside in names for one in method.parameters if one.beside)
+
+
+@pytest.mark.parametrize("family", ["dataset", "model", "statistics"])
+def test_columns_decide_what_the_release_is_made_of(sample, family):
+    method = {**sample.public.method, "family": family}
+    said = [
+        printed(part, "en") for part in made(replace(sample.public, method=method)) if isinstance(part, Text)
+    ]
+    word = {"dataset": "rows", "model": "model", "statistics": "numbers"}[family]
+    assert [one for one in said if one.startswith("These columns decide")] == [
+        f"These columns decide what the {word} say{'s' if word == 'model' else ''}."
+    ]
+
+
+def test_nothing_is_explained_twice_in_the_same_words(sample):
+    base = "measures.utility.small_groups.numbers.guesses"
+    shown = TableView("t", ("file", Text(f"{base}.label")), (("counts.csv", 3),))
+    card = NumberView(Text(f"{base}.label"), 3, Text(base))
+    found = annex(replace(sample.public, views=(card,)), (shown,))
+    (found,) = (part for part in found if isinstance(part, Explanations))
+    assert base in {item.three.id for item in found.items}
+    sentences = [
+        tuple(texts.catalogue("en")[f"{item.three.id}.{name}"] for name in ("what", "how", "change"))
+        for item in found.items
+    ]
+    assert len(sentences) == len(set(sentences))
+
+
+def test_the_program_is_named_with_the_digest_of_what_makes_its_words(sample, public_words):
+    digest = "ab" * 32
+    evidence = replace(sample.public, program={**sample.public.program, "words": digest})
+    text = html.render(content.external(evidence), evidence=b"{}").decode()
+    assert digest in text and "not published" in text and "public." not in text.split(digest)[1][:500]
+    assert (
+        texts.text("report.annex.build_unknown")
+        in html.render(content.external(sample.public), evidence=b"{}").decode()
+    )

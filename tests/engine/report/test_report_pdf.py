@@ -48,7 +48,32 @@ def document(*parts, title="A title", audience="Internal: stays here") -> Docume
 def pages_of(file: bytes) -> list[str]:
     """Return the words of every page, spaces and places to break a word taken together."""
     pages = (page.extract_text() for page in PdfReader(io.BytesIO(file)).pages)
-    return [re.sub(r"\s+", " ", page.replace("\u200b", "")) for page in pages]
+    return [re.sub(r"\s+", " ", page) for page in pages]
+
+
+def characters(file: bytes) -> str:
+    """Return everything that a reader can copy or hear: pages, outline, metadata, texts beside drawings."""
+    read = PdfReader(io.BytesIO(file))
+    found = [page.extract_text() for page in read.pages]
+    found += [str(entry["/Title"]) for entry in flat(read.outline)]
+    found += [str(value) for value in (read.metadata or {}).values()]
+    with pikepdf.open(io.BytesIO(file)) as opened:
+        found.append(
+            opened.Root.Metadata.read_bytes().decode().replace("\ufeff", "", 1)
+        )  # how a packet begins
+        for item in opened.objects:
+            if isinstance(item, pikepdf.Dictionary):
+                found += [str(item[key]) for key in ("/Alt", "/ActualText", "/E") if key in item]
+    return "\n".join(found)
+
+
+def flat(outline):
+    """Give the entries of an outline, those of every level."""
+    for entry in outline:
+        if isinstance(entry, list):
+            yield from flat(entry)
+        else:
+            yield entry
 
 
 def places(file: bytes) -> list[tuple[int, float, float, str]]:
@@ -324,3 +349,21 @@ def test_the_sample_is_as_short_as_it_should_be(tmp_path):
         pages = pages_of((made.folder / file).read_bytes())
         assert len(pages) <= most, file
         assert all(len(page.split()) > 40 for page in pages), "a page is nearly empty"
+
+
+def test_where_a_long_word_may_break_no_character_is_copied():
+    """A source that is copied out of a report can be looked up."""
+    source, listed = "doi:10.1142/S0218488502001648", Text("report.words.list", {"all": [LONG]})
+    parts = (
+        KeyValues("", (Row("Published in", source), Row(LONG, LONG, note=listed))),
+        Heading(LONG),
+        BarsView(LONG, ("a", "b"), (1.0, 2.0), LONG),
+        TableView(LONG, (LONG, "b", "c", "d"), ((source, 1, 2, 3),)),
+        Bullets((listed,)),
+    )
+    file = pdf.render(document(*parts, title=LONG), evidence=b"{}")
+    read = characters(file)
+    assert "\u200b" not in read and "\ufeff" not in read
+    assert source in read  # whole, on one line
+    assert LONG in re.sub(r"\s", "", read)
+    assert all(x < 210 * POINTS - SIDE for _, x, _, _ in places(file))

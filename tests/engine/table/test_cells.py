@@ -254,3 +254,9 @@ def test_person_keys_are_text_in_one_form():
     raw = Table(pd.DataFrame({"p": pd.Series(["7", " 7", "7.0", "+7.", "07", None, " "], dtype="str")}))
     found = as_declared(raw, Schema((Column("p", Role.PERSON_KEY),))).rows()["p"]
     assert found.fillna("").tolist() == ["7", "7", "7", "7", "07", "", ""]
+
+
+def test_a_value_that_programs_of_recipients_read_as_missing_is_found_on_load():
+    stored = store(pa.array(["a", "None", "None", "?", "b"]), "x", options=ReadOptions())
+    found = {item.code: (item.count, item.more) for item in stored.findings}
+    assert found == {"table.missing_word": (2, {"sign": "None"}), "table.missing_code": (1, {"sign": "?"})}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import pi, sqrt
 
-from engine.methods.protocol import Expected
+from engine.methods.protocol import POINTS, Expected
 from engine.views import Text
 
 
@@ -47,6 +47,6 @@ def misplaced(cells: Sequence[int], deviations: Sequence[float], rows: float) ->
 
 
 def expected(label: Text, shares: tuple[float, float]) -> Expected:
-    """Return it as part of a forecast, in per cent."""
+    """Return it as part of a forecast, in percentage points."""
     median, limit = shares
-    return Expected(label, "whole", None, 100 * median, 100 * limit, " %")
+    return Expected(label, "whole", None, 100 * median, 100 * limit, POINTS)

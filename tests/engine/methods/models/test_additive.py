@@ -1,6 +1,7 @@
 """The additive model: whole numbers by rows alone, paid for what is drawn, an answer for every row."""
 
 import json
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from engine import texts
 from engine.methods.catalogue import method
 from engine.methods.models import additive_steps
-from engine.methods.models.additive_model import predict, probabilities, scores, unclipped
+from engine.methods.models.additive_model import predict, probabilities, rows_margin, scores, unclipped
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
 from engine.methods.models.additive_steps import Curve, fit, residuals
 from engine.methods.models.limits import FULL
@@ -22,8 +23,10 @@ from engine.methods.protocol import Budget, Context
 from engine.privacy.accounting import certified_delta, total
 from engine.privacy.events import Neighbours
 from engine.privacy.promise import Loss, Promise, Unit
+from engine.report.words import word
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
+from engine.views import TableView, is_weak
 from tests.noise_source import seeded_noise
 
 ID = "models.additive"
@@ -421,3 +424,46 @@ def test_extreme_levels_are_borne_out_by_the_accountant_too(sizes, epsilon, delt
     relation = Neighbours.REPLACE_ONE if replace_one else Neighbours.ADD_REMOVE
     loss = Loss(epsilon, delta, relation, plan.events)
     assert total([Promise("approximate_dp", loss, Unit.ROW, 1)], delta=delta).epsilon <= epsilon
+
+
+# --- what is said of effects ---------------------------------------------------------------------------
+
+
+def shown(given, frame=None):
+    """Return the table and the picture of the effects of a model."""
+    views = made(table() if frame is None else frame, given).views
+    return next(one for one in views if isinstance(one, TableView)), views[0]
+
+
+@pytest.mark.parametrize(("target", "unit"), [("ill", "log-odds"), ("cost", "EUR")])
+def test_effects_say_what_they_are_in_and_how_many_lie_outside(monkeypatch, target, unit):
+    columns = tuple(replace(one, unit="EUR") if one.name == "cost" else one for one in COLUMNS)
+    monkeypatch.setattr(sys.modules[__name__], "COLUMNS", columns)
+    effects, picture = shown({"target": target})
+    assert word(effects.headings[2], "en").endswith(f", in {unit}")
+    assert word(picture.axis, "en").endswith(f", in {unit}")
+    limited = sum(row[3] is not None for row in effects.rows)
+    note = word(effects.note, "en")
+    assert f"Of these {limited} effects about {max(1, round(limited / 20))} lie outside" in note
+    assert "do not hold what that takes away" in note and "pulled towards zero" in note
+    errors = method(ID)(request_for({"target": target})).forecast.errors
+    assert {one.unit for one in errors if one.of == "cell"} == {unit}
+
+
+def test_a_value_that_nobody_has_gets_no_limits_and_says_so():
+    """None of 3,000 rows has another ward or no age; with noise each cell has an effect all the same."""
+    effects, picture = shown({"target": "ill"})
+    empty = {(row[0], word(row[1], "en")): row for row in effects.rows if row[3] is None}
+    assert {("ward", "other values"), ("ward", "missing"), ("age", "missing")} <= set(empty)
+    for row in empty.values():
+        assert row[4] is None and is_weak(row[2]) and "hardly anybody" in word(row[5], "en")
+    assert ("ward", "b") not in empty
+    assert not any("other values" in word(label, "en") for label in picture.labels)
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_cells_are_called_empty_by_the_noise_of_their_counts(noise):
+    draws = np.random.default_rng(1)
+    width = draws.normal(0, 7, 200_000) if noise == "gaussian" else draws.laplace(0, 7, 200_000)
+    told = {"distribution": f"discrete_{noise}", "scale_of_counts": "7"}
+    assert (np.abs(width) <= rows_margin({"noise": told})).mean() == pytest.approx(0.95, abs=0.003)

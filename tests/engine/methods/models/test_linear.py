@@ -458,7 +458,7 @@ def test_the_forecast_is_what_happens_on_such_people():
     exact, noise = LINEAR(request).coefficients(Table(frame)), seeded_noise(7)
     squares = []
     for _ in range(60):
-        found = LINEAR(LINEAR(request).mechanism.release(exact, noise)).released(request).artefacts[0]
+        found = LINEAR(LINEAR(request).mechanism.release(exact, noise))(request).released().artefacts[0]
         squares.append(np.mean((found.predict(frame) - slope * (x + stay)) ** 2))
     said = LINEAR(request).forecast.errors[0].median / 0.6745
     assert 0.5 * said < math.sqrt(np.mean(squares)) < 1.5 * said
@@ -505,7 +505,11 @@ def test_the_first_page_speaks_of_predictions_not_of_groups():
     for sizes, name in (((1000, 10_000), "exact_range_prediction"), ((1000,), "exact_prediction")):
         forecast = LINEAR(replace(asked("x", target="stay"), sizes=sizes)).forecast
         lines = tuple(asdict(one) | {"quantity": one.quantity.id} for one in forecast.errors)
-        (said,) = accuracy(SimpleNamespace(expected=lines, measures={}))
+        (said,) = accuracy(
+            SimpleNamespace(
+                expected=lines, measures={}, views=(), decided={}, promise=SimpleNamespace(loss=None)
+            )
+        )
         assert said.id == f"report.cover.{name}" and "1,000" in texts.text(said.id, **said.values)
 
 

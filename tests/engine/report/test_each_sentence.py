@@ -1,0 +1,269 @@
+"""Each sentence and each promise: nothing that a release prints is false of what it promises.
+
+Every kind of promise there is, every relation, family and unit that its releases can have, makes both reports
+and README.txt. All that is printed there is looked through for claims; a claim says of which releases it is
+true. A new kind of promise takes part by itself, and a new claim of a sentence is found by its words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from engine import texts
+from engine.evidence import InternalEvidence, PublicEvidence
+from engine.methods.catalogue import methods
+from engine.pricing.statement import privacy_statement
+from engine.privacy.promise import Unit, promise_kind, promise_kinds
+from engine.release.readme import readme
+from engine.report import content
+from engine.report.content.cover import cover
+from engine.report.content.facts import Facts, facts_of
+from engine.report.content.promise import promise
+from engine.report.document import KeyValues, Numbers
+from engine.report.words import word
+from engine.views import TableView, Text
+from tests.engine.report.test_report_content import FORBIDDEN, all_texts, kinds_of_releases, released
+
+Allowed = Callable[[Facts, str], bool]
+
+HIDING = ("small_cells", "small_sums")
+CLAIMS: Mapping[str, tuple[str, Allowed]] = {
+    **{name: (words, lambda facts, kind, of=of: of(facts)) for name, (words, of) in FORBIDDEN.items()},
+    "noise": (
+        r"(?<!standard )\bnoise\b|\bnoisy\b|\bmargins?\b",
+        lambda facts, kind: facts.noise or facts.opened or facts.local,
+    ),
+    "level": (r"ε|\bepsilon\b|\bprivacy level\b|\bprivacy budget\b", lambda facts, kind: facts.bounded),
+    "spent": (r"\bspent\b|\bpaid for\b|\bspending\b", lambda facts, kind: facts.bounded and not facts.local),
+    "kept apart": (r"(was|were) kept apart to test", lambda facts, kind: facts.held_out),
+    "cap": (r"\bthe cap\b|where there were more", lambda facts, kind: facts.cap),
+    "real rows": (r"\brows (are those )?of real\b", lambda facts, kind: facts.personal),
+    "invented": (
+        r"\brows are invented\b|\binvented row\b|\bis invented\b",
+        lambda facts, kind: facts.rows and (facts.bounded or kind == "none"),
+    ),
+    "answers": (r"\bpeople answered\b|\bwho answers?\b", lambda facts, kind: facts.local),
+    "groups": (
+        r"\brows agree\b|\brow agrees\b|\bgroups have at least\b|\bgroup of at least\b",
+        lambda facts, kind: kind == "k_anonymity",
+    ),
+    "buckets": (r"\bbuckets?\b", lambda facts, kind: kind == "l_diversity"),
+    "pseudonyms": (r"carry one pseudonym|other names", lambda facts, kind: kind == "pseudonymous"),
+    "masked": (r"\bmasked\b|masking\.json", lambda facts, kind: kind == "masked"),
+    "hidden": (r"\bhidden (cell|sum|count)s?\b", lambda facts, kind: kind in HIDING),
+    "true numbers": (r"\bprinted numbers are true\b", lambda facts, kind: kind in HIDING),
+    "seed": (r"\bcould have led to\b", lambda facts, kind: kind == "plausible_deniability"),
+    "no key": (r"hold no key and no pseudonym", lambda facts, kind: facts.bounded),
+}  # fmt: skip
+"""What a sentence may claim of some releases alone: its words, and of which it is true."""
+
+OF_ALL = frozenset(
+    {
+        "report.cover.unbounded",  # of the register, where another release bounded nothing
+        "report.cover.status_statistical",
+        "promises.approximate_dp.accounting",  # how levels are added up, whatever ran
+    }
+)
+"""Sentences with such words that are about something else than the release."""
+OUTSIDE = ("limits.", "unchecked.", "criteria.", "guarantee.", "results.", "rows.", "cover.status")
+
+
+def releases_of(sample, kind: str) -> Iterator[PublicEvidence]:
+    """Give releases of a kind of promise, as they differ: with noise or without, a cap, people kept apart."""
+    for name, how in kinds_of_releases():
+        if name != kind:
+            continue
+        plain = released(sample, kind, how)
+        yield plain
+        if facts_of(plain).noise and how["family"] == "dataset":
+            for of in ("invented", "moment"):  # rows that were drawn from noisy counts, and from bell curves
+                quantity = "methods.datasets.marginals.numbers.count.label"
+                error = {"quantity": quantity, "of": of, "size": None, "median": 3.0, "limit": 12.0}
+                yield replace(plain, expected=(error,))
+        for cap in (1, 3):
+            used = {**plain.decided, "rows_per_person": cap, "held_out": "1/5"}
+            if plain.promise.loss is not None or how["family"] != "dataset":
+                yield replace(plain, decided=used)
+                yield replace(plain, decided=used, views=())
+                bare = (TableView("t", ("group", "rows"), ((1, 5), (2, 7))),)
+                yield replace(plain, decided=used, views=bare)
+                continue
+            for above, left in ((0, 59), (740, 59), (740, 3), (0, 0)):
+                counted = {"used": 4259, "above_cap": above, "left_out": left, "held_out": 975}
+                yield replace(plain, decided=used, counted=counted)
+
+
+def kept_of(sample, evidence: PublicEvidence) -> InternalEvidence:
+    """Return what stays of a release: a price and a level where some loss was bounded."""
+    facts = facts_of(evidence)
+    if facts.bounded and not facts.local:
+        return sample.kept
+    return replace(sample.kept, price={}, holding={"name": "Register"}, views=())
+
+
+def printed(sample, evidence: PublicEvidence) -> Iterator[tuple[str, str]]:
+    """Give every sentence of both reports and of README.txt with its id."""
+    for document in (content.external(evidence), content.internal(evidence, kept_of(sample, evidence))):
+        for part in (*document.cover, *(part for section in document.sections for part in section.parts)):
+            for text in all_texts(part):
+                if texts.has(text.id):
+                    yield text.id, word(text, "en").replace("\u00a0", " ")
+    for line in re.split(r"\n\s*\n", readme(evidence)):
+        yield "README", " ".join(line.split())
+
+
+def claims_of(sentence: str) -> list[str]:
+    return [name for name, (words, _) in CLAIMS.items() if re.search(words, sentence, re.IGNORECASE)]
+
+
+def false_of(sample, evidence: PublicEvidence) -> list[tuple[str, str, str]]:
+    facts, kind = facts_of(evidence), evidence.promise.kind
+    return [
+        (name, text_id, sentence)
+        for text_id, sentence in printed(sample, evidence)
+        if text_id not in OF_ALL
+        for name in claims_of(sentence)
+        if not CLAIMS[name][1](facts, kind)
+    ]
+
+
+@pytest.mark.parametrize("kind", [one.id for one in promise_kinds()])
+def test_no_sentence_of_a_release_is_false_of_its_promise(sample, kind):
+    releases = list(releases_of(sample, kind))
+    assert releases
+    for evidence in releases:
+        assert not false_of(sample, evidence), facts_of(evidence)
+
+
+@pytest.mark.parametrize("kind", [one.id for one in promise_kinds()])
+def test_a_promise_says_how_many_rows_there_were_or_that_this_is_not_told(sample, kind):
+    for evidence in releases_of(sample, kind):
+        said = " ".join(sentence for _, sentence in printed(sample, evidence))
+        told = re.search(
+            r"[Hh]ow many (rows were used|{@?people}|people there are)|made from [\d,]+ rows|left out", said
+        )
+        facts = facts_of(evidence)
+        assert told or facts.local or facts.opened or not facts.read, evidence.promise.kind
+
+
+@pytest.mark.parametrize("name", sorted(CLAIMS))
+def test_every_claim_is_found_where_it_is_false(sample, name):
+    """A sentence with the words of a claim in a release of which it is not true: no claim is idle."""
+    words, allowed = CLAIMS[name]
+    tried = [one for kind in promise_kinds() for one in releases_of(sample, kind.id)]
+    wrong = next(one for one in tried if not allowed(facts_of(one), one.promise.kind))
+    lying = next(
+        text
+        for text_id, text in texts.catalogue("en").items()
+        if text_id.startswith(("report.", "promises.")) and re.search(words, plain(text), re.IGNORECASE)
+    )
+    note = Text("report.words.list", {"all": [plain(lying)]})
+    assert name in {claim for claim, _, _ in false_of(sample, replace(wrong, notes=(note,)))}
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\{[^}]*\}", "people", text)
+
+
+def test_every_claiming_sentence_of_the_report_was_printed_for_some_promise(sample):
+    """A sentence that none of these releases prints would be tried against no promise."""
+    seen = {
+        text_id
+        for kind in promise_kinds()
+        for evidence in releases_of(sample, kind.id)
+        for text_id, _ in printed(sample, evidence)
+    }
+    claiming = {
+        text_id
+        for text_id, text in texts.catalogue("en").items()
+        if text_id.startswith(tuple(f"report.{one}" for one in OUTSIDE)) and claims_of(plain(text))
+    }
+    assert len(claiming) > 25
+    assert sorted(claiming - seen) == []
+
+
+@pytest.mark.parametrize("group", ["verify_page", "bundle"])
+def test_what_is_the_same_in_every_release_claims_nothing_of_a_promise(group):
+    """README and the page that checks: words without a condition may hold of no promise in particular."""
+    for text_id, text in texts.catalogue("en").items():
+        if text_id.startswith(f"{group}."):
+            assert claims_of(plain(text)) == [], text_id
+
+
+def test_a_preview_speaks_of_noise_and_levels_only_where_errors_are_foreseen():
+    for text_id, text in texts.catalogue("en").items():
+        if text_id.startswith("preview.rows.") or text_id == "preview.unit":
+            assert claims_of(plain(text)) == [], text_id
+
+
+# --- what a recipient can do, by the form that was chosen -------------------------------------------------
+
+
+def can(sample, method_id: str, kind: str, unit: Unit = Unit.PERSON, **parameters: str) -> str:
+    """Return what a recipient can and cannot do with a release of a method in one of its forms."""
+    how = {"relation": None, "family": "dataset", "unit": unit, "noise": False}
+    evidence = released(sample, kind, how)
+    method = {**evidence.method, "id": method_id}
+    decided = {**evidence.decided, "parameters": parameters}
+    rows = [
+        row
+        for part in promise(replace(evidence, method=method, decided=decided))
+        if isinstance(part, KeyValues)
+        for row in part.rows
+    ]
+    named = {row.label.id.rpartition(".")[2]: row.value for row in rows if isinstance(row.label, Text)}
+    return " ".join(word(named[name], "en") for name in ("can", "cannot"))
+
+
+@pytest.mark.parametrize(
+    "method", [one for one in methods() if len(one.promises) > 1], ids=lambda one: one.id
+)
+def test_a_method_with_several_promises_has_words_for_each_that_bounds_nothing(method):
+    """What holds of one promise need not hold of another: true counts are none that were rounded by lot."""
+    plain = [kind for kind in method.promises if not promise_kind(kind).bounded]
+    for kind in plain[1:]:
+        own = [f"methods.{method.id}.recipient_{name}_{kind}" for name in ("can", "cannot")]
+        assert any(map(texts.has, own)), kind
+
+
+def test_counts_that_were_rounded_are_not_called_true(sample):
+    base = "statistics.protected_table"
+    assert "true counts" in can(sample, base, "small_cells").lower()
+    for kind in ("rounded", "cell_keys"):
+        assert not re.search(r"true (counts|sums)|hidden", can(sample, base, kind), re.IGNORECASE), kind
+
+
+def test_rows_of_columns_grouped_one_by_one_can_be_singled_out(sample):
+    said = {kind: can(sample, "datasets.microaggregation", kind) for kind in ("k_anonymity", "none")}
+    assert "Single out one row" in said["k_anonymity"] and "Single out one row" not in said["none"]
+
+
+def test_pseudonyms_join_only_what_was_made_with_the_same_key(sample):
+    base = "datasets.pseudonyms"
+    assert "join two releases" in can(sample, base, "pseudonymous", key="own")
+    again = can(sample, base, "pseudonymous", key="earlier")
+    assert "join two releases" not in again and "same key" in again
+    bare = can(sample, base, "pseudonymous", unit=Unit.ROW, key="own")
+    assert "follow one" not in bare and "No pseudonym" in bare
+
+
+def test_a_level_is_printed_as_one_number_rounded_outwards(sample):
+    old = sample.public.promise
+    loss = replace(old.loss, epsilon=Fraction(61501, 250000))
+    promised = replace(old, loss=loss)
+    statement = privacy_statement(promised, readings=False)
+    evidence = replace(sample.public, promise=promised, statement=statement)
+    (cards,) = (part for part in promise(evidence) if isinstance(part, Numbers))
+    sentence = next(text for part in cover(evidence, None) for text in all_texts(part))
+    assert cards.numbers[0].value == 0.2461 and "ε = 0.2461" in word(sentence, "en").replace("\u00a0", " ")
+
+
+def test_the_page_that_checks_is_not_the_one_in_the_folder(sample):
+    said = dict(printed(sample, sample.public))
+    assert "not the one in the folder" in said["report.verify.browser_how"]
+    assert "do not rely on the verify.html in it" in " ".join(readme(sample.public).split())
