@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.resources import files
 from types import TracebackType
+from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
 from PySide6.QtGui import QIcon
@@ -14,6 +15,13 @@ from app import log, words
 from app.state.settings import Settings
 from app.theme import has_real_font, load_fonts, text_font, theme
 from engine import texts
+
+
+@runtime_checkable
+class Notifies(Protocol):
+    """A window that can say that something went wrong."""
+
+    def notify(self, what: str, do: str = "", *, tone: str = "wrong") -> None: ...
 
 
 def make_application(
@@ -63,5 +71,5 @@ def _excepthook(kind: type[BaseException], error: BaseException, trace: Tracebac
     error = error.with_traceback(trace)
     log.keep(error)
     for window in QApplication.topLevelWidgets():
-        if hasattr(window, "unexpected"):
+        if isinstance(window, Notifies):
             window.notify(words.say("app.window.unexpected.what"), words.say("app.window.unexpected.do"))

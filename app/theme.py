@@ -17,7 +17,7 @@ from importlib.resources import as_file, files
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from engine.report import theme as drawn
 
@@ -112,6 +112,14 @@ def style_sheet(tokens: Tokens) -> str:
     values["icons"] = icon_folder()
     values["shade"] = "dark" if tokens.is_dark else "light"
     return re.sub(r"@([a-z_]+)", lambda match: str(values[match.group(1)]), written)
+
+
+def polish(*widgets: QWidget) -> None:
+    """Style widgets anew after a property changed that the style sheet looks at."""
+    for widget in widgets:
+        style = widget.style()
+        style.unpolish(widget)
+        style.polish(widget)
 
 
 def icon_folder() -> str:

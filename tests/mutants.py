@@ -392,7 +392,7 @@ MUTANTS = (
         "aside = path",
     ),
     made(
-        of("app/screens/risk/group_histogram.py", "app/test_group_histogram.py"),
+        of("app/screens/risk/cards.py", "app/test_group_histogram.py"),
         "all bars of the histogram are of one height",
         "max(2.0, room * count / top) if count else 0.0",
         "room",

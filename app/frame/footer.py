@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from app import words
-from app.theme import text_font
+from app.parts.making import STRETCH, add, make_button, make_label, make_row
+from app.theme import polish
 from engine.views import Text
 
 
@@ -17,32 +18,16 @@ class Footer(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("footer")
-        self._row = QHBoxLayout(self)
-        self._row.setSpacing(16)
+        self._row = make_row(inside=self, spacing=16)
         self.set_margin(32)
-        self.back = QPushButton(words.say("app.window.back"))
-        self.back.setObjectName("back")
-        self.why = QPushButton(words.say("app.window.what_this_means"))
-        self.why.setObjectName("why")
-        self.why.setProperty("look", "link")
-        self.why.setCheckable(True)
+        self.back = make_button(words.say("app.window.back"), "back")
+        self.why = make_button(words.say("app.window.what_this_means"), "why", look="link", checkable=True)
         self.undo = self._link("undo")
         self.redo = self._link("redo")
-        self.saved = QLabel()
-        self.saved.setObjectName("saved")
-        self.saved.setProperty("tone", "quiet")
-        self.saved.setFont(text_font(12))
-        self.next = QPushButton(words.say("app.window.next"))
-        self.next.setObjectName("next")
-        self.next.setProperty("look", "primary")
+        self.saved = make_label("", "saved", pixels=12, tone="quiet")
+        self.next = make_button(words.say("app.window.next"), "next", look="primary")
         self.next.installEventFilter(self)
-        self._row.addWidget(self.back)
-        self._row.addWidget(self.undo)
-        self._row.addWidget(self.redo)
-        self._row.addWidget(self.why)
-        self._row.addStretch(1)
-        self._row.addWidget(self.saved)
-        self._row.addWidget(self.next)
+        add(self._row, self.back, self.undo, self.redo, self.why, STRETCH, self.saved, self.next)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take no second press for another screen: a double click turns one page."""
@@ -67,9 +52,7 @@ class Footer(QFrame):
         self.make_room()
 
     def _link(self, name: str) -> QPushButton:
-        button = QPushButton(words.say(f"app.window.{name}"))
-        button.setObjectName(name)
-        button.setProperty("look", "link")
+        button = make_button(words.say(f"app.window.{name}"), name, look="link")
         button.setEnabled(False)
         return button
 
@@ -91,7 +74,6 @@ class Footer(QFrame):
         pale = waiting is not None and not named
         if self.next.property("waiting") != pale:
             self.next.setProperty("waiting", pale)
-            self.next.style().unpolish(self.next)
-            self.next.style().polish(self.next)
+            polish(self.next)
         self.next.setToolTip(words.tip(words.label(waiting)) if waiting is not None else "")
         self.make_room()

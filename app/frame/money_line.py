@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app import words
+from app.parts.making import add, make_button, make_row, named
 from app.parts.prose import Prose
 from app.words.money import level, money, percent
 from engine.privacy.promise import Neighbours
@@ -22,15 +23,10 @@ class MoneyLine(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("money-line")
-        row = QHBoxLayout(self)
-        row.setSpacing(16)
-        self.line = Prose(tone="quiet", pixels=12)
-        self.line.setObjectName("money-words")
-        self.change = QPushButton(words.say("app.window.money.change"))
-        self.change.setObjectName("change-money")
-        self.change.setProperty("look", "link")
-        row.addWidget(self.line, 1)
-        row.addWidget(self.change)
+        row = make_row(inside=self, spacing=16)
+        self.line = named(Prose(tone="quiet", pixels=12), "money-words")
+        self.change = make_button(words.say("app.window.money.change"), "change-money", look="link")
+        add(row, (self.line, 1), self.change)
         self._row = row
         self.set_margin(32)
         self.hide()

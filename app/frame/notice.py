@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from app import words
+from app.parts.making import add, empty, make_button, make_column, make_row
 from app.parts.prose import Heading, Prose
 from app.state.flow import Missing
+from app.theme import polish
 
 
 class Notice(QFrame):
@@ -20,23 +22,16 @@ class Notice(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("notice")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 12, 12, 12)
-        row.setSpacing(12)
-        column = QVBoxLayout()
-        column.setSpacing(3)
+        row = make_row(inside=self, spacing=12, margins=(16, 12, 12, 12))
+        column = make_column(spacing=3)
         self._what = Heading(size="card")
         self._do = Prose()
-        column.addWidget(self._what)
-        column.addWidget(self._do)
-        self._links = QVBoxLayout()
-        self._links.setSpacing(0)
+        add(column, self._what, self._do)
+        self._links = make_column(spacing=0)
         column.addLayout(self._links)
-        row.addLayout(column, 1)
-        self._close = QPushButton(words.say("app.window.close_notice"))
-        self._close.setProperty("look", "link")
+        self._close = make_button(words.say("app.window.close_notice"), look="link")
         self._close.clicked.connect(self.clear)
-        row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
+        add(row, (column, 1), (self._close, 0, Qt.AlignmentFlag.AlignTop))
         self.missing: tuple[Missing, ...] = ()
         self.hide()
 
@@ -69,17 +64,13 @@ class Notice(QFrame):
     def show_notice(self, what: str, do: str = "", *, tone: str = "wrong") -> None:
         """Show what happened and what to do; a screen reader speaks it."""
         self.missing = ()
-        while (item := self._links.takeAt(0)) is not None:
-            item.widget().deleteLater()
-            item.widget().hide()
+        empty(self._links)
         self.setProperty("tone", tone)
         self._what.setProperty("tone", tone if tone != "accent" else "")
         self._what.setText(what)
         self._do.say(do)
         self._do.setVisible(bool(do))
-        for part in (self, self._what):
-            part.style().unpolish(part)
-            part.style().polish(part)
+        polish(self, self._what)
         self.setAccessibleName(f"{what} {do}".strip())
         self.show()
         self.shown.emit(True)

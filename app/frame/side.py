@@ -2,16 +2,190 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QAbstractButton, QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
-from app.frame.register_block import RegisterBlock
-from app.frame.step_list import StepList
+from app.parts.making import add, hidden, left, make_button, make_column, make_label, make_row, named
+from app.parts.plot import ShareBar
 from app.parts.prose import Prose
 from app.state import flow
-from app.theme import MODES, text_font, theme
+from app.theme import MODES, polish, text_font, theme
+from app.words.money import level
 from app.work.registers import Standing
+
+# --- The steps on the left ------------------------------------------------------------------------------
+
+BEFORE_NAME, AFTER_NAME = 40, 4  # pixels
+
+
+class StepButton(QAbstractButton):
+    """One step: a circle with its number or a tick, and its name."""
+
+    def __init__(self, step: str, number: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.step, self.number = step, number
+        self.setText(words.say(f"app.steps.{step}"))
+        self.setObjectName(f"step-{step}")
+        self.setCheckable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.done = self.narrow = False
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        name = QFontMetrics(text_font(13, 600)).horizontalAdvance(self.text())
+        return QSize(36 if self.narrow else BEFORE_NAME + name + AFTER_NAME, 36)
+
+    minimumSizeHint = sizeHint
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        tokens, painter = theme.tokens(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        current = self.isChecked()
+        whole = QRectF(self.rect())
+        if current or self.hasFocus():
+            painter.setPen(QPen(tokens.colour("accent"), 1.5) if self.hasFocus() else Qt.PenStyle.NoPen)
+            painter.setBrush(tokens.colour("accent_soft") if current else Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(whole.adjusted(1, 1, -1, -1), 8, 8)
+        circle = QRectF((self.width() - 22) / 2 if self.narrow else 8, 7, 22, 22)
+        filled = current or self.done
+        painter.setPen(Qt.PenStyle.NoPen if filled else QPen(tokens.colour("line"), 1.2))
+        soft = tokens.colour("accent_soft")
+        painter.setBrush(tokens.colour("accent") if current else soft if self.done else Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(circle)
+        if self.done and not current:
+            painter.setPen(QPen(tokens.colour("accent"), 1.6))
+            middle = circle.center()
+            tick = [QPointF(-3.6, 0.2), QPointF(-1.0, 2.8), QPointF(3.8, -2.8)]
+            painter.drawPolyline(QPolygonF([middle + point for point in tick]))
+        else:
+            painter.setFont(text_font(11, 600 if current else 500))
+            painter.setPen(tokens.colour("on_accent" if current else "quiet"))
+            painter.drawText(circle, Qt.AlignmentFlag.AlignCenter, str(self.number))
+        if not self.narrow:
+            painter.setFont(text_font(13, 600 if current else 400))
+            ready = self.isEnabled() and (current or self.done)
+            painter.setPen(tokens.colour("text" if ready else "quiet"))
+            place = whole.adjusted(BEFORE_NAME, 0, -AFTER_NAME, 0)
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
+        painter.end()
+
+
+class StepList(QWidget):
+    """The numbered steps; asks the window to open the one that was chosen."""
+
+    chosen = Signal(str)
+
+    def __init__(self, steps: tuple[str, ...], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(words.say("app.window.steps"))
+        column = make_column(inside=self, spacing=0, margins=0)
+        self.buttons: dict[str, StepButton] = {}
+        for number, step in enumerate(steps, start=1):
+            button = StepButton(step, number)
+            button.clicked.connect(lambda checked=False, step=step: self.chosen.emit(step))
+            self.buttons[step] = button
+            column.addWidget(button)
+        column.addStretch(1)
+
+    def update_steps(self, current: str, steps: tuple[str, ...], done: set[str], reachable: set[str]) -> None:
+        """Show the steps there are, which one is open, which are complete, and which may be opened."""
+        for step, button in self.buttons.items():
+            button.setVisible(step in steps)
+            if step not in steps:
+                continue
+            button.number = steps.index(step) + 1
+            button.setChecked(step == current)
+            button.done = step in done
+            button.setEnabled(step in reachable or step == current)
+            state = "current" if step == current else "done" if step in done else "to_come"
+            button.setAccessibleName(
+                words.say(f"app.window.step_{state}", number=button.number, name=button.text())
+            )
+            button.update()
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Show the circles alone."""
+        for button in self.buttons.values():
+            button.narrow = narrow
+            button.setToolTip(button.text() if narrow else "")
+            button.updateGeometry()
+
+
+# --- The register of people that pays, in view from its choice to the end -------------------------------
+
+BAR = 6
+
+
+class RegisterBlock(QFrame):
+    """``clicked`` asks for the releases of the register."""
+
+    clicked = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("register")
+        column = make_column(inside=self, spacing=4, margins=(8, 0, 8, 10))
+        self.name = make_label(pixels=12, weight=600)
+        self.name.setTextFormat(Qt.TextFormat.PlainText)
+        self.left = Prose(tone="quiet", pixels=12)
+        self.bar = ShareBar(BAR, least=BAR)
+        self.care = Prose(words.say("app.window.register.unbounded"), tone="care", pixels=11)
+        self.takes = hidden(named(Prose(tone="care", pixels=11), "register-takes"))
+        self._said = ""
+        add(column, self.name, self.left, self.bar, self.takes, self.care)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.hide()
+
+    def show_register(self, found: Standing | None) -> None:
+        """Show another register, or none."""
+        self.setVisible(found is not None)
+        if found is None:
+            return
+        metrics = self.name.fontMetrics()
+        self.name.setText(metrics.elidedText(found.name, Qt.TextElideMode.ElideMiddle, 148))
+        self.name.setToolTip(words.tip(found.name))
+        is_empty = found.whole is not None and not found.left
+        if found.whole is None:
+            said = words.say("app.window.register.no_budget", count=found.releases)
+        elif is_empty:
+            said = words.say("app.window.register.nothing_left", whole=level(found.whole))
+        elif not found.spent:
+            said = words.say("app.window.register.nothing_spent", left=level(found.left, down=True))
+        else:
+            said = words.say(
+                "app.window.register.left", left=level(found.left, down=True), whole=level(found.whole)
+            )
+        self.left.set_tone("care" if is_empty else "quiet")
+        self.left.say(said)
+        self.bar.setVisible(found.whole is not None)
+        spent = float(found.spent / found.whole) if found.whole else 0.0
+        self.bar.show_share(spent, colours=("line", "care" if is_empty else "accent"))
+        self.care.setVisible(not found.bounds_all)
+        self._said = f"{found.name}: {said}"
+        self._speak()
+
+    def show_takes(self, share: str) -> None:
+        """Say that the release in view takes ``all`` or more than ``half`` of what is left, or nothing."""
+        self.takes.setVisible(bool(share))
+        self.takes.say(words.say(f"app.window.register.takes_{share}") if share else "")
+        self._speak()
+
+    def _speak(self) -> None:
+        parts = [one.plain() for one in (self.takes, self.care) if not one.isHidden()]
+        self.setAccessibleName(" ".join([self._said, *parts]))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.clicked.emit()
+
 
 WIDE, NARROW = 196, 68
 MARGIN, NARROW_MARGIN = 16, 11  # pixels; narrow, a scroll bar has room beside the circles
@@ -32,46 +206,32 @@ class Side(QFrame):
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(MARGIN, 26, MARGIN, 20)
         column.setSpacing(0)
-        self.name = QLabel(words.say("app.window.name"))
-        self.name.setFont(text_font(18, 700))
+        self.name = make_label(words.say("app.window.name"), pixels=18, weight=700)
         self.name.setIndent(8)
-        column.addWidget(self.name)
-        column.addSpacing(10)
         self.links: dict[str, QPushButton] = {}
-        column.addWidget(self._link(flow.START), 0, Qt.AlignmentFlag.AlignLeft)
-        column.addSpacing(4)
+        add(column, self.name, 10, left(self._link(flow.START)), 4)
         self.steps = StepList(flow.STEPS[1:])
         self.steps.chosen.connect(self.chosen)
-        self.scroll = QScrollArea()
-        self.scroll.setObjectName("steps")
-        self.scroll.setAccessibleName(self.steps.accessibleName())
-        self.scroll.setWidgetResizable(True)
-        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll.setWidget(self.steps)
-        column.addWidget(self.scroll, 1)
-        column.addSpacing(8)
+        self.list = named(QScrollArea(), "steps", self.steps.accessibleName())
+        self.list.setWidgetResizable(True)
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setWidget(self.steps)
         self.register = RegisterBlock()
         self.register.clicked.connect(lambda: self.chosen.emit("releases"))
-        column.addWidget(self.register)
-        beside = QHBoxLayout()
-        beside.setSpacing(14)
+        add(column, (self.list, 1), 8, self.register)
+        beside = make_row(spacing=14)
         for step in flow.BESIDE:
             beside.addWidget(self._link(step))
         beside.addStretch(1)
         column.addLayout(beside)
-        self.look = QPushButton()
-        self.look.setObjectName("look")
-        self.look.setProperty("look", "link")
-        self.look.clicked.connect(lambda checked=False: self._next_look())
+        self.look = make_button("", "look", self._next_look, look="link")
         theme.changed.connect(self._name_look)
         self._name_look()
-        column.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addSpacing(8)
         self.offline = Prose(words.say("app.window.offline"), tone="quiet", pixels=12)
         self.offline.setContentsMargins(8, 0, 0, 0)
-        column.addWidget(self.offline)
+        add(column, left(self.look), 8, self.offline)
 
     def _link(self, step: str) -> QPushButton:
         """What stands outside the numbered steps."""
@@ -88,15 +248,14 @@ class Side(QFrame):
         """Show the steps there are; see `StepList.update_steps`."""
         self.steps.update_steps(current, steps, done, reachable)
         if current in steps:
-            self.scroll.ensureWidgetVisible(self.steps.buttons[current])
+            self.list.ensureWidgetVisible(self.steps.buttons[current])
         self._current = current
         self._show_links()
         for step, button in self.links.items():
             if button.property("current") == (step == current):
                 continue
             button.setProperty("current", step == current)
-            button.style().unpolish(button)
-            button.style().polish(button)
+            polish(button)
 
     def show_register(self, found: Standing | None) -> None:
         """Show the register that pays, or none."""

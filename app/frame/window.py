@@ -26,10 +26,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QLineEdit,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -42,6 +40,7 @@ from app.frame.screens import Screens, load
 from app.frame.side import Side
 from app.frame.undoing import Undoing
 from app.parts.exact_field import ExactField
+from app.parts.making import add, make_column, make_row
 from app.parts.panel import Explanation, Panel
 from app.parts.reading_numbers import Reading
 from app.screens.base import Page
@@ -332,45 +331,35 @@ class Window(QWidget):
     # --- making the frame --------------------------------------------------------------------------
 
     def _build(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
+        row = make_row(inside=self, spacing=0, margins=0)
         self.side = Side()
         self.side.chosen.connect(self.go)
         self.side.look_chosen.connect(self._choose_look)
-        row.addWidget(self.side)
-        row.addWidget(self._build_middle(), 1)
+        add(row, self.side, (self._build_middle(), 1))
         self.panel = Panel(self)
         row.addWidget(self.panel)
         self._row = row
 
     def _build_middle(self) -> QWidget:
         middle = QWidget()
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = make_column(inside=middle, spacing=0, margins=0)
         self.notice = Notice()
         self.notice.followed.connect(lambda place: self.page(self.step).point_to(place))
         notice_place = QWidget()
-        self._notice_place = QVBoxLayout(notice_place)
-        self._notice_place.setContentsMargins(32, 16, 32, 0)
-        self._notice_place.addWidget(self.notice)
+        self._notice_place = make_column(self.notice, inside=notice_place, margins=(32, 16, 32, 0))
         notice_place.hide()
         self.notice.shown.connect(notice_place.setVisible)
-        column.addWidget(notice_place)
         self.stack = QStackedWidget()
         self.screens = Screens(self.stack, self._make_page)
-        column.addWidget(self.stack, 1)
         self.money = MoneyLine()
         self.money.change.clicked.connect(lambda checked=False: self.go(flow.pays_at(self.study.state)))
-        column.addWidget(self.money)
         self.footer = Footer()
         self.footer.back.clicked.connect(lambda checked=False: self.go_back())
         self.footer.undo.clicked.connect(lambda checked=False: self.undoing.undo())
         self.footer.redo.clicked.connect(lambda checked=False: self.undoing.redo())
         self.footer.next.clicked.connect(lambda checked=False: self.page(self.step).go_next())
         self.footer.why.toggled.connect(self._fold_panel)
-        column.addWidget(self.footer)
+        add(column, notice_place, (self.stack, 1), self.money, self.footer)
         return middle
 
     def _keys(self) -> None:
@@ -513,13 +502,12 @@ class Window(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        first = self.page(self.step).first_focus() if self.focusWidget() is None else None
-        if first is not None:
-            first.setFocus(Qt.FocusReason.OtherFocusReason)  # else Qt takes the first link of the frame
+        page = self.page(self.step)
+        first = page.first_focus() if not self.warm or self.focusWidget() is None else None
+        if first is not None:  # not the first of the steps, as the toolkit would have it
+            first.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.show_explanation(page.explain(""))  # nobody has chosen a field yet
         if not self.warm:
-            target = self.page(self.step).first_focus()
-            if target is not None:  # not the first of the steps, as the toolkit would have it
-                target.setFocus(Qt.FocusReason.OtherFocusReason)
             self._warm_soon()
 
     def _warm_soon(self) -> None:

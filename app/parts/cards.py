@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
+from app import words
+from app.parts.making import STRETCH, add, make_button, make_column, make_label, make_row
 from app.parts.prose import Heading, Prose
-from app.theme import text_font
+from app.theme import polish, text_font
 
 SHORT, LONG = 12, 20  # letters of a word, and of a figure with its unit, that are set large
 _FIGURE = re.compile(r"(?:\D{1,4})?\d[\d,.]*(?!\w)")
@@ -20,9 +22,7 @@ class Card(QFrame):
     def __init__(self, heading: str = "", *, tone: str = "quiet", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
-        self.body = QVBoxLayout(self)
-        self.body.setContentsMargins(16, 16, 16, 16)
-        self.body.setSpacing(8)
+        self.body = make_column(inside=self, spacing=8, margins=16)
         self.heading = Heading(heading, size="card", tone=tone)
         self.body.addWidget(self.heading)
         self.heading.setVisible(bool(heading))  # after it has a parent, or it would be a window of its own
@@ -37,16 +37,13 @@ class NumberCard(Card):
         self.number = Heading(size="key")
         self.number.setWordWrap(False)
         self.sentence = Prose()
-        self.body.addWidget(self.number)
-        self.body.addWidget(self.sentence)
-        self.body.addStretch(1)
+        add(self.body, self.number, self.sentence, STRETCH)
 
     def show_number(self, number: str, sentence: str = "", *, tone: str = "") -> None:
         """Show a number and its sentence; ``tone`` is "", accent, care or wrong."""
         self.number.setText(number)
         self.number.setProperty("tone", tone)
-        self.number.style().unpolish(self.number)
-        self.number.style().polish(self.number)  # which takes back any font that was set before
+        polish(self.number)  # which takes back any font that was set before
         # What is no figure, as the name of a column, is set as words: smaller, on as many lines as it needs.
         is_figure = len(number) <= LONG and _FIGURE.match(number)
         size = "key" if is_figure or len(number) <= SHORT else "side"
@@ -54,6 +51,33 @@ class NumberCard(Card):
         self.number.setWordWrap(size != "key")
         self.sentence.say(sentence)
         self.setAccessibleName(f"{self.heading.text()}: {number}. {self.sentence.plain()}")
+
+
+class BehindLink(Card):
+    """A link, and below it ``body``, which the link shows and hides. ``bare`` draws no frame."""
+
+    def __init__(self, heading: str, parent: QWidget | None = None, *, bare: bool = False) -> None:
+        super().__init__(parent=parent)
+        if bare:
+            self.setProperty("card", "bare")
+            self.body.setContentsMargins(0, 0, 0, 0)
+        self._heading = heading
+        self.link = make_button(look="link", checkable=True)
+        self.link.toggled.connect(lambda shown: self._show(shown))
+        self.body.addWidget(self.link, 0, Qt.AlignmentFlag.AlignLeft)
+        self._inner = QWidget()
+        inner = make_column(inside=self._inner, margins=0)
+        self.body.addWidget(self._inner)
+        self.body = inner
+        self._show(False)
+
+    def close_up(self) -> None:
+        """Hide what is inside."""
+        self.link.setChecked(False)
+
+    def _show(self, shown: bool) -> None:
+        self._inner.setVisible(shown)
+        self.link.setText(words.say(f"app.window.{'fold' if shown else 'unfold'}", what=self._heading))
 
 
 class Rule(QFrame):
@@ -67,8 +91,7 @@ class Rule(QFrame):
 
 def row(*widgets: QWidget, spacing: int = 10, stretch: bool = True) -> QHBoxLayout:
     """Return widgets side by side, with the free room after them."""
-    made = QHBoxLayout()
-    made.setSpacing(spacing)
+    made = make_row(spacing=spacing)
     for widget in widgets:
         made.addWidget(widget)
     if stretch:
@@ -78,8 +101,7 @@ def row(*widgets: QWidget, spacing: int = 10, stretch: bool = True) -> QHBoxLayo
 
 def pill(text: str) -> QLabel:
     """Return a short word about what stands beside it, in a frame of its own height."""
-    made = QLabel(text)
+    made = make_label(text, pixels=12, weight=600)
     made.setProperty("pill", "true")
-    made.setFont(text_font(12, 600))
     made.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
     return made

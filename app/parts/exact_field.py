@@ -14,6 +14,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 
 from app.parts.reading_numbers import Reading
+from app.theme import polish
 from engine import texts
 from engine.numbers import exact, written
 
@@ -92,8 +93,7 @@ class ExactField(QLineEdit):
     def _mark(self, wrong: bool) -> None:
         if self.property("wrong") != wrong:
             self.setProperty("wrong", wrong)
-            self.style().unpolish(self)
-            self.style().polish(self)
+            polish(self)
 
 
 def shown(value: Fraction) -> str:

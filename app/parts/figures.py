@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.parts.cards import Card, NumberCard
+from app.parts.making import make_grid
 
 NARROWEST = 172
 
@@ -16,9 +17,7 @@ class Figures(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.cards: list[NumberCard] = []
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(20)
-        self._grid.setVerticalSpacing(14)
+        self._grid = make_grid(across=20, down=14)
         self.body.addLayout(self._grid)
         self._across = 0
 

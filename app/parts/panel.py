@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLay
 from shiboken6 import isValid
 
 from app import words
+from app.parts.making import add, make_column, named
 from app.parts.prose import Heading, Prose
 from app.theme import mono_font
 
@@ -113,19 +114,15 @@ class Panel(QScrollArea):
         if explanation is None:
             return
         self._made = explanation
-        body = QWidget()
-        body.setObjectName("panelBody")
-        column = QVBoxLayout(body)
-        column.setContentsMargins(24, 30, 24, 24)
-        column.setSpacing(0)
+        body = named(QWidget(), "panelBody")
+        column = make_column(inside=body, spacing=0, margins=(24, 30, 24, 24))
         title = Heading(words.firm(explanation.title), size="side")
         if explanation.mono:
             face = mono_font(14)
             face.setBold(True)
             title.setFont(face)
         self._title = title
-        column.addWidget(title)
-        column.addSpacing(14)
+        add(column, title, 14)
         for part in former.parts if former is not None else ():
             if part.kept and part.widget is not None and isValid(part.widget):
                 part.widget.hide()
@@ -145,8 +142,7 @@ class Panel(QScrollArea):
 
 def _add(column: QVBoxLayout, part: Part) -> None:
     if part.heading:
-        column.addWidget(Heading(part.heading, size="card", tone=part.tone))
-        column.addSpacing(3)
+        add(column, Heading(part.heading, size="card", tone=part.tone), 3)
     if part.body:
         column.addWidget(Prose(part.body))
     if part.widget is not None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from app import words
-from app.theme import text_font
+from app.theme import polish, text_font
 
 
 def tell_whole(field: QLineEdit) -> None:
@@ -100,8 +100,7 @@ class Prose(Wrapped):
         """Change the colour."""
         if self.property("tone") != tone:
             self.setProperty("tone", tone)
-            self.style().unpolish(self)
-            self.style().polish(self)
+            polish(self)
 
     def said(self) -> str:
         """Return the text with its marks."""

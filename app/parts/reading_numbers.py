@@ -10,11 +10,11 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QScrollArea, QWidget
 from shiboken6 import isValid
 
 from app import words
-from app.theme import text_font
+from app.parts.making import make_label, make_row
 from engine.numbers import readings, unmistakable
 
 SPOKEN_FROM = 10_000  # numbers below are read at a glance
@@ -78,11 +78,8 @@ class Hint(QFrame):
         super().__init__(over)
         self.over = over
         self.setObjectName("reading")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 2, 8, 2)
-        row.setSpacing(8)
-        self.said = QLabel()
-        self.said.setFont(text_font(12))
+        row = make_row(inside=self, spacing=8, margins=(8, 2, 8, 2))
+        self.said = make_label(pixels=12)
         row.addWidget(self.said)
         self.choices = [QPushButton(self) for _ in range(2)]
         for place, button in enumerate(self.choices):

@@ -7,14 +7,24 @@ from fractions import Fraction
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
 from app import words
 from app.parts.cards import Card
+from app.parts.making import (
+    add,
+    hidden,
+    make_button,
+    make_choice,
+    make_column,
+    make_field,
+    make_grid,
+    make_label,
+    named,
+)
 from app.parts.prose import Prose
 from app.parts.reading_numbers import Reading
-from app.theme import text_font
-from app.words.money import level, money, percent, written_day
+from app.words.money import as_float, level, money, percent, written_day
 
 CERTAIN = 1000  # beyond this level nobody is less sure than certain
 AMOUNTS = ("epsilon", "delta", "money")
@@ -27,29 +37,19 @@ class BudgetChange(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        self.line = QPushButton(words.say("app.releases.change"))
-        self.line.setObjectName("change-budget")
-        self.line.setProperty("look", "link")
-        self.line.setCheckable(True)
+        column = make_column(inside=self, spacing=6, margins=0)
+        self.line = make_button(
+            words.say("app.releases.change"), "change-budget", look="link", checkable=True
+        )
         column.addWidget(self.line)
-        self.form = QWidget()
-        self.form.hide()
-        grid = QGridLayout(self.form)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(4)
+        self.form = hidden(QWidget())
+        grid = make_grid(self.form, across=12, down=4, margins=0)
         self.readings: dict[str, Reading] = {}
         self.fields = {name: self._field(grid, name, 0, place) for place, name in enumerate(AMOUNTS)}
         self.reason = self._field(grid, "reason", 2, 0, span=len(AMOUNTS))
-        self.wrong = Prose(tone="wrong")
-        self.wrong.hide()
+        self.wrong = hidden(Prose(tone="wrong"))
         grid.addWidget(self.wrong, 4, 0, 1, len(AMOUNTS))
-        self.button = QPushButton(words.say("app.releases.change_button"))
-        self.button.setObjectName("change-budget-now")
-        self.button.clicked.connect(lambda checked=False: self._ask())
+        self.button = make_button(words.say("app.releases.change_button"), "change-budget-now", self._ask)
         grid.addWidget(self.button, 5, 0)
         column.addWidget(self.form)
         self.line.toggled.connect(self.form.setVisible)
@@ -58,13 +58,8 @@ class BudgetChange(QWidget):
         self._enable()
 
     def _field(self, grid: QGridLayout, name: str, line: int, side: int, span: int = 1) -> QLineEdit:
-        label = QLabel(words.say(f"app.releases.new_budget.{name}"))
-        label.setFont(text_font(12))
-        label.setProperty("tone", "quiet")
-        field = QLineEdit()
-        field.setObjectName(f"new-{name}")
-        field.setAccessibleName(label.text())
-        field.setMaxLength(300)
+        label = make_label(words.say(f"app.releases.new_budget.{name}"), pixels=12, tone="quiet")
+        field = make_field(f"new-{name}", label.text(), most=300)
         label.setBuddy(field)
         if name in AMOUNTS:
             self.readings[name] = Reading(field, grouped=name == "money")
@@ -106,17 +101,12 @@ class RegisterCard(Card):
         super().__init__(words.say("app.releases.register"), parent=parent)
         self.setObjectName("register")
         self._known: Sequence[dict[str, Any]] = ()
-        self.choice = QComboBox()
-        self.choice.setObjectName("register-choice")
-        self.choice.setAccessibleName(words.say("app.releases.register"))
+        self.choice = make_choice("register-choice", words.say("app.releases.register"))
         self.choice.currentIndexChanged.connect(lambda place: self._show())
-        self.figures = Prose()
-        self.figures.setObjectName("register-figures")
-        self.changes = Prose(tone="quiet", pixels=12)
-        self.changes.setObjectName("register-changes")
+        self.figures = named(Prose(), "register-figures")
+        self.changes = named(Prose(tone="quiet", pixels=12), "register-changes")
         self.change = BudgetChange()
-        for widget in (self.choice, self.figures, self.changes, self.change):
-            self.body.addWidget(widget)
+        add(self.body, self.choice, self.figures, self.changes, self.change)
 
     @property
     def holding(self) -> dict[str, Any] | None:
@@ -182,7 +172,7 @@ def sure_after(epsilon: Fraction, neighbours: str) -> str:
 
     relation = Neighbours(neighbours)
     known = relation is not Neighbours.ADD_REMOVE
-    return percent(posterior(0.5, float(min(epsilon, CERTAIN)), known_in_table=known, neighbours=relation))
+    return percent(posterior(0.5, min(as_float(epsilon), CERTAIN), known_in_table=known, neighbours=relation))
 
 
 def change_words(change: dict[str, Any]) -> str:

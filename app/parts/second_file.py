@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from app import words
+from app.parts.making import add, left, make_column, make_row
 from app.parts.prose import Heading, Prose
 
 
@@ -28,14 +29,10 @@ class SecondFile(QWidget):
     def __init__(self, name: str, label: str, about: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(f"second-{name}")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(Heading(label, size="card"))
+        column = make_column(Heading(label, size="card"), inside=self, spacing=4, margins=0)
         self.told = Prose(about, tone="quiet", pixels=12)
         column.addWidget(self.told)
-        line = QHBoxLayout()
-        line.setSpacing(10)
+        line = make_row(spacing=10)
         self.button = QPushButton(words.say("app.explore.second.choose"))
         self.button.setObjectName(f"choose-{name}")
         self.button.setAccessibleName(words.say("app.explore.second.choose_name", source=label))
@@ -46,9 +43,7 @@ class SecondFile(QWidget):
         self.remove.setProperty("look", "link")
         self.remove.clicked.connect(lambda checked=False: self.removed.emit())
         self.file = Prose()
-        line.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
-        line.addWidget(self.file, 1)
-        line.addWidget(self.remove)
+        add(line, left(self.button), (self.file, 1), self.remove)
         column.addLayout(line)
         self.show_file(None)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QFileDialog, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from app import words
 from app.parts.cards import Card, row
-from app.parts.form.parameter_fields import PLACEHOLDER, empty
+from app.parts.form.parameter_fields import PLACEHOLDER
+from app.parts.making import add, empty, hidden, make_choice, make_column
 from app.parts.prose import Heading, Prose
 from engine.methods.protocol import Source
 from engine.table.schema import Schema
@@ -28,24 +29,15 @@ class SourceCard(Card):
         super().__init__(source.name)
         self.source = source
         self.setObjectName(f"source-{source.name}")
-        self.body.addWidget(Prose(words.say(f"app.tables.shape.{source.shape}"), tone="quiet"))
         self.told = Prose(words.say("app.tables.none" if source.required else "app.tables.optional"))
-        self.body.addWidget(self.told)
-        self._files = QVBoxLayout()
-        self._files.setSpacing(2)
-        self.body.addLayout(self._files)
-        self.columns = Prose(tone="quiet", pixels=12)
-        self.columns.hide()
-        self.body.addWidget(self.columns)
+        add(self.body, Prose(words.say(f"app.tables.shape.{source.shape}"), tone="quiet"), self.told)
+        self._files = make_column(spacing=2)
+        self.columns = hidden(Prose(tone="quiet", pixels=12))
         self.key_heading = Heading(words.say("app.tables.key"), size="card")
-        self.key = QComboBox()
-        self.key.setObjectName(f"key-{source.name}")
-        self.key.setAccessibleName(words.say("app.tables.key"))
-        self.key.setMaximumWidth(320)
+        self.key = make_choice(f"key-{source.name}", words.say("app.tables.key"), width=320)
         self.key.setPlaceholderText(words.say("app.tables.no_key"))
         self.key.activated.connect(lambda place: self.key_chosen.emit(self.key.currentText()))
-        self.body.addWidget(self.key_heading)
-        self.body.addWidget(self.key)
+        add(self.body, self._files, self.columns, self.key_heading, self.key)
         for part in (self.key_heading, self.key):
             part.hide()
         self.button = QPushButton(words.say("app.tables.choose"))

@@ -42,7 +42,7 @@ class RowsModel(QAbstractTableModel):
         headings: Sequence[str],
         rows: Sequence[Sequence[str]],
         *,
-        numeric: frozenset[int] = frozenset(),
+        numeric: Set[int] = frozenset(),
         marked: Set[tuple[int, int]] = frozenset(),
     ) -> None:
         super().__init__()
@@ -215,7 +215,7 @@ class DataTable(QTableView):
         headings: Sequence[str],
         rows: Sequence[Sequence[str]],
         *,
-        numeric: frozenset[int] = frozenset(),
+        numeric: Set[int] = frozenset(),
         marked: Set[tuple[int, int]] = frozenset(),
         tips: Mapping[int, str] | None = None,
     ) -> None:

@@ -5,50 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from app import words
 from app.parts.cards import Card
-from app.parts.form.parameter_fields import empty
+from app.parts.making import add, empty, make_column, make_grid, named
+from app.parts.plot import ShareBar
 from app.parts.prose import Prose
 from app.parts.wrapping import Wrapping
-from app.theme import text_font, theme
+from app.theme import polish, text_font
 from app.words.money import level, size
 
 HEIGHT = 18
 
 
-class ShareBar(QWidget):
-    """How much of something can say something: a full part, and the rest. Words beside it say it too."""
+def make_bar(thick: int) -> ShareBar:
+    """Return a bar of how much can say something: a full part, and the rest."""
+    bar = ShareBar(thick)
+    bar.setMinimumWidth(72)
+    return bar
 
-    def __init__(self, parent: QWidget | None = None, *, height: int = HEIGHT) -> None:
-        super().__init__(parent)
-        self.share = 0.0
-        self.setFixedHeight(height)
-        self.setMinimumWidth(72)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
 
-    def show_share(self, share: float) -> None:
-        """Show another share, in [0, 1]."""
-        self.share = min(max(share, 0.0), 1.0)
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        return QSize(180, self.height())
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter, tokens = QPainter(self), theme.tokens()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        rest = tokens.colour("care" if self.share < 1 else "line")
-        rest.setAlphaF(0.35)
-        painter.setBrush(rest)
-        painter.drawRoundedRect(QRectF(self.rect()), 3, 3)
-        painter.setBrush(tokens.colour("accent"))
-        painter.drawRoundedRect(QRectF(0, 0, self.width() * self.share, self.height()), 3, 3)
+def show_share(bar: ShareBar, share: float) -> None:
+    """Show a share on such a bar; what cannot say anything stands out."""
+    bar.show_share(share, colours=("care_pale" if share < 1 else "line_pale", "accent"))
 
 
 class VerdictCard(Card):
@@ -62,19 +43,16 @@ class VerdictCard(Card):
         self.setObjectName("verdict")
         self._shown: Any = None
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.sentence = Prose()
-        self.sentence.setObjectName("verdict-sentence")
-        self.body.addWidget(self.sentence)
-        self.bar = ShareBar()
-        self.body.addWidget(self.bar)
+        self.sentence = named(Prose(), "verdict-sentence")
+        self.bar = make_bar(HEIGHT)
+        add(self.body, self.sentence, self.bar)
         self._legend = QGridLayout()
         self.says, self.silent = Prose(tone="quiet", pixels=12), Prose(tone="care", pixels=12)
         self.silent.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._legend.addWidget(self.says, 0, 0)
         self._legend.addWidget(self.silent, 0, 1)
         self.body.addLayout(self._legend)
-        self._remedies = QVBoxLayout()
-        self._remedies.setSpacing(8)
+        self._remedies = make_column(spacing=8)
         self.body.addLayout(self._remedies)
         self.hide()
 
@@ -94,8 +72,7 @@ class VerdictCard(Card):
         self.setProperty("card", "care" if bad else "true")
         self.heading.setProperty("tone", "care" if bad else "quiet")
         for one in (self, self.heading):
-            one.style().unpolish(one)
-            one.style().polish(one)
+            polish(one)
         if hasattr(verdict, "said"):
             self._show_judged(verdict)
         else:
@@ -114,7 +91,7 @@ class VerdictCard(Card):
         self.says.hide()
         self.silent.hide()
         self.bar.show()
-        self.bar.show_share(verdict.share)
+        show_share(self.bar, verdict.share)
 
     def _show_filling(self, verdict: Any) -> None:
         bad = verdict.is_useless
@@ -138,22 +115,19 @@ class VerdictCard(Card):
         self.silent.say(words.say("app.preview.verdict.silent", **values))
         for one in (self.bar, self.says, self.silent):
             one.setVisible(not all_can)
-        self.bar.show_share(verdict.share)
+        show_share(self.bar, verdict.share)
 
     def _show_remedies(self, remedies: Sequence[Any], jumps: Sequence[str]) -> None:
         grid = QWidget()
-        lines = QGridLayout(grid)
-        lines.setContentsMargins(0, 6, 0, 0)
-        lines.setHorizontalSpacing(16)
-        lines.setVerticalSpacing(8)
+        lines = make_grid(grid, across=16, down=8, margins=(0, 6, 0, 0))
         lines.setColumnStretch(1, 1)
         for place, remedy in enumerate(remedies):
             button = QPushButton(_named(remedy))
             button.setObjectName(f"remedy-{remedy.kind}-{remedy.value}")
             button.setFont(text_font(13, 600))
             button.clicked.connect(lambda checked=False, one=remedy: self.chosen.emit(one.changes))
-            bar = ShareBar(height=6)
-            bar.show_share(remedy.verdict.share)
+            bar = make_bar(6)
+            show_share(bar, remedy.verdict.share)
             bar.setMaximumWidth(120)
             said = Prose(_counted(remedy.verdict))
             said.setMinimumWidth(160)
@@ -169,8 +143,7 @@ class VerdictCard(Card):
             link.setProperty("look", "link")
             link.clicked.connect(lambda checked=False, one=step: self.jump.emit(one))
             beside.addWidget(link)
-        self._remedies.addWidget(grid)
-        self._remedies.addWidget(links)
+        add(self._remedies, grid, links)
 
 
 def _named(remedy: Any) -> str:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QVBoxLayout
-
 from app import words
 from app.parts.cards import Card, Rule
-from app.parts.form.parameter_fields import empty
+from app.parts.making import add, empty, hidden, left, make_button, make_column, named
 from app.parts.prose import Heading, Prose
+from app.theme import polish
 
 
 class VerifyCard(Card):
@@ -20,16 +18,10 @@ class VerifyCard(Card):
         super().__init__(words.say("app.verify.heading"))
         self.setObjectName("verify-card")
         self.hint = Prose(words.say("app.verify.hint"), tone="quiet")
-        self.body.addWidget(self.hint)
-        self.button = QPushButton(words.say("app.verify.button"))
-        self.button.setObjectName("verify")
-        self.body.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
-        self.answer = Heading(size="side")
-        self.answer.setObjectName("verify-answer")
-        self.answer.hide()
-        self.body.addWidget(self.answer)
-        self.lines = QVBoxLayout()
-        self.lines.setSpacing(6)
+        self.button = make_button(words.say("app.verify.button"), "verify")
+        self.answer = hidden(named(Heading(size="side"), "verify-answer"))
+        add(self.body, self.hint, left(self.button), self.answer)
+        self.lines = make_column(spacing=6)
         self.body.addLayout(self.lines)
 
     def forget(self) -> None:
@@ -43,8 +35,7 @@ class VerifyCard(Card):
         self.answer.show()
         self.answer.setText(words.say(f"app.verify.{_answer(found)}", folder=found.folder))
         self.answer.setProperty("tone", "accent" if found.passed else "wrong")
-        self.answer.style().unpolish(self.answer)
-        self.answer.style().polish(self.answer)
+        polish(self.answer)
         merged: dict[str, list[Any]] = {}
         for check in found.checks:
             merged.setdefault(check.id, []).extend(check.problems)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.parts.cards import NumberCard
 from app.parts.figures import Figures
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty, make_column
 from app.parts.views import ViewCard
 from app.work.jobs import JobRunner
 from engine.views import BarsView, IntervalsView, TableView, View
@@ -27,9 +27,7 @@ class ViewStack(QWidget):
         super().__init__()
         self._stays = stays
         self.runner, self._named = runner, named
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(14)
+        self._column = make_column(inside=self, spacing=14, margins=0)
         self._waiting: list[tuple[int, View]] = []
         self.views: tuple[View, ...] = ()
         self._timer = QTimer(self)

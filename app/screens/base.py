@@ -29,11 +29,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from PySide6.QtGui import QFocusEvent
+from PySide6.QtWidgets import QFrame, QProgressBar, QScrollArea, QWidget
 
 from app import words
-from app.parts.busy import Busy
+from app.parts.making import add, make_button, make_column, make_row, named
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.state.settings import Settings
@@ -41,6 +42,55 @@ from app.state.study import Study
 from app.work.jobs import LONG, JobRunner
 from engine.errors import EngineError
 from engine.views import Text
+
+# --- Work under way -------------------------------------------------------------------------------------
+
+SHOW_AFTER = 200  # milliseconds: what is over sooner never flickers
+
+
+class Busy(QFrame):
+    """A line of words, a bar and a button; hidden while nothing runs."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("busy")
+        row = make_row(inside=self, spacing=16, margins=(16, 10, 12, 10))
+        column = make_column(spacing=8)
+        self._words = Prose(tone="quiet")
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.setRange(0, 1000)
+        add(column, self._words, self._bar)
+        self._stop = make_button(words.say("app.window.stop"), press=lambda: self._on_stop())
+        add(row, (column, 1), self._stop)
+        self._on_stop: Callable[[], None] = lambda: None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.show)
+        self.hide()
+
+    def begin(self, sentence: str, stop: Callable[[], None] | None = None) -> None:
+        """Say what is being done; appears only when it takes a moment."""
+        self._words.say(sentence)
+        self._bar.setAccessibleName(sentence)
+        self._bar.setRange(0, 0)
+        self._stop.setVisible(stop is not None)
+        self._stop.setEnabled(True)
+        self._on_stop = stop if stop is not None else (lambda: None)
+        self._timer.start(SHOW_AFTER)
+
+    def step(self, share: float, stage: str) -> None:
+        """Show how far the work is; ``stage`` is an id of the texts below ``stages``."""
+        self._bar.setRange(0, 1000)
+        self._bar.setValue(round(share * 1000))
+        if words.has(f"stages.{stage}"):
+            self._words.say(words.say(f"stages.{stage}"))
+
+    def end(self) -> None:
+        """Hide it."""
+        self._timer.stop()
+        self.hide()
+
 
 Pieces = Iterator[None]  # what `build` returns where it yields between its parts
 _MADE = object()
@@ -51,6 +101,7 @@ class Frame(Protocol):
     """What a page may ask of the window."""
 
     settings: Settings
+    step: str  # the screen in view
     data: Path | None  # where the draft lies; None: the user's data folder
 
     def open_file(self, path: str) -> None: ...
@@ -91,25 +142,15 @@ class Page(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         inner = _Body()
         inner.setObjectName("pageBody")
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(32, 28, 32, 24)
-        column.setSpacing(0)
-        self.title = Heading("", size="title")
-        self.title.setObjectName("title")
-        self.subtitle = Prose("", tone="quiet")
-        self.subtitle.setObjectName("subtitle")
+        column = make_column(inside=inner, spacing=0, margins=(32, 28, 32, 24))
+        self.title = named(Heading("", size="title"), "title")
+        self.subtitle = named(Prose("", tone="quiet"), "subtitle")
         self.busy = Busy()
-        self.body = QVBoxLayout()
-        self.body.setSpacing(16)
-        column.addWidget(self.title)
-        column.addSpacing(6)
-        column.addWidget(self.subtitle)
-        column.addSpacing(16)
-        column.addWidget(self.busy)
-        column.addLayout(self.body, 1)
+        self.body = make_column(spacing=16)
+        add(column, self.title, 6, self.subtitle, 16, self.busy, (self.body, 1))
         column.addStretch(0)  # takes the room where nothing is shown yet, so that the words stay together
         self.setWidget(inner)
-        self._column = column
+        self.inner, self._column = inner, column
         self._margin = 32
         self.verticalScrollBar().rangeChanged.connect(lambda low, high: self.set_margin(self._margin))
         self.show_words()
@@ -222,7 +263,7 @@ class Page(QScrollArea):
         self,
         function: Callable[..., Any],
         *args: Any,
-        done: Callable[[Any], None],
+        done: Callable[[Any], object],
         doing: str,
         failed: Callable[[Exception], None] | None = None,
         cancelled: Callable[[], None] | None = None,
@@ -307,6 +348,8 @@ class Page(QScrollArea):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         topic, kind = self._topics.get(watched), event.type()
+        if isinstance(event, QFocusEvent) and event.reason() == Qt.FocusReason.ActiveWindowFocusReason:
+            return False  # the window came to the front: nobody chose this field just now
         if topic is not None and kind in _ASKS:
             self.frame.topic_soon(self, topic, at_once=kind == QEvent.Type.FocusIn)
         return False

@@ -29,6 +29,11 @@ def money(amount: float | Fraction | int, currency: str) -> str:
 LARGEST = 10**300  # what a float can say
 
 
+def as_float(value: float | Fraction) -> float:
+    """Return a level as a float, however large it is."""
+    return float(value) if value < LARGEST else float(LARGEST)
+
+
 def level(epsilon: float | Fraction, *, up: bool = False, down: bool = False) -> str:
     """Write a privacy level with at least two decimals.
 
@@ -39,7 +44,7 @@ def level(epsilon: float | Fraction, *, up: bool = False, down: bool = False) ->
     >>> level(Fraction(99999, 50000), up=True), level(Fraction(99999, 50000), down=True)
     ('2.00', '1.999')
     """
-    short = f"{texts.plainly(float(min(epsilon, LARGEST)), up=up, down=down):.4g}"
+    short = f"{texts.plainly(as_float(epsilon), up=up, down=down):.4g}"
     whole, _, rest = short.partition(".")
     return f"{whole}.{rest.ljust(2, '0')}" if "e" not in short else short
 

@@ -45,7 +45,7 @@ class Offer:
         Whether there is one to look at.
     """
 
-    method: Method
+    method: type[Method]
     error: float | None = None
     epsilon: Any = None
     has_example: bool = False
@@ -68,7 +68,7 @@ def offers(progress: Progress = SILENT) -> tuple[Offer, ...]:
     return tuple(made)
 
 
-def offer(method: Method) -> Offer:
+def offer(method: type[Method]) -> Offer:
     """Return a method with what its first example forecasts."""
     from engine.errors import EngineError
     from engine.release.examples import plans
@@ -150,7 +150,7 @@ def is_never_offered(wanted: str) -> bool:
     return any(term in wanted.casefold() for term in terms)
 
 
-def _searched(method: Method) -> str:
+def _searched(method: type[Method]) -> str:
     base = f"methods.{method.id}"
     parts = [method.id, method.published.document, words.say(f"app.method.does.{method.family}")]
     parts += [words.say(f"{base}.{name}") for name in ("title", "summary", "recipient_can")]
@@ -161,6 +161,6 @@ def _searched(method: Method) -> str:
     return " ".join(parts).casefold()
 
 
-def title(method: Method) -> str:
+def title(method: type[Method]) -> str:
     """Return the name of a method in words."""
     return words.say(f"methods.{method.id}.title")

@@ -10,7 +10,8 @@ from typing import Any
 
 from app import words
 from app.words.money import level, size
-from engine.views import TableView
+from engine import texts
+from engine.views import TableView, Text
 
 TAKEN = "candidate_taken"
 MOST_KINDS = 3  # shapes that can be told apart at sight
@@ -271,7 +272,8 @@ def _lines(views: Sequence[Any]) -> dict[str, float]:
         for row in view.rows if isinstance(view, TableView) and len(view.headings) == 2 else ():
             value = _number(row[1])
             if value is not None:
-                found[words.label(row[0]) if row[0] is not None else ""] = value
+                name = row[0] if row[0] is not None else ""
+                found[words.label(name) if isinstance(name, str | Text) else texts.number(name)] = value
     return found
 
 

@@ -154,7 +154,9 @@ def standing(plan: Plan, ledger_path: Path | None) -> Standing:
     from engine.release.preview import preview
 
     found = preview(plan, existing(ledger_path))
-    total = found.ledger.epsilon_total if found.ledger is not None else plan.budget and plan.budget.epsilon
+    total = plan.budget.epsilon if plan.budget is not None else None
+    if found.ledger is not None:
+        total = found.ledger.epsilon_total
     cost = cost_of(plan.price)
     return Standing(plan, found, None if total is None or cost is None else cost.at(float(total)))
 

@@ -28,7 +28,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from engine.errors import Cancelled
 from engine.progress import Progress
 
-Handler = Callable[..., None]
+Handler = Callable[..., object]  # what it returns is of no interest
 SWITCH = 0.0005  # seconds until a busy thread lets the interface go on
 DRAWING = 60  # milliseconds without a new order after which a job begins that waits for the window to draw
 LONG, SHORT = "engine", "engine-short"

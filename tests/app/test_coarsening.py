@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit
 
 from app.frame.window import Window
 from app.parts.form.coarsening import Groups, forms, read, started, steps_of, summary
-from app.parts.form.group_tree import GroupTree
+from app.parts.form.hierarchy_editor import GroupTree
 from engine.table.hierarchies import MOST_LEVELS, Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin
 from tests.app.walking import settle, walk_to, write, write_people
@@ -145,9 +145,9 @@ def test_a_tree_moves_only_what_fits(qtbot: Any) -> None:
     qtbot.addWidget(tree)
     groups = Groups.of("abcd", {"a": ["x", "all"], "b": ["x", "all"], "c": ["y", "all"], "d": ["z", "rest"]})
     tree.show_groups(groups)
-    tree.move([(-1, "a")], (1, "rest"))  # a value goes into a group of the first step, not of the second
+    tree.move_nodes([(-1, "a")], (1, "rest"))  # a value goes into a group of the first step only
     assert tree.groups == groups
-    tree.move([(0, "x"), (0, "y")], (1, "rest"))  # whole groups go along with what is in them
+    tree.move_nodes([(0, "x"), (0, "y")], (1, "rest"))  # whole groups go along with what is in them
     assert {path[1] for path in tree.groups.paths.values()} == {"rest"}
     Hierarchy.from_json(tree.groups.tree(), column="any")
 

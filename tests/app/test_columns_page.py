@@ -12,9 +12,8 @@ from PySide6.QtCore import QPoint, Qt
 
 from app import words
 from app.frame.window import Window
-from app.screens.columns.cap_table import HEAD, LINE, CapTable
-from app.screens.columns.column_editor import domain_words
-from app.screens.columns.mini_bars import MiniBars
+from app.screens.columns.column_editor import MiniBars, domain_words
+from app.screens.columns.unit_card import HEAD, LINE, CapTable
 from app.state.flow import ROWS_PER_PERSON, UNIT
 from app.words.columns import values_words
 from engine.table.schema import Column, Domain, Kind, Origin, Role
@@ -303,7 +302,7 @@ def test_a_group_opens_to_single_columns_and_closes_again(window: Window, qtbot:
 def test_find_is_reached_by_keyboard(page: Any, qtbot: Any) -> None:
     page.table.setFocus()
     qtbot.keyClick(page.table, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
-    assert page.find.hasFocus()
+    assert page.search.hasFocus()
 
 
 def test_what_is_chosen_is_counted_in_words_that_agree(page: Any) -> None:

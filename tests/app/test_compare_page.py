@@ -250,7 +250,7 @@ def test_what_was_decided_is_shaded_and_nothing_beyond_it_is_taken(
     plan = coarser(tmp_path, (3, 0.02), (50, 0.1))
     assert plan.purpose.threshold.startswith("11")
     page = at_compare(window, qtbot, plan)
-    across, field = page.plot.across, page.plot._field()
+    across, field = page.plot.across, page.plot.field()
     assert across.limit == 11 and [across.allows(place) for place in range(3)] == [True, False, True]
     soft, edge = theme.tokens().colour("accent_soft").name(), page.plot.points()[0].x()  # A has the limit
     middle = field.center().y() + 3

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from app.work.comparing import figures, unbeaten, variants
 from engine.release.compare import Compared
+from engine.views import TableView, Text
 from tests.app.walking import example_plan
 
 ID = "datasets.imputation"
@@ -29,6 +30,14 @@ def test_a_figure_that_is_the_same_everywhere_tells_nothing(tmp_path: Path) -> N
     plan = example_plan(ID, tmp_path)
     found = [Compared(plan, measured={COPIED: {"told": 1.0, "copies": at}}) for at in (1.0, 2.0)]
     assert [one.values for one in figures(found)] == [(1.0, 2.0)]
+
+
+def test_numbers_that_name_lines_of_a_method_are_written_as_names(tmp_path: Path) -> None:
+    plan = example_plan(ID, tmp_path)
+    lines = [((3, 1.0), (0.5, 7.0)), ((3, 2.0), (0.5, 7.0))]
+    headings = (Text("views.value"), Text("views.value"))
+    found = [Compared(plan, inside=(TableView("sizes", headings, rows),)) for rows in lines]
+    assert [(one.label, one.values) for one in figures(found)] == [("3", (1.0, 2.0))]
 
 
 def test_a_method_proposes_settings_that_differ_and_can_be_made(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication
 from app import words
 from app.frame.window import Window
 from app.parts.cards import NumberCard
+from app.parts.views.figure import SMALL, render
 from app.parts.views.table import TableBody
 from app.work.releasing import Outcome
 from engine.methods.protocol import Budget
@@ -94,6 +95,26 @@ def test_the_window_says_which_of_the_two_has_to_give(at: Any, window: Window, q
     write(qtbot, page.accuracy.field, "10")
     write(qtbot, page.learnt.field, "0.9")
     assert "lies outside" in page.money_view.window_sentence.plain()
+
+
+def test_the_cost_curve_is_the_drawing_of_the_reports_and_names_everything(
+    at: Any, window: Window, qtbot: Any
+) -> None:
+    page = at("budget")
+    view, drawn = page.money_view.curve.view, page.money_view.curve
+    assert view is page.worked.curve and len(drawn.pieces) == 1
+    picture = render(view, dark=False, language="en", width=drawn.width(), letters=SMALL)
+    (across, down, svg), spoken = picture.pieces[0], drawn.accessibleDescription()
+    assert across <= drawn.width() and down <= drawn.height() and spoken == picture.spoken
+    for one in (*view.series, *view.marks):
+        assert words.label(one.label) in svg
+    before = drawn.grab().toImage()
+    page.learnt.slider.setValue(page.learnt.slider.value() // 2)
+    settle(qtbot, window)
+    assert drawn.view is not view and drawn.grab().toImage() != before
+    large = drawn.enlarge()
+    assert large.isVisible() and large.view is drawn.view
+    large.close()
 
 
 def test_published_never_stands_alone_and_is_warned_of_above_ln_3(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtGui import QImage
 
-from app.screens.risk.group_histogram import BOTTOM, TOP, GroupHistogram
+from app.screens.risk.cards import BOTTOM, TOP, GroupHistogram
 from app.theme import theme
 
 BARS = (("1", 10), ("2", 40), ("3–4", 20), ("5–9", 0), ("10+", 5))

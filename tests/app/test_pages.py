@@ -480,9 +480,9 @@ def test_a_column_is_found_by_its_name(window: Window, qtbot: Any, people: Path)
     open_table(qtbot, window, people)
     window.go("columns")
     page = window.page("columns")
-    qtbot.keyClicks(page.find, "DIAG")
+    qtbot.keyClicks(page.search, "DIAG")
     assert [line.name for line in page.table.columns.lines] == ["diagnosis"]
-    page.find.clear()
+    page.search.clear()
     assert len(page.table.columns.lines) >= 3
     settle(qtbot, window)
 

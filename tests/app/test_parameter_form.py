@@ -11,11 +11,11 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit, QWidget
 
 from app import words
-from app.parts.form.clause_row import ValuesButton
 from app.parts.form.hierarchy_editor import HierarchyEditor
 from app.parts.form.parameter_columns import fitting
 from app.parts.form.parameter_fields import Field
 from app.parts.form.parameter_form import ParameterForm
+from app.parts.form.sentence_field import ValuesButton
 from engine.methods.catalogue import method
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.values import resolve

@@ -8,8 +8,7 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QPlainTextEdit
 
 from app import words
-from app.screens.load.preparation import step_words
-from app.screens.load.preparation_forms import StepForm, text_of
+from app.screens.load.preparation import StepForm, step_words, text_of
 from engine.table.preparation.declarations import STEPS, Holds
 from engine.table.preparation.steps import check
 from engine.table.schema import Schema

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from app.frame.register_block import RegisterBlock
+from app.frame.side import RegisterBlock
 from app.frame.window import Window
 from app.work.registers import Standing, standing
 from app.work.releasing import Watch, release

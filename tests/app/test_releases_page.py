@@ -108,6 +108,7 @@ def test_a_release_of_an_earlier_session_is_opened_from_the_start_page(
     assert not page.keep.isChecked()
     qtbot.mouseClick(page.keep, Qt.MouseButton.LeftButton, pos=QPoint(8, page.keep.height() // 2))
     assert page.keep.isChecked()
+    window.save_draft()  # what a pause does, too
     later = make_window()
     later.settings = Settings(window.settings.path.parent)
     later.study.ledger_path = window.study.ledger_path

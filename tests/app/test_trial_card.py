@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from app import words
 from app.frame.window import Window
-from app.parts.trial.count_cells import interval
+from app.parts.trial.count_view import interval
 from app.parts.trial.solution import best_first, neighbours, steps_words
 from app.state import draft, flow
 from app.theme import text_font

@@ -19,7 +19,7 @@ from app.parts.table import LinesDelegate
 from app.parts.views import ViewCard, explain, make_view
 from app.parts.views.figure import FigureView
 from app.parts.views.table import TableBody
-from app.screens.releases.bar_list import Bar, BarList
+from app.screens.releases.page import Bar, BarList
 from app.theme import text_font, theme
 from app.work.jobs import JobRunner
 from engine.views import (

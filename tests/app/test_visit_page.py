@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, 
 
 from app import words
 from app.frame.window import Window
-from app.parts.form.clause_row import ValuesButton
+from app.parts.form.sentence_field import ValuesButton
 from app.parts.prose import Prose
 from app.parts.source_card import SourceCard
 from app.parts.views.table import TableBody

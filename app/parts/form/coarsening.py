@@ -65,8 +65,9 @@ def started(form: str, column: Column) -> dict[str, Any] | None:
     if form == CUTS:
         domain = column.domain or Domain()
         low, high = domain.minimum, domain.maximum
-        known = isinstance(low, Fraction) and isinstance(high, Fraction) and high > low
-        ends = (low, high) if known else (Fraction(0), Fraction(100))
+        ends = Fraction(0), Fraction(100)
+        if isinstance(low, Fraction) and isinstance(high, Fraction) and high > low:
+            ends = low, high
         quarters = [ends[0] + (ends[1] - ends[0]) * part / 4 for part in (1, 2, 3)]
         return {CUTS: [[written(cut) for cut in quarters], [written(quarters[1])]]}
     if form != BANDS:

@@ -15,19 +15,15 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPlainTextEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
+from app.parts.making import add, hidden, make_button, make_column, make_field, make_label, make_row, named
 from app.parts.prose import Prose
 from app.parts.reading_numbers import Reading
-from app.theme import text_font
 from engine.numbers import surely, unmistakable
 from engine.table.schema import Column, Domain, Kind
 
@@ -52,9 +48,7 @@ class DomainEditor(QWidget):
     ) -> None:
         super().__init__(parent)
         self._column, self._found, self._from_rows = column, found, False
-        self._box = QVBoxLayout(self)
-        self._box.setContentsMargins(0, 4, 0, 0)
-        self._box.setSpacing(8)
+        self._box = make_column(inside=self, spacing=8, margins=(0, 4, 0, 0))
         self.lists = QComboBox()
         self.values = QPlainTextEdit()
         self.bounds: dict[str, QLineEdit] = {}
@@ -62,22 +56,12 @@ class DomainEditor(QWidget):
             self._build_bounds()
         else:
             self._build_list(lists)
-        self.take = QPushButton(words.say("app.columns.domain.take"))
-        self.take.setObjectName("domain_take")
-        self.take.setProperty("look", "link")
-        self.take.clicked.connect(lambda checked=False: self._take())
-        self.known = QCheckBox(words.say("app.columns.domain.known"))
-        self.known.setObjectName("domain_known")
-        self.known.hide()
-        self.known_why = Prose(words.say("app.columns.domain.known_why"), tone="care", pixels=12)
-        self.known_why.hide()
-        self.wrong = Prose(tone="wrong", pixels=12)
-        self.wrong.hide()
-        self.button = QPushButton(words.say("app.columns.domain.declare"))
-        self.button.setObjectName("domain_declare")
-        self.button.clicked.connect(lambda checked=False: self._declare())
-        for part in (self.take, self.known_why, self.known, self.wrong, self.button):
-            self._box.addWidget(part)
+        self.take = make_button(words.say("app.columns.domain.take"), "domain_take", self._take, look="link")
+        self.known = hidden(named(QCheckBox(words.say("app.columns.domain.known")), "domain_known"))
+        self.known_why = hidden(Prose(words.say("app.columns.domain.known_why"), tone="care", pixels=12))
+        self.wrong = hidden(Prose(tone="wrong", pixels=12))
+        self.button = make_button(words.say("app.columns.domain.declare"), "domain_declare", self._declare)
+        add(self._box, self.take, self.known_why, self.known, self.wrong, self.button)
         self.take.setVisible(found is not None and found.code_list is None)
 
     def first_field(self) -> QWidget:
@@ -88,25 +72,18 @@ class DomainEditor(QWidget):
 
     def _build_bounds(self) -> None:
         names = ("minimum", "maximum") if self._column.kind is Kind.DATE else ("minimum", "maximum", "step")
-        line = QHBoxLayout()
-        line.setSpacing(8)
+        line = make_row(spacing=8)
         for name in names:
-            column = QVBoxLayout()
-            column.setSpacing(2)
-            label = QLabel(words.say(f"app.columns.domain.{name}"))
-            label.setFont(text_font(12))
-            label.setProperty("tone", "quiet")
-            field = QLineEdit()
-            field.setObjectName(f"domain_{name}")
-            field.setAccessibleName(label.text())
+            column = make_column(spacing=2)
+            label = make_label(words.say(f"app.columns.domain.{name}"), pixels=12, tone="quiet")
+            field = make_field(f"domain_{name}", label.text())
             if self._column.kind is Kind.DATE:
                 field.setPlaceholderText("2020-01-31")
             else:
                 Reading(field)
             field.setMinimumWidth(40)
             label.setBuddy(field)
-            column.addWidget(label)
-            column.addWidget(field)
+            add(column, label, field)
             line.addLayout(column)
             self.bounds[name] = field
         self._box.addLayout(line)
@@ -127,8 +104,7 @@ class DomainEditor(QWidget):
         self.values.setPlaceholderText(words.say("app.columns.domain.one_a_line"))
         self.values.setFixedHeight(132)
         self.values.setTabChangesFocus(True)
-        self._box.addWidget(self.lists)
-        self._box.addWidget(self.values)
+        add(self._box, self.lists, self.values)
         domain = self._column.domain
         if domain is not None and domain.code_list:
             self.lists.setCurrentIndex(max(self.lists.findData(domain.code_list), 0))
@@ -161,44 +137,49 @@ class DomainEditor(QWidget):
 
     def _declare(self) -> None:
         if self._from_rows and not self.known.isChecked():
-            self._say("app.columns.domain.not_vouched")
+            self._refuse("app.columns.domain.not_vouched")
             return
         domain = self._read_bounds() if self.bounds else self._read_list()
-        if domain is not None:
+        if isinstance(domain, str):
+            self._refuse(domain)
+        else:
             self.wrong.hide()
             self.declared.emit(domain, self._from_rows)
 
-    def _read_list(self) -> Domain | None:
+    def _read_list(self) -> Domain | str:
+        """Return what was declared, or the id of what is wrong with it."""
         if self.lists.currentData():
             return Domain(code_list=self.lists.currentData())
         values = [line.strip() for line in self.values.toPlainText().splitlines() if line.strip()]
         if not values:
-            return self._say("app.columns.domain.no_values")
+            return "app.columns.domain.no_values"
         if len(set(values)) < len(values):
-            return self._say("app.columns.domain.twice")
+            return "app.columns.domain.twice"
         return Domain(values=tuple(values))
 
-    def _read_bounds(self) -> Domain | None:
+    def _read_bounds(self) -> Domain | str:
+        """Return what was declared, or the id of what is wrong with it."""
         texts = {name: field.text().strip() for name, field in self.bounds.items()}
         if not texts["minimum"] or not texts["maximum"]:
-            return self._say("app.columns.domain.no_bounds")
+            return "app.columns.domain.no_bounds"
         try:
             if self._column.kind is Kind.DATE:
-                low, high = date.fromisoformat(texts["minimum"]), date.fromisoformat(texts["maximum"])
-                if low >= high:
-                    return self._say("app.columns.domain.order")
-                return Domain(low.isoformat(), high.isoformat())
+                first, last = date.fromisoformat(texts["minimum"]), date.fromisoformat(texts["maximum"])
+                if first >= last:
+                    return "app.columns.domain.order"
+                return Domain(first.isoformat(), last.isoformat())
             low, high = _bound(texts["minimum"]), _bound(texts["maximum"])
             step = _bound(texts["step"]) if texts["step"] else None
         except (ValueError, ZeroDivisionError):
-            return self._say("app.columns.domain.not_a_bound")
+            return "app.columns.domain.not_a_bound"
         if low >= high:
-            return self._say("app.columns.domain.order")
+            return "app.columns.domain.order"
         if step is not None and step <= 0:
-            return self._say("app.columns.domain.not_a_bound")
+            return "app.columns.domain.not_a_bound"
         return Domain(low, high, step)
 
-    def _say(self, text_id: str) -> None:
+    def _refuse(self, text_id: str) -> None:
+        """Say what is wrong with what was declared."""
         self.wrong.say(words.say(text_id))
         self.wrong.show()
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.parts.cards import row
 from app.parts.form.hierarchy_editor import HierarchyEditor
 from app.parts.form.parameter_columns import AddedColumns
-from app.parts.form.parameter_fields import Field, empty
+from app.parts.form.parameter_fields import Field
+from app.parts.making import add, empty, make_column
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.table.schema import Column, Schema
 
@@ -121,12 +122,9 @@ class EachField(AddedColumns):
         )
         self.fields[name] = field
         label, remove = self.column_label(name), self.link("remove", name, lambda: self._drop(name))
-        box = QVBoxLayout(part)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(4)
+        box = make_column(inside=part, spacing=4, margins=0)
         if self.parameter.kind is ParameterKind.HIERARCHY:
-            box.addLayout(row(label, remove))
-            box.addWidget(field)
+            add(box, row(label, remove), field)
         else:
             line = row(label, field, remove, stretch=False)
             line.setStretch(1, 1)

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidg
 
 from app import words
 from app.parts.cards import row
-from app.parts.form.parameter_fields import PLACEHOLDER, Field, empty
+from app.parts.form.parameter_fields import PLACEHOLDER, Field
+from app.parts.making import add, empty, make_choice
 from app.parts.prose import name_label
 from app.theme import mono_font
 from engine.methods.parameters import Parameter, ParameterKind, Problem
@@ -61,13 +62,9 @@ class ColumnField(Field):
 
     def build(self) -> None:
         self._others: list[Unfit] = []
-        self.combo = QComboBox()
-        self.combo.setObjectName(self.parameter.name)
-        self.combo.setAccessibleName(self.spoken)
-        self.combo.setMaximumWidth(420)
+        self.combo = make_choice(self.parameter.name, self.spoken, self._chosen, width=420)
         self.combo.setFont(mono_font())
         self.combo.setPlaceholderText(words.say("app.method.choose_column"))
-        self.combo.activated.connect(self._chosen)
         self.line.addWidget(self.combo)
 
     def set_schema(self, schema: Schema) -> None:
@@ -126,14 +123,9 @@ class AddedColumns(Field):
         self._fits: list[str] = []
         self._others: list[Unfit] = []
         self.rows = QVBoxLayout()
-        self.line.addLayout(self.rows)
-        self.combo = QComboBox()
-        self.combo.setObjectName(self.parameter.name)
-        self.combo.setAccessibleName(self.spoken)
-        self.combo.setMaximumWidth(420)
+        self.combo = make_choice(self.parameter.name, self.spoken, self._chosen, width=420)
         self.combo.setPlaceholderText(words.say("app.method.add_column"))
-        self.combo.activated.connect(self._chosen)
-        self.line.addWidget(self.combo)
+        add(self.line, self.rows, self.combo)
 
     def added(self) -> list[str]:
         """Return the columns that were added."""

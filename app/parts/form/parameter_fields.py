@@ -15,16 +15,15 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QCompleter,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
     QRadioButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
+from app.parts.making import make_choice, make_column, make_row, named
 from app.parts.reading_numbers import Reading
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.records import typed
@@ -45,9 +44,7 @@ class Field(QWidget):
         super().__init__()
         self.parameter, self.base, self.spoken = parameter, base, name
         self.setObjectName(f"field-{parameter.name}")
-        self.line = QVBoxLayout(self)
-        self.line.setContentsMargins(0, 0, 0, 0)
-        self.line.setSpacing(6)
+        self.line = make_column(inside=self, spacing=6, margins=0)
         self.build()
 
     def build(self) -> None:
@@ -71,8 +68,7 @@ class LineField(Field):
     """A number, a text, or a list written in one line."""
 
     def build(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(8)
+        row = make_row(spacing=8)
         self.edit = QLineEdit()
         self.reading: Reading | None = None
         self.edit.setObjectName(self.parameter.name)
@@ -163,8 +159,7 @@ class BooleanField(Field):
     """A box to tick; two circles where a default would decide."""
 
     def build(self) -> None:
-        self.box = QCheckBox(self.spoken)
-        self.box.setObjectName(self.parameter.name)
+        self.box = named(QCheckBox(self.spoken), self.parameter.name)
         self.box.setTristate(False)
         self.box.clicked.connect(lambda checked=False: self.say())
         self.line.addWidget(self.box)
@@ -194,8 +189,7 @@ class ChoiceField(Field):
             self._build_list()
             return
         for place, name in enumerate(self.names):
-            button = QRadioButton(self.label(name))
-            button.setObjectName(f"{self.parameter.name}-{name}")
+            button = named(QRadioButton(self.label(name)), f"{self.parameter.name}-{name}")
             button.setAccessibleName(f"{self.spoken}: {button.text()}")
             self.group.addButton(button, place)
             self.line.addWidget(button)
@@ -203,10 +197,7 @@ class ChoiceField(Field):
         self.group.idClicked.connect(lambda place: self.say())
 
     def _build_list(self) -> None:
-        self.combo = QComboBox()
-        self.combo.setObjectName(self.parameter.name)
-        self.combo.setAccessibleName(self.spoken)
-        self.combo.setMaximumWidth(420)
+        self.combo = make_choice(self.parameter.name, self.spoken, width=420)
         self.combo.setPlaceholderText(words.say("app.method.choose"))
         for name in self.names:
             self.combo.addItem(self.label(name), name)
@@ -234,11 +225,3 @@ class ChoiceField(Field):
     def value(self) -> Any:
         place = self.combo.currentIndex() if self.combo is not None else self.group.checkedId()
         return self.names[place] if place >= 0 else None
-
-
-def empty(layout: Any) -> None:
-    """Remove everything from a layout."""
-    while (item := layout.takeAt(0)) is not None:
-        if item.widget() is not None:
-            item.widget().hide()
-            item.widget().deleteLater()

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app import words
-from app.parts.form.parameter_fields import BooleanField, Field, empty
+from app.parts.form.parameter_fields import BooleanField, Field
 from app.parts.form.parameter_records import make_field
+from app.parts.making import add, empty, hidden, make_button, make_column, named
 from app.parts.prose import Heading, Prose
+from app.theme import polish
 from engine.methods.parameters import Parameter, ParameterKind, Problem, applies, value_of
 from engine.table.schema import Schema
 
@@ -44,9 +46,7 @@ class ParameterForm(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(18)
+        self._column = make_column(inside=self, spacing=18, margins=0)
         self._made_for: Any = None
         self._schemas: Mapping[str, Schema] | None = None
         self._base = ""
@@ -115,10 +115,7 @@ class ParameterForm(QWidget):
             self._add(parameter)
         self._further = None
         if further:
-            self._further = QPushButton(words.say("app.method.fewer"))
-            self._further.setObjectName("further")
-            self._further.setProperty("look", "link")
-            self._further.setCheckable(True)
+            self._further = make_button(words.say("app.method.fewer"), "further", look="link", checkable=True)
             self._further.setChecked(not needed)
             self._further.toggled.connect(lambda on: self._refold())
             self._column.addWidget(self._further)
@@ -128,19 +125,14 @@ class ParameterForm(QWidget):
     def _add(self, parameter: Parameter) -> None:
         name = self._label(parameter.name)
         part = QWidget()
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(5)
+        column = make_column(inside=part, spacing=5, margins=0)
         field = make_field(parameter, f"{self._base}.parameters.{parameter.name}", name)
         if not isinstance(field, BooleanField):
             title = name if not parameter.optional else words.say("app.method.optional", label=name)
             column.addWidget(Heading(title, size="card"))
         field.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)  # never squeezed
-        column.addWidget(field)
-        problem = Prose(pixels=12)
-        problem.setObjectName(f"problem-{parameter.name}")
-        problem.hide()
-        column.addWidget(problem)
+        problem = hidden(named(Prose(pixels=12), f"problem-{parameter.name}"))
+        add(column, field, problem)
         field.declare_wanted.connect(
             lambda column, value, name=parameter.name: self.declare_wanted.emit(name, column, value)
         )
@@ -175,18 +167,17 @@ class ParameterForm(QWidget):
             if problem.parameter is not None:
                 by_name.setdefault(problem.parameter, problem)
         for name, line in self.lines.items():
-            problem = by_name.get(name)
-            line.problem.setVisible(problem is not None)
-            if problem is None:
+            found = by_name.get(name)
+            line.problem.setVisible(found is not None)
+            if found is None:
                 continue
-            unfilled = problem.code == UNFILLED
+            unfilled = found.code == UNFILLED
             if not unfilled and not _is_asked(line.parameter) and self._further is not None:
                 self._further.setChecked(True)
-            is_begun = unfilled or problem.code == UNFINISHED
+            is_begun = unfilled or found.code == UNFINISHED
             line.problem.setProperty("tone", "quiet" if is_begun else "wrong")
-            line.problem.style().unpolish(line.problem)
-            line.problem.style().polish(line.problem)
-            line.problem.say(self._sentence(problem))
+            polish(line.problem)
+            line.problem.say(self._sentence(found))
 
     def _sentence(self, problem: Problem) -> str:
         if problem.code == UNFILLED:

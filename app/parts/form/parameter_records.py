@@ -24,6 +24,7 @@ from app.parts.form.each_field import EachField, HierarchyField
 from app.parts.form.parameter_columns import ColumnField, ColumnsField
 from app.parts.form.parameter_fields import BooleanField, ChoiceField, Field, LineField
 from app.parts.form.sentence_field import ConditionField, SentenceField
+from app.parts.making import add, empty, hidden, make_column, make_group, named
 from app.parts.prose import Prose
 from app.parts.table import DataTable
 from app.parts.wrapping import Wrapping
@@ -46,8 +47,7 @@ class RecordsField(Field):
         self.schema = Schema()
         self.notes: list[Prose] = []
         self.table: DataTable | None = None
-        self.rows = QVBoxLayout()
-        self.rows.setSpacing(6)
+        self.rows = make_column(spacing=6)
         self.line.addLayout(self.rows)
         self.add = QPushButton(words.say("app.method.add_record"))
         self.add.setObjectName(f"add-{self.parameter.name}")
@@ -66,8 +66,7 @@ class RecordsField(Field):
         self.wrong = Prose(tone="wrong")
         for part in (self.clear, self.wrong):
             part.hide()
-        self.line.addWidget(self.wrong)
-        self.line.addLayout(row(self.add, self.load, self.clear, spacing=14))
+        add(self.line, self.wrong, row(self.add, self.load, self.clear, spacing=14))
 
     def set_schema(self, schema: Schema) -> None:
         if schema != self.schema:
@@ -113,11 +112,7 @@ class RecordsField(Field):
         self._show(0 if as_table else kept)
 
     def _show(self, kept: int = 0) -> None:
-        while self.rows.count() > kept:
-            item = self.rows.takeAt(self.rows.count() - 1)
-            if item is not None and item.widget() is not None:
-                item.widget().hide()
-                item.widget().deleteLater()
+        empty(self.rows, kept)
         self.notes = self.notes[:kept]
         self.wrong.hide()
         is_long = len(self.records) > MOST_EDITED
@@ -132,8 +127,7 @@ class RecordsField(Field):
 
     def _show_table(self) -> None:
         """Show many lines as a table: fields for each of them would take too long to make."""
-        self.table = DataTable(self.spoken)
-        self.table.setObjectName(f"table-{self.parameter.name}")
+        self.table = named(DataTable(self.spoken), f"table-{self.parameter.name}")
         self.table.setFixedHeight(36 + 34 * MOST_EDITED)
         self.rows.addWidget(self.table)
         self.show_notes(())
@@ -142,10 +136,10 @@ class RecordsField(Field):
         """Say something below each record: what it costs, for instance."""
         if self.table is not None:
             names = [column.name for column in self.parameter.fields]
-            said = [*notes, *[""] * len(self.records)]
+            padded = [*notes, *[""] * len(self.records)]
             rows = [
                 [str(place), *(_cell(record.get(name)) for name in names), note]
-                for place, (record, note) in enumerate(zip(self.records, said, strict=False), 1)
+                for place, (record, note) in enumerate(zip(self.records, padded, strict=False), 1)
             ]
             self.table.show_rows(["", *map(self._label, names), ""], rows)
             return
@@ -192,18 +186,15 @@ class RecordsField(Field):
             line.addWidget(field, 1)
         if short.count():
             line.addLayout(short)
-        note = Prose(pixels=12)
-        note.setObjectName(f"note-{place}")
-        note.hide()
+        note = hidden(named(Prose(pixels=12), f"note-{place}"))
         self.notes.append(note)
-        line.addWidget(note)
         remove = QPushButton(words.say("app.method.remove"))
         remove.setProperty("look", "link")
         remove.setAccessibleName(words.say("app.method.remove_record_name", number=place + 1))
         remove.clicked.connect(
             lambda checked=False: self._change([*self.records[:place], *self.records[place + 1 :]])
         )
-        line.addWidget(remove, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        add(line, note, (remove, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop))
         return part
 
     def _label(self, name: str) -> str:
@@ -236,8 +227,10 @@ class RecordsField(Field):
 
     def _back_to(self, place: int, name: str) -> None:
         """Let the keyboard go on in a field that was made anew."""
-        made = self.rows.itemAt(place).widget()
-        again = next((one for one in made.findChildren(Field) if one.parameter.name == name), None)
+        item = self.rows.itemAt(place)
+        made = item.widget() if item is not None else None
+        fields: list[Field] = made.findChildren(Field) if made is not None else []
+        again = next((one for one in fields if one.parameter.name == name), None)
         inner = again.findChild(QComboBox) if again is not None else None
         if inner is not None:
             inner.setFocus()
@@ -251,13 +244,9 @@ def _cell(value: Any) -> str:
 
 def _labelled(label: str, field: Field) -> QWidget:
     """Return a field below its label, no wider than it needs; a box to tick has its words beside it."""
-    part = QWidget()
-    column = QVBoxLayout(part)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(2)
-    column.addWidget(QLabel("" if isinstance(field, BooleanField) else label))
-    column.addWidget(field)
-    return part
+    return make_group(
+        make_column(QLabel("" if isinstance(field, BooleanField) else label), field, spacing=2, margins=0)
+    )
 
 
 def _beside(label: str, *, several: bool) -> QLabel:

@@ -5,18 +5,168 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QWidget,
+)
 
 from app import words
 from app.parts.cards import Card, pill
-from app.parts.form.parameter_fields import empty
-from app.parts.prose import Heading, Prose
-from app.parts.trial.choices_view import ChoicesView
+from app.parts.making import add, empty, left, make_button, make_column, make_grid, named
+from app.parts.plot import ShareBar
+from app.parts.prose import Heading, Prose, name_label
 from app.parts.trial.count_view import CountView
 from app.parts.trial.solution_view import SolutionView
-from app.parts.trial.standing_view import StandingView
+from app.theme import text_font
+from engine import texts
 from engine.methods.trying import Choices, CountTables, SolutionMap, Standing, Tried
+
+# --- Who stands alone after each step so far ------------------------------------------------------------
+
+
+class StandingView(QWidget):
+    """Shows a count; nothing is taken in it."""
+
+    taken = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        box = make_column(inside=self, spacing=8, margins=0)
+        self.figure, self.note = Heading(size="side"), Prose(tone="quiet", pixels=12)
+        self.figure.setObjectName("alone-now")
+        add(box, Prose(words.say("app.trying.standing.heading"), tone="quiet", pixels=12), self.figure)
+        box.addWidget(self.note)
+        self.lines = make_grid(across=14, down=6)
+        self.lines.setColumnStretch(0, 3)
+        self.lines.setColumnStretch(1, 2)
+        box.addLayout(self.lines)
+
+    def show_answer(self, shown: Tried) -> None:
+        """Show who stands alone before, after each step, and now."""
+        assert isinstance(shown, Standing)
+        now = shown.after[-1][1] if shown.after else shown.before
+        self.figure.setText(f"{shown.before:,} → {now:,}" if shown.after else f"{shown.before:,}")
+        name = "by" if shown.columns else "by_nothing"
+        columns = ", ".join(shown.columns)
+        self.note.say(words.say(f"app.trying.standing.{name}", people=shown.people, columns=columns))
+        empty(self.lines)
+        steps = [(words.say("app.trying.standing.before"), shown.before)]
+        steps += [
+            (words.say("app.trying.standing.step", number=number, step=words.label(step)), count)
+            for number, (step, count) in enumerate(shown.after, 1)
+        ]
+        most = max(1, *(count for _, count in steps))
+        for line, (said, count) in enumerate(steps):
+            figure = Prose(f"**{count:,}**")
+            figure.setWordWrap(False)
+            self.lines.addWidget(Prose(said, pixels=12), line, 0)
+            bar = ShareBar(height=16)
+            bar.setMinimumWidth(60)
+            bar.show_share(count / most)
+            self.lines.addWidget(bar, line, 1)
+            self.lines.addWidget(figure, line, 2, Qt.AlignmentFlag.AlignRight)
+
+
+# --- Lines that were found in the table, to be ticked ---------------------------------------------------
+
+LINE, HIGHEST = 34, 420
+
+
+class ChoicesView(QWidget):
+    """``ticked`` tells a setting, a record, its place among those given if any, and whether it is on."""
+
+    taken = Signal(object)
+    ticked = Signal(str, object, object, bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.shown: Choices | None = None
+        box = make_column(inside=self, spacing=8, margins=0)
+        self.note = named(Prose(tone="quiet", pixels=12), "choices-note")
+        self.search = QLineEdit()
+        self.search.setObjectName("choices-search")
+        self.search.setPlaceholderText(words.say("app.trying.choices.search"))
+        self.search.setAccessibleName(words.say("app.trying.choices.search"))
+        self.search.setMaximumWidth(320)
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(lambda text: self._filter())
+        add(box, self.note, self.search)
+        self.lines = QWidget()
+        self.area = named(QScrollArea(), "choices", words.say("app.trying.choices.name"))
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setWidget(self.lines)
+        self.grid = make_grid(self.lines, across=18, down=0, margins=(0, 0, 12, 0))
+        self.grid.setColumnStretch(0, 1)
+        box.addWidget(self.area)
+        self.ticks: list[QCheckBox] = []
+        self._beside: list[list[QWidget]] = []
+
+    def show_answer(self, shown: Tried) -> None:
+        """Show the lines; those that stay the same keep their boxes, and the focus with them."""
+        assert isinstance(shown, Choices)
+        fresh = self.shown is None or self.shown.rows != shown.rows
+        self.shown = shown
+        if fresh:
+            self._make()
+        for tick, place in zip(self.ticks, shown.taken, strict=True):
+            with QSignalBlocker(tick):
+                tick.setChecked(place is not None)
+        on = sum(place is not None for place in shown.taken)
+        self.note.say(
+            words.say("app.trying.choices.note", found=shown.found, shown=len(shown.rows), ticked=on)
+            if shown.rows
+            else words.say("app.trying.choices.none")
+        )
+        self.search.setVisible(bool(shown.rows))
+
+    def _make(self) -> None:
+        assert self.shown is not None
+        empty(self.grid)
+        self.ticks, self._beside = [], []
+        for column, heading in enumerate(self.shown.headings if self.shown.rows else ()):
+            label = name_label(words.label(heading))
+            label.setFont(text_font(12, 600))
+            label.setProperty("tone", "quiet")
+            self.grid.addWidget(label, 0, column)
+        for line, row in enumerate(self.shown.rows):
+            said = str(row[0])
+            tick = named(QCheckBox(said), f"tick-{line}")
+            tick.setToolTip(words.tip(said))
+            tick.clicked.connect(lambda on, line=line: self._tick(line, on))
+            self.grid.addWidget(tick, line + 1, 0)
+            beside: list[QWidget] = []
+            for column, cell in enumerate(row[1:], 1):
+                number = texts.number(cell) if isinstance(cell, int | float) else str(cell)
+                label = name_label(number)
+                label.setFont(text_font())
+                self.grid.addWidget(label, line + 1, column, Qt.AlignmentFlag.AlignRight)
+                beside.append(label)
+            self.ticks.append(tick)
+            self._beside.append(beside)
+        height = LINE * (len(self.ticks) + 1)
+        self.area.setVisible(bool(self.ticks))
+        self.area.setFixedHeight(min(HIGHEST, height))
+        self._filter()
+
+    def _filter(self) -> None:
+        """Show the lines that hold every word that is searched for."""
+        wanted = self.search.text().casefold().split()
+        for tick, beside in zip(self.ticks, self._beside, strict=True):
+            is_shown = all(word in tick.text().casefold() for word in wanted)
+            for widget in (tick, *beside):
+                widget.setVisible(is_shown)
+
+    def _tick(self, line: int, on: bool) -> None:
+        assert self.shown is not None
+        shown = self.shown
+        self.ticked.emit(shown.parameter, dict(shown.records[line]), shown.taken[line], on)
 
 
 class AnswerView(Protocol):
@@ -51,18 +201,11 @@ class TrialCard(Card):
         line = QHBoxLayout()
         line.addWidget(Heading(words.say("app.trying.heading"), size="card"), 1)
         line.addWidget(pill(words.say("app.trying.inside")))
-        self.body.addLayout(line)
-        self.note = Prose(tone="quiet", pixels=12)
-        self.note.setObjectName("trial-note")
-        self.body.addWidget(self.note)
-        self.ask = QPushButton()
-        self.ask.setObjectName("trial-ask")
-        self.ask.clicked.connect(lambda checked=False: self._press())
-        self.body.addWidget(self.ask, 0, Qt.AlignmentFlag.AlignLeft)
+        self.note = named(Prose(tone="quiet", pixels=12), "trial-note")
+        self.ask = make_button("", "trial-ask", self._press)
+        add(self.body, line, self.note, left(self.ask))
         self._parts = QWidget()
-        self._column = QVBoxLayout(self._parts)
-        self._column.setContentsMargins(0, 6, 0, 0)
-        self._column.setSpacing(18)
+        self._column = make_column(inside=self._parts, spacing=18, margins=(0, 6, 0, 0))
         self.body.addWidget(self._parts)
         self._busy = False
         self.hide()
@@ -86,7 +229,7 @@ class TrialCard(Card):
         self._parts.setEnabled(True)
         self._say(note, ask="")
 
-    def barred(self) -> QWidget | None:
+    def barred(self) -> QPushButton | None:
         """Return what leads on where something is shown that cannot leave; None otherwise."""
         shown = (one for one in self._views.values() if isinstance(one, SolutionView) and one.is_barred)
         found = next(shown, None) if self._parts.isVisible() else None

@@ -153,9 +153,10 @@ class MethodTrial:
     def _failed(self, plan: Plan, error: Exception) -> None:
         if plan != self._asked_for:
             return
-        known = isinstance(error, EngineError)
-        said = " ".join(words.explain(error)) if known else words.say("app.trying.failed")
-        self.card.show_waiting(said)
+        if isinstance(error, EngineError):
+            self.card.show_waiting(" ".join(words.explain(error)))
+        else:
+            self.card.show_waiting(words.say("app.trying.failed"))
 
     def _stopped(self, plan: Plan) -> None:
         if plan == self._asked_for and self.study.method is not None and self.study.method.tries_for_long:

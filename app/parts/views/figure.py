@@ -11,18 +11,20 @@ from itertools import count
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 from shiboken6 import isValid
 
 from app import words
+from app.parts.making import add, hidden, left, make_column
+from app.parts.plot import Painted
 from app.parts.views.table import TableBody
 from app.theme import theme
 from app.work.jobs import SHORT, JobRunner
 from engine.views import View, as_table
 
-LETTERS = 13.0  # dots
+LETTERS, SMALL = 13.0, 11.0  # dots
 NARROWEST = 280
 PLAIN = Qt.KeyboardModifier.KeypadModifier  # Enter beside the digits
 FAMILIES = ("Inter",)  # QtSvg takes a list for the name of one family
@@ -37,7 +39,7 @@ class Picture:
     spoken: str
 
 
-def render(view: View, *, dark: bool, language: str, width: float) -> Picture:
+def render(view: View, *, dark: bool, language: str, width: float, letters: float = LETTERS) -> Picture:
     """Draw a view so many dots wide; runs as a job, because many numbers take longer than a frame."""
     from engine.report import drawing
     from engine.report import theme as themes
@@ -50,7 +52,7 @@ def render(view: View, *, dark: bool, language: str, width: float) -> Picture:
             theme=themes.DARK if dark else themes.LIGHT,
             language=language,
             width=width / drawing.POINTS,
-            size=LETTERS,
+            size=letters,
             axis_limits=limits,
             families=FAMILIES,
         )
@@ -58,15 +60,24 @@ def render(view: View, *, dark: bool, language: str, width: float) -> Picture:
     return Picture(tuple(pieces), description(view, language))
 
 
-class Canvas(QWidget):
+def open_large(view: View, runner: JobRunner, over: QWidget, *, stays: bool) -> Any:
+    """Open a picture large, over the window that a widget lies in, and return what shows it."""
+    from app.parts.enlarged import Enlarged
+
+    large = Enlarged(view, runner, over.window(), stays=stays)
+    large.open()
+    return large
+
+
+class Canvas(Painted):
     """Shows pictures under each other."""
 
+    FRAME = (1.5, 1.0, 8.0)
     opened = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.pieces: list[tuple[QSvgRenderer, float, float]] = []
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setToolTip(words.say("app.enlarged.open"))
         self.setMinimumHeight(120)
@@ -93,15 +104,45 @@ class Canvas(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(520, self.minimumHeight())
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter, top = QPainter(self), 0.0
+    def paint(self, painter: QPainter) -> None:
+        top = 0.0
         for drawn, across, down in self.pieces:
             drawn.render(painter, QRectF(0, top, across, down))
             top += down
-        if self.hasFocus():
-            painter.setPen(QPen(theme.tokens().colour("accent"), 1.5))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), 8, 8)
+
+
+class LiveDrawing(Canvas):
+    """Draws one view at once, as often as it changes: what follows a slider cannot wait for a job."""
+
+    def __init__(self, runner: JobRunner) -> None:
+        super().__init__()
+        self.view: View | None = None
+        self.runner = runner
+        self.opened.connect(self.enlarge)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumWidth(NARROWEST)
+        theme.changed.connect(self._draw)
+
+    def show_view(self, view: View | None) -> None:
+        """Show another view."""
+        self.view = view
+        self.setAccessibleName("" if view is None else words.label(view.title))
+        self._draw()
+
+    def enlarge(self) -> Any:
+        """Open the picture as it is now large and return what shows it."""
+        return None if self.view is None else open_large(self.view, self.runner, self, stays=True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._draw()
+
+    def _draw(self) -> None:
+        if self.view is not None:
+            look, language = theme.tokens().is_dark, words.language()
+            width = max(self.width(), NARROWEST)
+            self.show_picture(render(self.view, dark=look, language=language, width=width, letters=SMALL))
 
 
 class FigureView(QWidget):
@@ -112,23 +153,18 @@ class FigureView(QWidget):
         self.view, self.runner, self.stays = view, runner, stays
         self.slot = f"figure-{next(_numbers)}"
         self._drawn_for: Any = None
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
+        column = make_column(inside=self, spacing=4, margins=0)
         self.canvas = Canvas()
         self.canvas.setAccessibleName(words.label(view.title))
         self.canvas.opened.connect(self.enlarge)
-        column.addWidget(self.canvas)
-        self.body = TableBody(as_table(view))
-        self.body.hide()
-        column.addWidget(self.body)
+        self.body = hidden(TableBody(as_table(view)))
         self.switch = QPushButton(words.say("app.views.as_table"))
         self.switch.setObjectName("as-table")
         self.switch.setAccessibleName(words.say("app.views.as_table_name", title=words.label(view.title)))
         self.switch.setProperty("look", "link")
         self.switch.setCheckable(True)
         self.switch.toggled.connect(self._switch)
-        column.addWidget(self.switch, 0, Qt.AlignmentFlag.AlignLeft)
+        add(column, self.canvas, self.body, left(self.switch))
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(80)
@@ -137,11 +173,7 @@ class FigureView(QWidget):
 
     def enlarge(self) -> Any:
         """Open the picture large and return what shows it."""
-        from app.parts.enlarged import Enlarged
-
-        large = Enlarged(self.view, self.runner, self.window(), stays=self.stays)
-        large.open()
-        return large
+        return open_large(self.view, self.runner, self, stays=self.stays)
 
     def _switch(self, table: bool) -> None:
         self.body.setVisible(table)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QRect, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QStyleOptionViewItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStyleOptionViewItem, QWidget
 
 from app import words
+from app.parts.making import make_column
 from app.parts.table import HEADING_EDGE, DataTable, Index, LinesDelegate
 from app.theme import text_font, theme
 from engine.views import TableView, share_of
@@ -135,7 +136,6 @@ class TableWidget(QWidget):
 
     def __init__(self, view: TableView, runner: object = None) -> None:
         super().__init__()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = make_column(inside=self, margins=0)
         self.body = TableBody(view)
         column.addWidget(self.body)

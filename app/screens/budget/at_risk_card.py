@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
 from app.parts.cards import Card, Rule
+from app.parts.making import STRETCH, add, hidden, make_button, make_grid, make_label, named
 from app.parts.prose import Heading, Prose
-from app.theme import text_font
 
 NAMES = ("published", "exact", "exact_two_sided", "certified")
 
@@ -36,32 +36,21 @@ class AtRiskCard(Card):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.key = Heading(size="key")
         self.key.setWordWrap(False)
-        self.sentence = Prose()
-        self.sentence.setObjectName("at-risk-sentence")
-        self.body.addWidget(self.key)
-        self.body.addWidget(self.sentence)
-        self.toggle = QPushButton(words.say("app.budget.at_risk.show"))
-        self.toggle.setObjectName("at-risk-figures")
-        self.toggle.setProperty("look", "link")
-        self.toggle.setCheckable(True)
-        self.body.addWidget(self.toggle)
+        self.sentence = named(Prose(), "at-risk-sentence")
+        self.toggle = make_button(
+            words.say("app.budget.at_risk.show"), "at-risk-figures", look="link", checkable=True
+        )
+        add(self.body, self.key, self.sentence, self.toggle)
         figures = QWidget()
-        grid = QGridLayout(figures)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(5)
+        grid = make_grid(figures, across=8, down=5, margins=0)
         grid.setColumnStretch(0, 1)
-        head = QLabel(words.say("app.budget.at_risk.confidence"))
-        head.setFont(text_font(12, 500))
-        head.setProperty("tone", "quiet")
+        head = make_label(words.say("app.budget.at_risk.confidence"), pixels=12, weight=500, tone="quiet")
         grid.addWidget(head, 0, 0, 1, 2, Qt.AlignmentFlag.AlignRight)
         self.numbers: dict[str, QLabel] = {}
         for place, name in enumerate(NAMES):
             grid.addWidget(Rule(), 2 * place + 1, 0, 1, 2)
             grid.addWidget(Prose(words.say(f"app.budget.at_risk.{name}")), 2 * place + 2, 0)
-            number = QLabel("–")
-            number.setFont(text_font(13, 500))
-            number.setObjectName(f"at-risk-{name}")
+            number = make_label("–", f"at-risk-{name}", pixels=13, weight=500)
             self.numbers[name] = number
             grid.addWidget(number, 2 * place + 2, 1, Qt.AlignmentFlag.AlignRight)
         figures.hide()
@@ -69,11 +58,8 @@ class AtRiskCard(Card):
         self.toggle.toggled.connect(
             lambda on: self.toggle.setText(words.say(f"app.budget.at_risk.{'hide' if on else 'show'}"))
         )
-        self.body.addWidget(figures)
-        self.warning = Prose(tone="care", pixels=12)
-        self.warning.hide()
-        self.body.addWidget(self.warning)
-        self.body.addStretch(1)
+        self.warning = hidden(Prose(tone="care", pixels=12))
+        add(self.body, figures, self.warning, STRETCH)
 
     def show_at_risk(self, said: AtRisk) -> None:
         """Show the figures."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QWidget
 
 from app import words
 from app.parts.cards import Card, Rule
 from app.parts.exact_field import ExactField, three_digits
+from app.parts.making import add, make_button, make_choice, make_column, make_grid, make_label, named
 from app.parts.prose import Heading, Prose
-from app.theme import text_font
 from engine.pricing.statement import cost_of
 from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan
@@ -34,62 +34,48 @@ class BudgetFurther(Card):
         super().__init__(parent=parent)
         self.setObjectName("further-budget")
         self.body.setContentsMargins(16, 8, 16, 8)
-        self.toggle = QPushButton(words.say("app.budget.further"))
-        self.toggle.setObjectName("further-toggle")
-        self.toggle.setProperty("look", "link")
-        self.toggle.setCheckable(True)
+        self.toggle = make_button(
+            words.say("app.budget.further"), "further-toggle", look="link", checkable=True
+        )
         self.toggle.toggled.connect(self._fold)
         self.body.addWidget(self.toggle, 0, Qt.AlignmentFlag.AlignLeft)
         self.part = QWidget()
-        column = QVBoxLayout(self.part)
-        column.setContentsMargins(0, 4, 0, 8)
-        column.setSpacing(14)
+        column = make_column(inside=self.part, spacing=14, margins=(0, 4, 0, 8))
         self.fields: dict[str, ExactField] = {}
-        column.addLayout(self._build_fields())
-        column.addLayout(self._build_calibration())
-        self.relation = QComboBox()
-        self.relation.setObjectName("relation")
-        self.relation.setAccessibleName(words.say("app.budget.field.relation"))
-        self.relation.setMaximumWidth(520)
+        add(column, self._build_fields(), self._build_calibration())
+        self.relation = make_choice("relation", words.say("app.budget.field.relation"), width=520)
         for one in Neighbours:
             self.relation.addItem(words.say(f"app.budget.relation.{one}"), one.value)
         self.relation.activated.connect(
             lambda place: self.relation_decided.emit(Neighbours(self.relation.itemData(place)))
         )
-        related = QVBoxLayout()
-        related.setSpacing(4)
-        related.addWidget(_label("relation", self.relation))
-        related.addWidget(self.relation)
-        column.addLayout(related)
-        self.band = QCheckBox(words.say("app.budget.show_band"))
-        self.band.setObjectName("show-band")
+        related = make_column(_label("relation", self.relation), self.relation, spacing=4)
+        self.band = named(QCheckBox(words.say("app.budget.show_band")), "show-band")
         self.band.toggled.connect(self.uncertain.emit)
-        self.band.toggled.connect(lambda on: self.ranges.setVisible(on))
-        column.addWidget(self.band)
+        add(column, related, self.band)
         self.ranges = self._build_ranges()
-        column.addWidget(self.ranges)
+        self.band.toggled.connect(self.ranges.setVisible)
         self.note = Prose(words.say("app.budget.separate"), tone="quiet", pixels=12)
-        column.addWidget(self.note)
         self.second = SecondModel()
-        column.addWidget(self.second)
+        add(column, self.ranges, self.note, self.second)
         self.body.addWidget(self.part)
         self.part.hide()
 
     def _build_fields(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(4)
+        grid = make_grid(across=16, down=4)
         names = ("curvature", "minimum", "bound", "delta", "fine", "incident")
         for place, name in enumerate(names):
             smallest = Fraction(1, 10**6) if name in POSITIVE else 0
-            field = ExactField(
-                words.say(f"app.budget.field.{name}"),
-                smallest=smallest,
-                largest=Fraction(1, 2) if name == "delta" else None,
-                money=name in ("fine", "incident", "minimum"),
-                width=120,
+            field = named(
+                ExactField(
+                    words.say(f"app.budget.field.{name}"),
+                    smallest=smallest,
+                    largest=Fraction(1, 2) if name == "delta" else None,
+                    money=name in ("fine", "incident", "minimum"),
+                    width=120,
+                ),
+                f"field-{name}",
             )
-            field.setObjectName(f"field-{name}")
             self.fields[name] = field
             line, side = 3 * (place // 3), place % 3
             grid.addWidget(_label(name, field), line, side)
@@ -104,8 +90,7 @@ class BudgetFurther(Card):
 
     def _build_calibration(self) -> QGridLayout:
         """c made from one point that can be defended: at this ε we accept this share of the liability."""
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
+        grid = make_grid(across=8)
         self.at = ExactField(words.say("app.budget.calibrate_at"), smallest=Fraction(1, 1000), width=80)
         self.at.setObjectName("calibrate-at")
         self.share = ExactField(
@@ -113,8 +98,7 @@ class BudgetFurther(Card):
         )
         self.share.setObjectName("calibrate-share")
         self._point: tuple[Fraction | None, Fraction | None] = (None, None)
-        self.use = QPushButton(words.say("app.budget.calibrate"))
-        self.use.setObjectName("calibrate")
+        self.use = make_button(words.say("app.budget.calibrate"), "calibrate")
         self.use.clicked.connect(self._calibrate)
         grid.addWidget(Prose(words.say("app.budget.calibrate_at")), 0, 0)
         grid.addWidget(self.at, 0, 1)
@@ -127,10 +111,7 @@ class BudgetFurther(Card):
     def _build_ranges(self) -> QWidget:
         """Smallest and largest value that are thought possible, for what is uncertain."""
         part = QWidget()
-        grid = QGridLayout(part)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(4)
+        grid = make_grid(part, across=8, down=4, margins=0)
         for line, name in enumerate(RANGES):
             grid.addWidget(Prose(words.say(f"app.budget.range.{name}")), line, 0)
             for side, end in enumerate(("low", "high")):
@@ -194,16 +175,11 @@ class SecondModel(QWidget):
         super().__init__(parent)
         self.setObjectName("second-model")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(Rule())
-        column.addSpacing(6)
+        column = make_column(Rule(), 6, inside=self, spacing=4, margins=0)
         column.addWidget(Heading(words.say("app.budget.second.heading"), size="card"))
         self.prices = Prose()
         self.conclusion = Prose()
-        column.addWidget(self.prices)
-        column.addWidget(self.conclusion)
+        add(column, self.prices, self.conclusion)
         self.hide()
 
     def show_model(self, prices: str, conclusion: str, tone: str = "") -> None:
@@ -219,8 +195,4 @@ class SecondModel(QWidget):
 
 
 def _label(name: str, field: QWidget) -> QLabel:
-    label = QLabel(words.say(f"app.budget.field.{name}"))
-    label.setFont(text_font(12))
-    label.setProperty("tone", "quiet")
-    label.setBuddy(field)
-    return label
+    return make_label(words.say(f"app.budget.field.{name}"), pixels=12, tone="quiet", buddy=field)

@@ -8,13 +8,13 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app import words
 from app.parts.cards import Card
 from app.parts.exact_field import ExactField
+from app.parts.making import add, make_choice, make_grid, make_label
 from app.parts.prose import Prose
-from app.theme import text_font
 from app.words.money import CURRENCIES, money
 from engine.pricing.price import Price
 
@@ -41,31 +41,23 @@ class Owed(Card):
         self.change.setProperty("look", "link")
         self.change.setCheckable(True)
         self.change.toggled.connect(self._fold)
-        line.addWidget(self.sentence, 1)
-        line.addWidget(self.change, 0, Qt.AlignmentFlag.AlignTop)
+        add(line, (self.sentence, 1), (self.change, 0, Qt.AlignmentFlag.AlignTop))
         self.body.addLayout(line)
         self._build_form()
 
     def _build_form(self) -> None:
         self.form = QWidget()
-        grid = QGridLayout(self.form)
-        grid.setContentsMargins(0, 4, 8, 8)
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(4)
+        grid = make_grid(self.form, across=16, down=4, margins=(0, 4, 8, 8))
         self.people = ExactField(words.say("app.budget.people"), smallest=1, whole=True, width=120)
         self.people.setObjectName("people")
         self.compensation = ExactField(
             words.say("app.budget.compensation"), smallest=Fraction(1, 100), money=True, width=120
         )
         self.compensation.setObjectName("compensation")
-        self.currency = QComboBox()
-        self.currency.setObjectName("currency")
-        self.currency.setAccessibleName(words.say("app.budget.currency"))
+        self.currency = make_choice("currency", words.say("app.budget.currency"))
         for name in CURRENCIES:
             self.currency.addItem(name, name)
-        self.anchor = QComboBox()
-        self.anchor.setObjectName("anchor")
-        self.anchor.setAccessibleName(words.say("app.budget.anchor"))
+        self.anchor = make_choice("anchor", words.say("app.budget.anchor"))
         self.anchor.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.anchor.setMinimumContentsLength(24)
         self._grid, self._across = grid, 0
@@ -76,10 +68,7 @@ class Owed(Card):
             ("compensation", self.compensation),
             ("currency", self.currency),
         ):
-            label = QLabel(words.say(f"app.budget.{name}"))
-            label.setFont(text_font(12))
-            label.setProperty("tone", "quiet")
-            label.setBuddy(field)
+            label = make_label(words.say(f"app.budget.{name}"), pixels=12, tone="quiet", buddy=field)
             self._asked.append((label, field))
         grid.setColumnStretch(1, 1)
         self.case = Prose(tone="care", pixels=12)

@@ -6,27 +6,143 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.parts.cards import Card
-from app.parts.exact_field import ExactField
+from app.parts.cards import Card, NumberCard
+from app.parts.exact_field import ExactField, ScaleSlider, three_digits
+from app.parts.making import (
+    STRETCH,
+    add,
+    hidden,
+    make_button,
+    make_grid,
+    make_row,
+    named,
+)
 from app.parts.panel import Explanation, three
 from app.parts.prose import Prose
+from app.parts.table import DataTable
 from app.parts.verdict_card import VerdictCard
+from app.parts.views.figure import LiveDrawing
 from app.screens.base import Page, Pieces
 from app.screens.budget.at_risk_card import AtRiskCard
 from app.screens.budget.further import BudgetFurther
-from app.screens.budget.linked_card import LinkedCard
-from app.screens.budget.money_view import MoneyView
 from app.screens.budget.owed import Owed
 from app.screens.budget.said import Said
 from app.state.flow import BUDGET
 from app.state.holdings import epsilon_of_money
 from app.work.deciding import QUICK, Prepared, Standing, Worked, prepare, standing, work_out
-from app.work.jobs import SHORT
+from app.work.jobs import SHORT, JobRunner
+from engine import texts
 from engine.errors import EngineError
+from engine.views import CurveView, as_table
+
+# --- The cost curve with its legend and the sentence about the window -----------------------------------
+
+
+class MoneyView(Card):
+    """Curve, legend, window."""
+
+    def __init__(self, runner: JobRunner, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("money-view")
+        self.curve = named(LiveDrawing(runner), "cost-curve")
+        self.table = hidden(DataTable(words.say("app.budget.table_name")))
+        self.table.setMinimumHeight(190)
+        self.band = hidden(Prose(words.say("app.budget.band"), tone="quiet", pixels=12))
+        self.window_sentence = named(Prose(), "window-sentence")
+        self.as_table = make_button(
+            words.say("app.budget.as_table"), "cost-as-table", look="link", checkable=True
+        )
+        self.as_table.toggled.connect(self._show_table)
+        said = make_row((self.window_sentence, 1), self.as_table, spacing=20)
+        add(self.body, self.curve, self.table, self.band, said)
+        self._view: CurveView | None = None
+
+    def show_view(self, view: CurveView | None, sentence: str, tone: str = "") -> None:
+        """Show a curve and what the window says."""
+        self._view = view
+        self.curve.show_view(view)
+        self.band.setVisible(view is not None and view.band is not None)
+        self.window_sentence.set_tone(tone)
+        self.window_sentence.say(sentence)
+        if self.table.isVisible():
+            self._fill()
+
+    def _show_table(self, wanted: bool) -> None:
+        self.table.setVisible(wanted)
+        self.curve.setVisible(not wanted)
+        self.as_table.setText(words.say("app.budget.as_curve" if wanted else "app.budget.as_table"))
+        if wanted:
+            self._fill()
+
+    def _fill(self) -> None:
+        if self._view is None:
+            return
+        marks = [(mark.label, mark.x, mark.y) for mark in self._view.marks]
+        drawn = [
+            (series.label, x, y)
+            for series in self._view.series
+            for x, y in zip(series.x, series.y, strict=True)
+        ]
+        rows = [
+            (words.label(label), texts.number(x, digits=4), texts.number(y, digits=4))
+            for label, x, y in (*marks, *drawn)
+        ]
+        headings = [words.label(one) for one in as_table(self._view).headings]
+        self.table.show_rows(headings, rows, numeric={1, 2})
+
+
+# --- One of the four views of the privacy level ---------------------------------------------------------
+
+
+class LinkedCard(NumberCard):
+    """A number card that can be moved. ``chosen`` tells the exact value that the person decided."""
+
+    chosen = Signal(object)
+
+    def __init__(
+        self,
+        heading: str,
+        label: str,
+        *,
+        name: str,
+        smallest: Fraction | int,
+        largest: Fraction | int | None = None,
+        scale: tuple[float, float] = (0.01, 10.0),
+        width: int = 78,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(heading, parent=parent)
+        self.setObjectName(f"card-{name}")
+        self.slider = named(ScaleSlider(label, *scale), f"slider-{name}")
+        self.field = ExactField(label, smallest=smallest, largest=largest, money=name == "money", width=width)
+        self.field.setObjectName(f"exact-{name}")
+        self.slider.moved.connect(lambda value: self.chosen.emit(three_digits(value)))
+        self.field.decided.connect(self.chosen.emit)
+        self.body.addWidget(self.slider)
+        self.row = make_row(spacing=6)
+        name_of_field = Prose(label, tone="quiet", pixels=12)
+        name_of_field.setWordWrap(False)
+        add(self.row, name_of_field, STRETCH, self.field)
+        self.body.addLayout(self.row)
+
+    def add_field(self, field: QWidget, after: str) -> None:
+        """Put another field at the end of the row, with a word after it."""
+        word = Prose(after, tone="quiet", pixels=12)
+        word.setWordWrap(False)
+        add(self.row, 4, field, word)
+
+    def show_choice(self, value: Fraction | None, result: float | None = None) -> None:
+        """Show the exact value in the field and roughly on the slider, without telling.
+
+        Where nothing was stated the handle stands at what follows from the level.
+        """
+        self.field.show_number(value)
+        self.slider.show_value(result if value is None else float(value))
+
 
 LINKED = ("money", "learnt", "accuracy")
 FOUR, TWO = 740, 400  # widths from which four, or two, cards stand side by side
@@ -49,31 +165,24 @@ class BudgetPage(Page):
         self.topic(self.owed.anchor, "anchor")
         for field in (self.owed.people, self.owed.compensation):
             self.topic(field, "owed")
-        self.body.addWidget(self.owed)
         self.question = Prose(words.say("app.budget.question"))
-        self.body.addWidget(self.question)
-        self.problem = Prose(tone="wrong")
-        self.problem.setObjectName("problem-budget")
-        self.body.addWidget(self.problem)
+        self.problem = named(Prose(tone="wrong"), "problem-budget")
+        add(self.body, self.owed, self.question, self.problem)
         yield
         self._build_cards()
-        self.caution = Prose(tone="care")
-        self.caution.setObjectName("second-decides")
-        self.caution.hide()
+        self.caution = hidden(named(Prose(tone="care"), "second-decides"))
         self.body.addWidget(self.caution)
         yield
         self.verdict = VerdictCard()
         self.verdict.jump.connect(lambda step: self.frame.go(step))
         self.topic(self.verdict, "verdict")
-        self.body.addWidget(self.verdict)
-        self.money_view = MoneyView()
+        self.money_view = MoneyView(self.runner)
         self.topic(self.money_view.curve, "curve")
-        self.body.addWidget(self.money_view)
+        add(self.body, self.verdict, self.money_view)
         yield
         self.further = BudgetFurther()
         self._link_further()
-        self.body.addWidget(self.further)
-        self.body.addStretch(1)
+        add(self.body, self.further, STRETCH)
         self._panel_timer = self._timer(120, lambda: self.refresh_explanation(""))
         self._standing_timer = self._timer(300, self._ask_ledger)
 
@@ -106,21 +215,22 @@ class BudgetPage(Page):
             smallest=Fraction(1, 10**6),
         )
         self.at_risk = AtRiskCard()
-        self.sure = ExactField(
-            words.say("app.budget.learnt.sure"),
-            smallest=Fraction(5001, 100),
-            largest=Fraction(9999, 100),
-            width=58,
+        self.sure = named(
+            ExactField(
+                words.say("app.budget.learnt.sure"),
+                smallest=Fraction(5001, 100),
+                largest=Fraction(9999, 100),
+                width=58,
+            ),
+            "exact-sure",
         )
-        self.sure.setObjectName("exact-sure")
         self.learnt.add_field(self.sure, "%")
         self.money.chosen.connect(self._money_chosen)
         self.learnt.chosen.connect(self._epsilon_chosen)
         self.accuracy.chosen.connect(self._error_chosen)
         self.sure.decided.connect(self._sure_chosen)
         self.cards: tuple[Card, ...] = (self.money, self.learnt, self.accuracy, self.at_risk)
-        self._grid = QGridLayout()
-        self._grid.setSpacing(14)
+        self._grid = make_grid(across=14, down=14)
         self._columns = 0
         self._lay(4)
         self.body.addLayout(self._grid)
@@ -291,10 +401,10 @@ class BudgetPage(Page):
         plan = self.study.plan
         price = replace(plan.price, **changes)
         epsilon, budget = epsilon_of_money(replace(plan, price=price)), plan.holding_budget
-        follows = epsilon is not None and budget is not None
-        self.study.decide(
-            price=price, **({"holding_budget": replace(budget, epsilon=epsilon)} if follows else {})
-        )
+        if epsilon is None or budget is None:
+            self.study.decide(price=price)
+        else:
+            self.study.decide(price=price, holding_budget=replace(budget, epsilon=epsilon))
 
     def _budget(self, **changes: Any) -> None:
         if self.study.plan.budget is not None:

@@ -5,19 +5,82 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QIntValidator
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QIntValidator, QPainter
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.form.coarsening import summary
 from app.parts.form.domain_editor import DomainEditor
+from app.parts.making import add, empty, left, make_button, make_choice, make_column, make_label
+from app.parts.plot import Painted, cut
 from app.parts.prose import Heading, Prose
-from app.screens.columns.mini_bars import MiniBars
-from app.theme import text_font
+from app.theme import theme
+from engine import texts
 from engine.numbers import written
 from engine.table.schema import MOST_LETTERS, Column, Domain, Kind, Role
 from engine.views import BarsView
+
+# --- A few bars without axes, for the side of a screen --------------------------------------------------
+
+
+class MiniBars(Painted):
+    """Bars of one view; the first and the last label below."""
+
+    def __init__(self, view: BarsView, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.view = view
+        self.setFixedHeight(78)
+        spoken = "; ".join(self._spoken(place) for place in range(len(view.values)))
+        self.setAccessibleName(words.say("app.columns.bars_name", column=words.label(view.title)))
+        self.setAccessibleDescription(spoken)
+
+    def sizeHint(self) -> QSize:
+        return QSize(224, 78)
+
+    def _spoken(self, place: int) -> str:
+        count = texts.number(int(self.view.values[place]))
+        return f"{words.label(self.view.labels[place])}: {count} {words.label(self.view.axis)}"
+
+    def _slots(self) -> list[QRectF]:
+        values = self.view.values
+        if not values:
+            return []
+        width = (self.width() - 4 * (len(values) - 1)) / len(values)
+        width, top = min(width, 40.0), max(values) or 1
+        made = []
+        for place, value in enumerate(values):
+            height = max(2.0, 54 * value / top) if value else 1.0
+            made.append(QRectF(place * (width + 4), 56 - height, width, height))
+        return made
+
+    def paint(self, painter: QPainter) -> None:
+        tokens = theme.tokens()
+        slots = self._slots()
+        fill = tokens.colour("accent")
+        fill.setAlphaF(0.75)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(fill)
+        for slot in slots:
+            painter.drawRoundedRect(slot, 2, 2)
+        painter.setPen(tokens.colour("quiet"))
+        if slots:
+            self._label(painter, words.label(self.view.labels[0]), Qt.AlignmentFlag.AlignLeft)
+        if len(slots) > 1:
+            self._label(painter, words.label(self.view.labels[-1]), Qt.AlignmentFlag.AlignRight)
+
+    def _label(self, painter: QPainter, written: str, side: Qt.AlignmentFlag) -> None:
+        used = min(self.width(), int(self._slots()[-1].right()))
+        whole = QRectF(0, 60, max(used, 60), 18)
+        written = cut(painter, written, int(whole.width() / 2) - 4)
+        painter.drawText(whole, side | Qt.AlignmentFlag.AlignVCenter, written)
+
+    def tip_at(self, place: QPointF) -> str | None:
+        slots = enumerate(self._slots())
+        return next(
+            (self._spoken(at) for at, one in slots if one.left() - 2 <= place.x() <= one.right() + 2), None
+        )
+
 
 MOST_ROWS_PER_PERSON = 10_000
 MOST_PROPOSALS, MOST_MEANINGS = 2, 8
@@ -45,29 +108,18 @@ class ColumnEditor(QWidget):
         self._bars: BarsView | None = None
         self._domain: DomainEditor | None = None
         self._begun: dict[str, tuple[Column, DomainEditor]] = {}  # not yet declared, of other columns
-        self._box = QVBoxLayout(self)
-        self._box.setContentsMargins(0, 0, 0, 0)
-        self._box.setSpacing(4)
+        self._box = make_column(inside=self, spacing=4, margins=0)
         self._bars_place = QVBoxLayout()
         self._box.addLayout(self._bars_place)
         self.role = self._combo("role", [(words.say(f"app.roles.{role.value}.name"), role) for role in Role])
         self.role.activated.connect(lambda place: self.role_chosen.emit(Role(self.role.currentData())))
-        self.accept = QPushButton(words.say("app.columns.accept_one"))
-        self.accept.setObjectName("column_accept")
-        self.accept.clicked.connect(lambda checked=False: self.accepted.emit())
-        self._box.addSpacing(4)
-        self._box.addWidget(self.accept, 0, Qt.AlignmentFlag.AlignLeft)
-        self._box.addSpacing(4)
+        self.accept = make_button(words.say("app.columns.accept_one"), "column_accept", self.accepted.emit)
         self.means = Prose()
         self.why = Prose(tone="quiet")
-        self._box.addWidget(self.means)
-        self._box.addWidget(self.why)
-        self._box.addSpacing(8)
+        add(self._box, 4, left(self.accept), 4, self.means, self.why, 8)
         self.what_if_heading = Heading(size="card")
         self.what_if = Prose()
-        self._box.addWidget(self.what_if_heading)
-        self._box.addWidget(self.what_if)
-        self._box.addSpacing(8)
+        add(self._box, self.what_if_heading, self.what_if, 8)
         self._build_cap()
         self.kind = self._combo("kind", [(words.say(f"app.kinds.{kind.value}"), kind) for kind in Kind])
         self.kind.activated.connect(lambda place: self.kind_chosen.emit(Kind(self.kind.currentData())))
@@ -78,16 +130,12 @@ class ColumnEditor(QWidget):
         self._build_words()
 
     def _combo(self, name: str, choices: Sequence[tuple[str, Any]]) -> QComboBox:
-        label = QLabel(words.say(f"app.columns.head.{name}"))
-        label.setFont(text_font(13, 600))
-        field = QComboBox()
-        field.setObjectName(f"column_{name}")
-        field.setAccessibleName(label.text())
+        label = make_label(words.say(f"app.columns.head.{name}"), pixels=13, weight=600)
+        field = make_choice(f"column_{name}", label.text())
         for text, value in choices:
             field.addItem(text, value)
         label.setBuddy(field)
-        self._box.addWidget(label)
-        self._box.addWidget(field)
+        add(self._box, label, field)
         return field
 
     def _build_cap(self) -> None:
@@ -99,22 +147,16 @@ class ColumnEditor(QWidget):
         self.cap.setPlaceholderText(words.say("app.columns.cap.placeholder"))
         self.cap.setValidator(QIntValidator(1, MOST_ROWS_PER_PERSON, self.cap))
         self.cap.editingFinished.connect(self._cap_edited)
-        for part in (self.cap_heading, self.cap_why, self.cap):
-            self._box.addWidget(part)
-        self._box.addSpacing(8)
+        add(self._box, self.cap_heading, self.cap_why, self.cap, 8)
 
     def _build_domain(self) -> None:
         self.domain_heading = Heading(words.say("app.columns.domain.heading"), size="card")
         self.domain_words = Prose()
-        self.change = QPushButton(words.say("app.columns.domain.change"))
-        self.change.setObjectName("domain_change")
-        self.change.setProperty("look", "link")
-        self.change.clicked.connect(lambda checked=False: self.domain_wanted.emit())
-        self._box.addWidget(self.domain_heading)
-        self._box.addWidget(self.domain_words)
-        self._box.addWidget(self.change, 0, Qt.AlignmentFlag.AlignLeft)
-        self._proposals_place = QVBoxLayout()
-        self._proposals_place.setSpacing(4)
+        self.change = make_button(
+            words.say("app.columns.domain.change"), "domain_change", self.domain_wanted.emit, look="link"
+        )
+        add(self._box, self.domain_heading, self.domain_words, left(self.change))
+        self._proposals_place = make_column(spacing=4)
         self._box.addLayout(self._proposals_place)
         self._proposals: tuple[Any, ...] = ()
         self._domain_place = QVBoxLayout()
@@ -123,14 +165,10 @@ class ColumnEditor(QWidget):
     def _build_steps(self) -> None:
         self.steps_heading = Heading(words.say("app.coarsening.heading"), size="card")
         self.steps_words = Prose()
-        self.steps = QPushButton(words.say("app.coarsening.change"))
-        self.steps.setObjectName("steps_change")
-        self.steps.setProperty("look", "link")
-        self.steps.clicked.connect(lambda checked=False: self.steps_wanted.emit())
-        self._box.addSpacing(8)
-        self._box.addWidget(self.steps_heading)
-        self._box.addWidget(self.steps_words)
-        self._box.addWidget(self.steps, 0, Qt.AlignmentFlag.AlignLeft)
+        self.steps = make_button(
+            words.say("app.coarsening.change"), "steps_change", self.steps_wanted.emit, look="link"
+        )
+        add(self._box, 8, self.steps_heading, self.steps_words, left(self.steps))
 
     def _build_missing(self) -> None:
         self.missing_heading = Heading(words.say("app.columns.missing.heading"), size="card")
@@ -139,9 +177,7 @@ class ColumnEditor(QWidget):
         self.missing.setAccessibleName(words.say("app.columns.missing.heading"))
         self.missing.setPlaceholderText(words.say("app.columns.missing.placeholder"))
         self.missing.editingFinished.connect(self._missing_edited)
-        self._box.addSpacing(8)
-        self._box.addWidget(self.missing_heading)
-        self._box.addWidget(self.missing)
+        add(self._box, 8, self.missing_heading, self.missing)
 
     def _build_words(self) -> None:
         """What the recipient reads about the column: public words, never a cell."""
@@ -154,14 +190,10 @@ class ColumnEditor(QWidget):
             field.setAccessibleName(words.say(f"app.columns.words.{name}"))
             field.setPlaceholderText(words.say(f"app.columns.words.{name}_placeholder"))
             field.editingFinished.connect(self._words_edited)
-        self._box.addSpacing(8)
-        for part in (self.words_heading, self.words_why, self.meaning, self.unit):
-            self._box.addWidget(part)
-        self.book = QPushButton(words.say("app.columns.book"))
-        self.book.setObjectName("code_book")
-        self.book.setProperty("look", "link")
-        self.book.clicked.connect(lambda checked=False: self.book_wanted.emit())
-        self._box.addWidget(self.book, 0, Qt.AlignmentFlag.AlignLeft)
+        self.book = make_button(
+            words.say("app.columns.book"), "code_book", self.book_wanted.emit, look="link"
+        )
+        add(self._box, 8, self.words_heading, self.words_why, self.meaning, self.unit, left(self.book))
 
     def show_columns(self, columns: Sequence[Column]) -> None:
         """Show how the columns are marked now; fields in use are left alone while the columns stay."""
@@ -173,9 +205,9 @@ class ColumnEditor(QWidget):
                 field.setModified(False)
         roles = {column.role for column in columns}
         kinds = {column.kind for column in columns}
-        for field, found in ((self.role, roles), (self.kind, kinds)):
-            with QSignalBlocker(field):
-                field.setCurrentIndex(field.findData(next(iter(found))) if len(found) == 1 else -1)
+        for box, found in ((self.role, roles), (self.kind, kinds)):
+            with QSignalBlocker(box):
+                box.setCurrentIndex(box.findData(next(iter(found))) if len(found) == 1 else -1)
         role = next(iter(roles)) if len(roles) == 1 else None
         self.means.setVisible(role is not None)
         self.means.say(words.say(f"app.roles.{role.value}.means") if role is not None else "")
@@ -216,9 +248,7 @@ class ColumnEditor(QWidget):
         if tuple(proposals) == self._proposals:
             return
         self._proposals = tuple(proposals)
-        while (item := self._proposals_place.takeAt(0)) is not None:
-            if item.widget() is not None:
-                item.widget().deleteLater()
+        empty(self._proposals_place)
         for proposal in self._proposals[:MOST_PROPOSALS]:
             meanings = "\n\n".join(
                 words.say("app.columns.proposal.meaning", code=code, meaning=meaning, rows=rows)
@@ -229,21 +259,16 @@ class ColumnEditor(QWidget):
             take = QPushButton(words.say("app.columns.proposal.take"))
             take.setObjectName(f"take_{proposal.code_list}")
             take.clicked.connect(lambda checked=False, name=proposal.code_list: self.list_taken.emit(name))
-            self._proposals_place.addWidget(said)
-            self._proposals_place.addWidget(take, 0, Qt.AlignmentFlag.AlignLeft)
+            add(self._proposals_place, said, left(take))
 
     def show_bars(self, view: BarsView | None) -> None:
         """Show the column as bars."""
         if view is self._bars:
             return
         self._bars = view
-        while (item := self._bars_place.takeAt(0)) is not None:
-            if item.widget() is not None:
-                item.widget().hide()  # at once: out of the layout it would lie over the fields
-                item.widget().deleteLater()
+        empty(self._bars_place)
         if view is not None and view.values:
-            self._bars_place.addWidget(MiniBars(view))
-            self._bars_place.addSpacing(6)
+            add(self._bars_place, MiniBars(view), 6)
 
     def show_what_if(self, heading: str, sentence: str) -> None:
         """Say what marking the column does to the number of people who stand alone."""

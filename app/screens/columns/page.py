@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, Qt, QTimer
+from PySide6.QtCore import QItemSelectionModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLabel, QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QPushButton, QWidget
 
 from app import words
-from app.parts.cards import row
+from app.parts.cards import Card, row
+from app.parts.form.coarsening import read
+from app.parts.form.hierarchy_editor import HierarchyEditor
+from app.parts.making import add, empty, hidden, left, make_button, make_field, named, turn
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Prose
 from app.screens.base import Page, Pieces
 from app.screens.columns import figures as column_figures
 from app.screens.columns.asking_unit import UnitQuestion
-from app.screens.columns.coarsening_card import CoarseningCard
 from app.screens.columns.column_editor import ColumnEditor
 from app.screens.columns.column_table import ANSWER_KEYS, ColumnsTable, Line
 from app.screens.columns.declaring import Values
@@ -26,6 +29,52 @@ from app.words.columns import names_people, outside_words, values_words, what_if
 from app.work import marking
 from app.work.marking import question
 from engine.table.schema import Column, Kind, Role, Schema
+
+# --- The editor of a column's coarser steps on the columns screen, in the place of the table ------------
+
+
+class CoarseningCard(Card):
+    """``decided`` tells a column's hierarchy, None for none; ``done`` that the table is wanted again."""
+
+    decided = Signal(object)
+    done = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(" ")
+        self.setObjectName("coarsening")
+        self.column = Column("")
+        self.editor: HierarchyEditor | None = None
+        self.hide()
+
+    def edit(self, column: Column, schema: Schema) -> None:
+        """Show the steps of a column; those of others can be taken over."""
+        self.column = column
+        empty(self.body)
+        title = Prose(f"**{words.say('app.coarsening.title', column=column.name)}**", pixels=15)
+        others = {one.name: one.hierarchy for one in schema.columns if one.name != column.name}
+        known = {name: one.to_json() for name, one in others.items() if one is not None}
+        now = column.hierarchy.to_json() if column.hierarchy is not None else None
+        self.editor = HierarchyEditor(column, now, known)
+        self.editor.changed.connect(self._changed)
+        done = make_button(words.say("app.coarsening.done"), "coarsening_done", self.done.emit)
+        add(self.body, title, Prose(words.say("app.coarsening.why"), tone="quiet"), self.editor, left(done))
+        self.show()
+        self.editor.form.setFocus()
+
+    def refresh(self, schema: Schema) -> None:
+        """Show the steps as they are by now, after an edit was undone; what is being typed stays."""
+        if self.isHidden() or self.editor is None or self.column.name not in schema:
+            return
+        found, wrong = read(self.editor.told, self.column)
+        now = schema.column(self.column.name).hierarchy
+        if not wrong and found != now:
+            self.editor.show_value(now.to_json() if now is not None else None)
+
+    def _changed(self, tree: Mapping[str, Any] | None) -> None:
+        found, wrong = read(tree, self.column)
+        if not wrong:
+            self.decided.emit(found)
+
 
 ALL, OPEN, UNKNOWN, SILENT = "all", "open", "unknown", "silent"
 NARROW = 780  # width of the page under which its buttons take two lines
@@ -50,13 +99,11 @@ class ColumnsPage(Page):
         yield
         self._selecting = False
         self._tried: tuple[Any, ...] = ()
-        self.find = QLineEdit()
-        self.find.setObjectName("find")
-        self.find.setPlaceholderText(words.say("app.columns.find"))
-        self.find.setAccessibleName(words.say("app.columns.find"))
-        self.find.setClearButtonEnabled(True)
-        self.find.setMaximumWidth(220)
-        self.find.textChanged.connect(lambda text: self._fill())
+        self.search = make_field(
+            "find", words.say("app.columns.find"), placeholder=words.say("app.columns.find"), width=220
+        )
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(lambda text: self._fill())
         self.unknown = self._chip("unknown")
         self.open = self._chip("open")
         self.every = self._chip("all")
@@ -74,25 +121,19 @@ class ColumnsPage(Page):
         self.open.setChecked(True)
         self.last = self._chip("last")
         self.last.clicked.connect(lambda checked=False: self._reuse())
-        self.mark = QPushButton(words.say("app.columns.mark"))
-        self.mark.setObjectName("mark")
-        self.mark.clicked.connect(lambda checked=False: self._menu())
-        self.accept = QPushButton()
-        self.accept.setObjectName("accept")
-        self.accept.clicked.connect(lambda checked=False: self._accept())
-        self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self.mark = make_button(words.say("app.columns.mark"), "mark", self._menu)
+        self.accept = make_button("", "accept", self._accept)
+        self._lines = QHBoxLayout()
         self._lines.setSpacing(10)
-        self._lines.addLayout(row(self.find, self.unknown, self.open, self.silent, self.every, stretch=False))
+        chips = (self.unknown, self.open, self.silent, self.every)
+        self._lines.addLayout(row(self.search, *chips, stretch=False))
         second = row(self.last)
-        second.addWidget(self.mark)
-        second.addWidget(self.accept)
+        add(second, self.mark, self.accept)
         self._lines.addLayout(second, 1)
         self.body.addLayout(self._lines)
-        self.outside = Prose(tone="care", pixels=12)
-        self.outside.setObjectName("outside")
+        self.outside = named(Prose(tone="care", pixels=12), "outside")
         self.body.addWidget(self.outside)
-        self.table = ColumnsTable(words.say("app.columns.table"))
-        self.table.setObjectName("columns")
+        self.table = named(ColumnsTable(words.say("app.columns.table")), "columns")
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         self.table.accepted.connect(self._accept_selected)
         self.table.answered.connect(self._set_role)
@@ -100,7 +141,7 @@ class ColumnsPage(Page):
         self.table.unfolded.connect(self._unfold)
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        find.activated.connect(lambda: self.find.setFocus(Qt.FocusReason.ShortcutFocusReason))
+        find.activated.connect(lambda: self.search.setFocus(Qt.FocusReason.ShortcutFocusReason))
         self.body.addWidget(self.table, 1000)
         yield
         self.steps = CoarseningCard()
@@ -128,17 +169,12 @@ class ColumnsPage(Page):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         # Two lines of buttons where one has not enough room.
-        narrow = self.width() < NARROW
-        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
-        self._lines.setDirection(down if narrow else across)
+        turn(self._lines, self.width() >= NARROW)
         margins = self._column.contentsMargins()
         self.card.lay(self.viewport().width() - margins.left() - margins.right())
 
     def _chip(self, name: str) -> QPushButton:
-        chip = QPushButton(words.say(f"app.columns.{name}", count=0))
-        chip.setObjectName(f"filter_{name}")
-        chip.setProperty("look", "chip")
-        return chip
+        return make_button(words.say(f"app.columns.{name}", count=0), f"filter_{name}", look="chip")
 
     # --- showing -----------------------------------------------------------------------------------
 
@@ -228,7 +264,7 @@ class ColumnsPage(Page):
         return marking.never_asked(self._columns(), self._suggestions())
 
     def _fill(self) -> None:
-        wanted, suggestions = self.find.text().strip().lower(), self._suggestions()
+        wanted, suggestions = self.search.text().strip().lower(), self._suggestions()
         pictures = self.study.result("pictures") or {}
         lines = []
         columns = [column for column in self._columns() if self._is_shown(column, wanted)]
@@ -305,8 +341,7 @@ class ColumnsPage(Page):
 
     def _make_editor(self) -> ColumnEditor:
         """Return what stands on the right: one for all columns, filled anew for those that are selected."""
-        editor = ColumnEditor(self)
-        editor.hide()
+        editor = hidden(ColumnEditor(self))
         editor.role_chosen.connect(self._set_role)
         editor.accepted.connect(self._accept_selected)
         editor.kind_chosen.connect(self._set_kind)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QButtonGroup,
     QComboBox,
     QHBoxLayout,
-    QLabel,
-    QLineEdit,
     QPushButton,
     QRadioButton,
     QVBoxLayout,
@@ -20,12 +18,165 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import Card
+from app.parts.making import (
+    STRETCH,
+    add,
+    make_choice,
+    make_column,
+    make_field,
+    make_label,
+    make_row,
+    named,
+    turn,
+)
 from app.parts.prose import Prose, tell_whole
-from app.screens.columns.cap_table import CapTable
 from app.screens.columns.figures import CapLine
-from app.theme import text_font
+from app.theme import text_font, theme
+from engine import texts
 from engine.protected import Protected
 from engine.table.schema import MOST_LETTERS, MOST_LETTERS_OF_A_WORD
+
+# --- How many rows of each person may count -------------------------------------------------------------
+
+HEAD, LINE = 38, 28
+PLACES = (0.0, 0.22, 0.56, 0.76)
+"""Where the four columns begin, as a share of the width."""
+NAMES = ("cap", "left_out", "losing", "error")
+
+
+class CapTable(QWidget):
+    """Emits ``chosen`` with a cap. Keys: up and down move, Space or Enter chooses."""
+
+    chosen = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("caps")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.lines: tuple[CapLine, ...] = ()
+        self.cap: int | None = None
+        self._at, self._rows = 0, 0
+        theme.changed.connect(self.update)
+
+    def show_lines(self, lines: Sequence[CapLine], *, rows: int, cap: int | None) -> None:
+        """Show what each cap does; ``cap`` is the one that was chosen, ``rows`` how many there are in all."""
+        self.setAccessibleName(words.say("app.columns.unit.caps_name"))
+        found = (tuple(lines), rows, cap)
+        if found == (self.lines, self._rows, self.cap):
+            return
+        self.lines, self._rows, self.cap = found
+        self._at = next((at for at, line in enumerate(self.lines) if line.cap == cap), 0)
+        self.setFixedHeight(HEAD + LINE * len(self.lines))
+        self.setAccessibleDescription(" ".join(self.spoken(line) for line in self.lines))
+        self.update()
+
+    def spoken(self, line: CapLine) -> str:
+        """Return a line as a sentence."""
+        return words.say(
+            "app.columns.unit.spoken",
+            cap=line.cap,
+            left_out=line.left_out,
+            losing=line.losing,
+            error=line.error,
+        )
+
+    def sizeHint(self) -> QSize:
+        return QSize(440, HEAD + LINE * len(self.lines))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(340, HEAD + LINE * len(self.lines))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        at = int((event.position().y() - HEAD) // LINE)
+        if 0 <= at < len(self.lines):
+            self._choose(at)
+        super().mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
+        if step and self.lines:
+            self._at = min(max(self._at + step, 0), len(self.lines) - 1)
+            self.update()
+        elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.lines:
+            self._choose(self._at)
+        else:
+            super().keyPressEvent(event)
+
+    def _choose(self, at: int) -> None:
+        self._at = at
+        self.chosen.emit(self.lines[at].cap)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, tokens = QPainter(self), theme.tokens()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(text_font(12, 600))
+        painter.setPen(tokens.colour("quiet"))
+        for name, (left, width) in zip(NAMES, self._columns(), strict=True):
+            said = words.say(f"app.columns.unit.head.{name}", rows=self._rows)
+            place = QRectF(left + 4, 0, width - 8, HEAD - 4)
+            flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap
+            painter.drawText(place, int(flags), said)
+        most = max((line.left_out for line in self.lines), default=0) or 1
+        worst = max((line.error for line in self.lines), default=0) or 1
+        for at, line in enumerate(self.lines):
+            top = HEAD + at * LINE
+            self._line(painter, line, top, focused=self.hasFocus() and at == self._at)
+            (second, wide), (third, narrow), (fourth, last) = self._columns()[1:]
+            self._number(painter, second, top, line.left_out)
+            self._bar(painter, second + 56, top, wide - 72, line.left_out / most, "care")
+            self._number(painter, third, top, line.losing, room=narrow)
+            self._number(painter, fourth, top, line.error, sign="± ")
+            self._bar(painter, fourth + 56, top, last - 64, line.error / worst, "accent")
+        painter.end()
+
+    def _columns(self) -> list[tuple[float, float]]:
+        ends = (*PLACES[1:], 1.0)
+        width = self.width()
+        return [(width * begin, width * (end - begin)) for begin, end in zip(PLACES, ends, strict=True)]
+
+    def _line(self, painter: QPainter, line: CapLine, top: float, *, focused: bool) -> None:
+        tokens, chosen = theme.tokens(), line.cap == self.cap
+        whole = QRectF(0, top, self.width(), LINE)
+        if chosen:
+            painter.fillRect(whole, tokens.colour("accent_soft"))
+        painter.setPen(QPen(tokens.colour("line"), 1))
+        painter.drawLine(whole.topLeft(), whole.topRight())
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if focused:
+            painter.setPen(QPen(tokens.colour("accent"), 1.5))
+            painter.drawRect(whole.adjusted(1, 1, -1, -1))
+        middle = QPointF(14, top + LINE / 2)
+        painter.setPen(QPen(tokens.colour("accent" if chosen else "quiet"), 1.3))
+        painter.drawEllipse(middle, 6.5, 6.5)
+        if chosen:
+            painter.setBrush(tokens.colour("accent"))
+            painter.drawEllipse(middle, 3.2, 3.2)
+        painter.setFont(text_font(13, 600 if chosen else 400))
+        painter.setPen(tokens.colour("text"))
+        name = words.say("app.columns.unit.all", cap=line.cap) if line.is_all else texts.number(line.cap)
+        place = QRectF(30, top, self._columns()[0][1] - 30, LINE)
+        painter.drawText(place, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), name)
+
+    def _number(
+        self, painter: QPainter, left: float, top: float, value: int, *, room: float = 0.0, sign: str = ""
+    ) -> None:
+        painter.setPen(theme.tokens().colour("text"))
+        painter.setFont(text_font())
+        said = sign + texts.number(value) if value or sign else words.say("app.columns.unit.none")
+        place = QRectF(left, top, max(room - 24, 50), LINE)
+        painter.drawText(place, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), said)
+
+    @staticmethod
+    def _bar(painter: QPainter, left: float, top: float, width: float, share: float, colour: str) -> None:
+        if width < 20:
+            return
+        tokens = theme.tokens()
+        painter.setPen(Qt.PenStyle.NoPen)
+        for name, length in (("line", width), (colour, width * share)):
+            painter.setBrush(tokens.colour(name))
+            painter.drawRoundedRect(QRectF(left, top + LINE / 2 - 3, length, 6), 3, 3)
+
 
 EACH, KEY, NOBODY = "each", "key", "nobody"
 WAYS = (EACH, KEY, NOBODY)
@@ -53,26 +204,20 @@ class UnitCard(Card):
 
     def _build_folded(self) -> None:
         self.folded = QWidget()
-        line = QHBoxLayout(self.folded)
-        line.setContentsMargins(0, 0, 0, 0)
+        line = make_row(inside=self.folded, margins=0)
         self.sentence = Prose()
         self.change = QPushButton(words.say("app.columns.unit.change"))
         self.change.setObjectName("unit_change")
         self.change.setAccessibleName(words.say("app.columns.unit.change_name"))
         self.change.setProperty("look", "link")
         self.change.clicked.connect(lambda checked=False: self.unfold(True))
-        line.addWidget(self.sentence, 1)
-        line.addWidget(self.change, 0, Qt.AlignmentFlag.AlignTop)
+        add(line, (self.sentence, 1), (self.change, 0, Qt.AlignmentFlag.AlignTop))
         self.body.addWidget(self.folded)
 
     def _build_open(self) -> None:
         self.open = QWidget()
-        self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.open)
-        self._across.setContentsMargins(0, 0, 0, 0)
-        self._across.setSpacing(20)
-        left = QVBoxLayout()
-        left.setSpacing(6)
-        left.addLayout(self._build_word())
+        self._across = make_row(inside=self.open, spacing=20, margins=0)
+        left = make_column(self._build_word(), spacing=6)
         self.group = QButtonGroup(self)
         self.ways: dict[str, QRadioButton] = {}
         for way in WAYS:
@@ -84,34 +229,24 @@ class UnitCard(Card):
             if way == KEY:
                 left.addLayout(self._build_key())
         self.means = Prose(tone="quiet", pixels=12)
-        left.addWidget(self.means)
-        left.addStretch(1)
-        right = QVBoxLayout()
-        right.setSpacing(4)
+        add(left, self.means, STRETCH)
+        right = make_column(spacing=4)
         self.caps = CapTable()
         self.caps.chosen.connect(self.cap_chosen)
         self.note = Prose(words.say("app.columns.unit.note"), tone="quiet", pixels=12)
-        right.addWidget(self.caps)
-        right.addWidget(self.note)
-        right.addLayout(self._build_reason())
-        right.addStretch(1)
-        self._across.addLayout(left, 4)
-        self._across.addLayout(right, 5)
+        add(right, self.caps, self.note, self._build_reason(), STRETCH)
+        add(self._across, (left, 4), (right, 5))
         self.body.addWidget(self.open)
 
     def _build_word(self) -> QHBoxLayout:
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        label = QLabel(words.say("app.columns.unit.word"))
-        label.setFont(text_font(13, 600))
-        self.word = QComboBox()
-        self.word.setObjectName("unit_word")
+        line = make_row(spacing=8)
+        label = make_label(words.say("app.columns.unit.word"), pixels=13, weight=600)
+        self.word = make_choice("unit_word", words.say("app.columns.unit.word_name"))
         self.word.setEditable(True)
         self.word.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.word.setMinimumContentsLength(8)
         self.word.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.word.setMinimumWidth(96)
-        self.word.setAccessibleName(words.say("app.columns.unit.word_name"))
         field = self.word.lineEdit()
         assert field is not None
         field.setMaxLength(MOST_LETTERS_OF_A_WORD)
@@ -120,28 +255,21 @@ class UnitCard(Card):
         self.word.activated.connect(lambda place: self._word())
         field.editingFinished.connect(self._word)
         label.setBuddy(self.word)
-        line.addWidget(label)
-        line.addWidget(self.word, 3)
-        many = QLabel(words.say("app.columns.unit.many"))
-        many.setFont(text_font(13))
-        self.many = QLineEdit()
-        self.many.setObjectName("unit_many")
-        self.many.setMaxLength(MOST_LETTERS_OF_A_WORD)
+        add(line, label, (self.word, 3))
+        many = make_label(words.say("app.columns.unit.many"), pixels=13)
+        self.many = make_field(
+            "unit_many", words.say("app.columns.unit.many_name"), most=MOST_LETTERS_OF_A_WORD
+        )
         self.many.setMinimumWidth(72)
-        self.many.setAccessibleName(words.say("app.columns.unit.many_name"))
         self.many.editingFinished.connect(lambda: self.many_chosen.emit(" ".join(self.many.text().split())))
         tell_whole(self.many)
         many.setBuddy(self.many)
-        line.addWidget(many)
-        line.addWidget(self.many, 2)
+        add(line, many, (self.many, 2))
         return line
 
     def _build_key(self) -> QHBoxLayout:
-        line = QHBoxLayout()
-        line.setContentsMargins(30, 0, 0, 0)
-        self.key = QComboBox()
-        self.key.setObjectName("unit_column")
-        self.key.setAccessibleName(words.say("app.columns.unit.column_name"))
+        line = make_row(margins=(30, 0, 0, 0))
+        self.key = make_choice("unit_column", words.say("app.columns.unit.column_name"))
         self.key.setPlaceholderText(words.say("app.columns.unit.column"))
         self.key.setMinimumContentsLength(14)
         self.key.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -151,21 +279,15 @@ class UnitCard(Card):
 
     def _build_reason(self) -> QVBoxLayout:
         """What denies that every row is another person, and the line in which it is said why all the same."""
-        lines = QVBoxLayout()
-        lines.setSpacing(6)
-        self.denied = Prose(tone="wrong", pixels=12)
-        self.denied.setObjectName("unit_denied")
-        self.reason = QLineEdit()
-        self.reason.setObjectName("unit_reason")
-        self.reason.setMaxLength(MOST_LETTERS)
-        self.reason.setPlaceholderText(words.say("app.columns.unit.reason"))
-        self.reason.setAccessibleName(words.say("app.columns.unit.reason_name"))
-        self.reason.editingFinished.connect(
-            lambda: self.reason_given.emit(" ".join(self.reason.text().split()))
+        self.denied = named(Prose(tone="wrong", pixels=12), "unit_denied")
+        self.reason = make_field(
+            "unit_reason",
+            words.say("app.columns.unit.reason_name"),
+            lambda: self.reason_given.emit(" ".join(self.reason.text().split())),
+            placeholder=words.say("app.columns.unit.reason"),
+            most=MOST_LETTERS,
         )
-        lines.addWidget(self.denied)
-        lines.addWidget(self.reason)
-        return lines
+        return make_column(self.denied, self.reason, spacing=6)
 
     def lay(self, room: int) -> None:
         """Put the table of caps beside the question, or below it where both do not fit into so many dots."""
@@ -173,8 +295,7 @@ class UnitCard(Card):
         left = max(button.minimumSizeHint().width() for button in self.ways.values())
         margins = self.body.contentsMargins().left() + self.body.contentsMargins().right()
         across = left + self._across.spacing() + self.caps.minimumSizeHint().width() + margins <= room
-        down, beside = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
-        self._across.setDirection(beside if across else down)
+        turn(self._across, across)
 
     def unfold(self, wanted: bool) -> None:
         """Show the question, or only its answer."""

@@ -5,35 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import ceil, floor, log10
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
 from app import words
+from app.parts.plot import LEFTWARDS, PointPicture, cut
 from app.theme import text_font, theme
 from app.work.comparing import Figure, beyond, letter, unbeaten
 
-LEFT, RIGHT, TOP, BOTTOM = 54, 24, 30, 44
-ROW, POINT, NEAR = 30, 6.0, 40.0
+LEFT, TOP, RIGHT, BOTTOM = PointPicture.MARGINS
+ROW, POINT = 30, 6.0
 TICKS, TOGETHER = 4, 14
 
 
-class CandidatePlot(QWidget):
+class CandidatePlot(PointPicture):
     """``chosen`` tells the place of a candidate."""
-
-    chosen = Signal(int)
 
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("candidates")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.across: Figure | None = None
         self.upwards: Figure | None = None
         self.kinds: tuple[str, ...] = ()
         self._kind_of: tuple[int, ...] = ()
-        self.place = 0
-        theme.changed.connect(self.update)
 
     def show_figures(
         self,
@@ -69,12 +63,9 @@ class CandidatePlot(QWidget):
 
     # --- where things lie --------------------------------------------------------------------------
 
-    def _field(self) -> QRectF:
-        return QRectF(LEFT, TOP, max(self.width() - LEFT - RIGHT, 50), max(self.height() - TOP - BOTTOM, 30))
-
     def points(self) -> dict[int, QPointF]:
         """Return where each candidate lies; one without the figures lies nowhere."""
-        field, found = self._field(), {}
+        field, found = self.field(), {}
         if self.across is None:
             return {}
         for place, value in enumerate(self.across.values):
@@ -91,31 +82,23 @@ class CandidatePlot(QWidget):
 
     # --- painting ----------------------------------------------------------------------------------
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paint(self, painter: QPainter) -> None:
         if self.across is None:
             return
-        painter, tokens = QPainter(self), theme.tokens()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(text_font(11))
         self._paint_allowed(painter)
         self._paint_axes(painter)
         points = self.points()
         if self.upwards is not None:
             front = [points[place] for place in unbeaten(self.across, self.upwards) if place in points]
-            painter.setPen(QPen(tokens.colour("accent"), 1.2))
+            painter.setPen(QPen(theme.tokens().colour("accent"), 1.2))
             painter.drawPolyline(front)
         for place in sorted(points, key=lambda one: one == self.place):  # the chosen one lies on top
             self._paint_point(painter, place, points[place])
         self._paint_letters(painter, points)
-        if self.hasFocus():
-            painter.setPen(QPen(tokens.colour("accent"), 1.5))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
-        painter.end()
 
     def _paint_allowed(self, painter: QPainter) -> None:
         """Shade where candidates keep to what was decided, with a dashed line at each limit."""
-        tokens, field = theme.tokens(), self._field()
+        tokens, field = theme.tokens(), self.field()
         area, edges = QRectF(field), list[tuple[QPointF, QPointF]]()
         for figure, is_across in ((self.across, True), (self.upwards, False)):
             if figure is None or figure.limit is None:
@@ -142,7 +125,7 @@ class CandidatePlot(QWidget):
 
     def _free_corner(self, area: QRectF, width: float) -> QRectF:
         """Return a place for words in the shaded part where no point lies, if there is one."""
-        wide_enough = area if area.width() > width + 12 else self._field()
+        wide_enough = area if area.width() > width + 12 else self.field()
         field, points = wide_enough.adjusted(6, 2, -6, -2), self.points().values()
         places = [
             QRectF(left, top, width, 16)
@@ -162,7 +145,7 @@ class CandidatePlot(QWidget):
         return not beyond([one for one in (self.across, self.upwards) if one is not None], place)
 
     def _paint_axes(self, painter: QPainter) -> None:
-        tokens, field = theme.tokens(), self._field()
+        tokens, field = theme.tokens(), self.field()
         assert self.across is not None
         for left, text in _ticks(self.across, field.left(), field.width()):
             painter.setPen(tokens.colour("quiet"))
@@ -175,17 +158,14 @@ class CandidatePlot(QWidget):
         aside = self._paint_kinds(painter)
         painter.setPen(tokens.colour("quiet"))
         below = QRectF(0, field.bottom() + 22, self.width() - RIGHT, 18)
-        painter.drawText(below, Qt.AlignmentFlag.AlignRight, _cut(painter, self.across.label, below))
+        painter.drawText(below, Qt.AlignmentFlag.AlignRight, cut(painter, self.across.label, below.width()))
         if self.upwards is not None:
             above = QRectF(8, 6, aside - 16, 18)
-            painter.drawText(above, Qt.AlignmentFlag.AlignLeft, _cut(painter, self.upwards.label, above))
+            painter.drawText(
+                above, Qt.AlignmentFlag.AlignLeft, cut(painter, self.upwards.label, above.width())
+            )
             for up, text in _ticks(self.upwards, 0, field.height()):
-                level = field.bottom() - up
-                painter.setPen(tokens.colour("line"))
-                painter.drawLine(QPointF(field.left(), level), QPointF(field.right(), level))
-                painter.setPen(tokens.colour("quiet"))
-                beside = QRectF(0, level - 8, LEFT - 8, 16)
-                painter.drawText(beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+                self.draw_level(painter, field.bottom() - up, text)
         painter.setPen(tokens.colour("quiet"))
         painter.drawLine(field.bottomLeft(), field.bottomRight())
 
@@ -215,7 +195,7 @@ class CandidatePlot(QWidget):
         """Say at the right above the picture which shape is which kind; return where that begins."""
         tokens, right = theme.tokens(), self.width() - 8.0
         for kind in reversed(range(len(self.kinds)) if len(self.kinds) > 1 else ()):
-            said = _cut(painter, self.kinds[kind], QRectF(0, 0, self.width() / 5, 18))
+            said = cut(painter, self.kinds[kind], self.width() / 5)
             right -= painter.fontMetrics().horizontalAdvance(said) + 2
             painter.setPen(tokens.colour("quiet"))
             painter.drawText(QRectF(right, 6, self.width(), 18), Qt.AlignmentFlag.AlignLeft, said)
@@ -228,7 +208,7 @@ class CandidatePlot(QWidget):
     def _paint_letters(self, painter: QPainter, points: Mapping[int, QPointF]) -> None:
         """Write the letters; those of points that lie on one another stand together."""
         painter.setPen(theme.tokens().colour("text"))
-        field, written = self._field(), set[int]()
+        field, written = self.field(), set[int]()
         for place, point in sorted(points.items()):
             if place in written:
                 continue
@@ -237,8 +217,7 @@ class CandidatePlot(QWidget):
             painter.setFont(text_font(11, 700 if self.place in near else 500))
             names = ", ".join(letter(one) for one in sorted(near))
             if self.upwards is None:
-                side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-                painter.drawText(QRectF(0, point.y() - 9, LEFT - 14, 18), side, names)
+                painter.drawText(QRectF(0, point.y() - 9, LEFT - 14, 18), LEFTWARDS, names)
                 continue
             width = painter.fontMetrics().horizontalAdvance(names) + 2
             right = point.x() + 13 + width < field.right() + RIGHT
@@ -248,7 +227,7 @@ class CandidatePlot(QWidget):
     def _paint_band(self, painter: QPainter, place: int, point: QPointF) -> None:
         """A pale bar from what half of the releases stay within, or from the edge, to the point."""
         assert self.across is not None
-        field, colour = self._field(), QColor(theme.tokens().colour("accent"))
+        field, colour = self.field(), QColor(theme.tokens().colour("accent"))
         colour.setAlphaF(0.22)
         low = self.across.low[place] if place < len(self.across.low) else None
         begin = field.left()
@@ -260,34 +239,17 @@ class CandidatePlot(QWidget):
 
     # --- choosing ----------------------------------------------------------------------------------
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        points, at = self.points(), event.position()
+    def at(self, where: QPointF) -> int | None:
+        points = self.points()
         if self.upwards is None:
-            near = {place: abs(point.y() - at.y()) for place, point in points.items()}
+            near = {place: abs(point.y() - where.y()) for place, point in points.items()}
         else:
-            near = {place: (point - at).manhattanLength() for place, point in points.items()}
-        if near:
-            place = min(near, key=lambda one: near[one])
-            if near[place] <= NEAR:
-                self.chosen.emit(place)
+            near = {place: (point - where).manhattanLength() for place, point in points.items()}
+        place = min(near, key=lambda one: near[one], default=None)
+        return place if place is not None and near[place] <= self.NEAR else None
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        step = {
-            Qt.Key.Key_Down: 1,
-            Qt.Key.Key_Right: 1,
-            Qt.Key.Key_Up: -1,
-            Qt.Key.Key_Left: -1,
-        }.get(Qt.Key(event.key()))
-        places = sorted(self.points())
-        if step is None or not places:
-            super().keyPressEvent(event)
-            return
-        at = places.index(self.place) if self.place in places else 0
-        self.chosen.emit(places[max(0, min(at + step, len(places) - 1))])
-
-
-def _cut(painter: QPainter, text: str, place: QRectF) -> str:
-    return painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(place.width()))
+    def in_order(self, key: Qt.Key) -> list[int]:
+        return sorted(self.points())
 
 
 def _share(figure: Figure, value: float) -> float:

@@ -6,11 +6,23 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QComboBox, QGridLayout, QLineEdit, QPushButton
+from PySide6.QtWidgets import QComboBox
 
 from app import words
 from app.parts.cards import Card, row
-from app.parts.form.parameter_fields import empty
+from app.parts.making import (
+    STRETCH,
+    add,
+    empty,
+    left,
+    make_button,
+    make_choice,
+    make_field,
+    make_grid,
+    make_row,
+    named,
+    turn,
+)
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose, tell_whole
 from app.parts.table import DataTable
@@ -49,21 +61,14 @@ class ComparePage(Page):
         self._made_for: Any = None
         self._last: Compared | None = None
         self._read: tuple[Any, tuple[Any, ...]] | None = None
-        self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._sides.setSpacing(16)
+        self._sides = make_row(spacing=16)
         self._build_picture()
         self._build_table()
         self.body.addLayout(self._sides)
         self._build_chosen()
-        self.tried = Prose(tone="quiet")
-        self.tried.setObjectName("tried")
-        self.body.addWidget(self.tried)
-        self.drop = QPushButton(words.say("app.compare.drop"))
-        self.drop.setObjectName("drop-candidates")
-        self.drop.setProperty("look", "link")
-        self.drop.clicked.connect(lambda checked=False: self._drop())
-        self.body.addWidget(self.drop, 0, Qt.AlignmentFlag.AlignLeft)
-        self.body.addStretch(1)
+        self.tried = named(Prose(tone="quiet"), "tried")
+        self.drop = make_button(words.say("app.compare.drop"), "drop-candidates", self._drop, look="link")
+        add(self.body, self.tried, left(self.drop), STRETCH)
 
     def _build_picture(self) -> None:
         self.picture = Card()
@@ -74,52 +79,39 @@ class ComparePage(Page):
         line = row(*self.axes.values(), stretch=False)
         line.setStretch(0, 1)
         line.setStretch(1, 1)
-        self.picture.body.addLayout(line)
-        self.picture.body.addWidget(self.plot)
-        self.picture.body.addStretch(1)
+        add(self.picture.body, line, self.plot, STRETCH)
         self._sides.addWidget(self.picture, 9)
 
     def _axis(self, name: str) -> QComboBox:
-        combo = QComboBox()
-        combo.setObjectName(f"axis-{name}")
-        combo.setAccessibleName(words.say(f"app.compare.axis.{name}"))
+        combo = make_choice(f"axis-{name}", words.say(f"app.compare.axis.{name}"), lambda place: self._draw())
         combo.setToolTip(words.say(f"app.compare.axis.{name}"))
         combo.setMinimumContentsLength(10)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        combo.activated.connect(lambda place: self._draw())
         return combo
 
     def _build_table(self) -> None:
         card = Card()
-        self.table = DataTable(words.say("app.compare.title"))
-        self.table.setObjectName("compared")
+        self.table = named(DataTable(words.say("app.compare.title")), "compared")
         self.table.setProperty("look", "plain")
         self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
         self.table.horizontalHeader().setFixedHeight(HEAD)
         self.topic(self.table, "")
-        card.body.addWidget(self.table)
-        card.body.addStretch(1)
+        add(card.body, self.table, STRETCH)
         self._sides.addWidget(card, 11)
         self.side = card
 
     def _build_chosen(self) -> None:
-        self.card = Card()
-        self.card.setObjectName("chosen")
+        self.card = named(Card(), "chosen")
         self.chosen_title = Heading(size="card")
         self.chosen_title.setWordWrap(True)
         self.chosen_words = Prose(tone="care")
-        self.lines = QGridLayout()
-        self.lines.setHorizontalSpacing(28)
-        self.lines.setVerticalSpacing(6)
+        self.lines = make_grid(across=28, down=6)
         for place in (0, 2):
             self.lines.setColumnStretch(place, 1)
-        self.card.body.addWidget(self.chosen_title)
-        self.card.body.addWidget(self.chosen_words)
-        self.card.body.addLayout(self.lines)
-        self.why = QLineEdit()
-        self.why.setObjectName("why-candidate")
-        self.why.setPlaceholderText(words.say("app.compare.why"))
-        self.why.setAccessibleName(words.say("app.compare.why"))
+        add(self.card.body, self.chosen_title, self.chosen_words, self.lines)
+        self.why = make_field(
+            "why-candidate", words.say("app.compare.why"), placeholder=words.say("app.compare.why")
+        )
         tell_whole(self.why)
         self.topic(self.why, "why")
         self.card.body.addWidget(self.why)
@@ -128,9 +120,7 @@ class ComparePage(Page):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = self.width() < NARROW
-        down, across = QBoxLayout.Direction.BottomToTop, QBoxLayout.Direction.LeftToRight
-        self._sides.setDirection(down if narrow else across)
+        turn(self._sides, self.width() >= NARROW, upwards=True)
 
     # --- showing -----------------------------------------------------------------------------------
 

@@ -8,19 +8,25 @@ from typing import Any
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QComboBox,
     QFileDialog,
-    QGridLayout,
-    QPushButton,
     QRadioButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.parts.cards import Card, row
-from app.parts.form.parameter_fields import empty
 from app.parts.form.parameter_form import ParameterForm
+from app.parts.making import (
+    STRETCH,
+    add,
+    empty,
+    left,
+    make_button,
+    make_choice,
+    make_column,
+    make_grid,
+    named,
+)
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.parts.second_file import SecondFile
@@ -50,63 +56,39 @@ class ExplorePage(Page):
         self.answer: Any = None
         self._asked: tuple[Choice, dict[str, Any]] | None = None
         self.list = QWidget()
-        self._list = QGridLayout(self.list)
-        self._list.setContentsMargins(0, 0, 0, 0)
-        self._list.setSpacing(2)
+        self._list = make_grid(self.list, across=2, down=2, margins=0)
         self.group = QButtonGroup(self)
         self.group.buttonClicked.connect(lambda button: self._choose(button.property("analysis")))
-        self.body.addWidget(self.list)
-        self.body.addWidget(self._build_form())
-        self.body.addWidget(self._build_answer())
-        self.body.addStretch(1)
+        add(self.body, self.list, self._build_form(), self._build_answer(), STRETCH)
 
     def _build_form(self) -> Card:
         self.card = Card()
         self.card.body.setSpacing(14)
         self.name = Heading(size="side")
         self.summary = Prose(tone="quiet")
-        self.card.body.addWidget(self.name)
-        self.card.body.addWidget(self.summary)
-        self.about = QComboBox()
-        self.about.setObjectName("about")
-        self.about.setAccessibleName(words.say("app.explore.about"))
-        self.about.activated.connect(lambda place: self._show_form())
+        self.about = make_choice("about", words.say("app.explore.about"), lambda place: self._show_form())
         self.topic(self.about, "about")
         self.about_name = Heading(words.say("app.explore.about"), size="card")
-        self.card.body.addWidget(self.about_name)
-        self.card.body.addWidget(self.about, 0, Qt.AlignmentFlag.AlignLeft)
+        add(self.card.body, self.name, self.summary, self.about_name, left(self.about))
         self.seconds: dict[str, SecondFile] = {}
-        self._seconds = QVBoxLayout()
-        self._seconds.setSpacing(14)
-        self.card.body.addLayout(self._seconds)
+        self._seconds = make_column(spacing=14)
         self.form = ParameterForm()
         self.form.changed.connect(self._filled)
-        self.card.body.addWidget(self.form)
-        self.fill = QPushButton(words.say("app.explore.fill"))
-        self.fill.setObjectName("fill-example")
-        self.fill.setProperty("look", "link")
-        self.fill.clicked.connect(lambda checked=False: self._fill())
+        self.fill = make_button(words.say("app.explore.fill"), "fill-example", self._fill, look="link")
         self.topic(self.fill, "fill")
-        self.card.body.addLayout(row(self.fill))
+        add(self.card.body, self._seconds, self.form, row(self.fill))
         return self.card
 
     def _build_answer(self) -> QWidget:
         self.answered = QWidget()
-        column = QVBoxLayout(self.answered)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(14)
-        self.stays = Card(tone="care")
+        column = make_column(inside=self.answered, spacing=14, margins=0)
+        self.stays = named(Card(tone="care"), "stays")
         self.stays.setProperty("card", "care")
-        self.stays.setObjectName("stays")
         self.stays.body.addWidget(Prose(words.say("app.explore.stays")))
-        column.addWidget(self.stays)
         self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
-        column.addWidget(self.views)
-        self.save = QPushButton(words.say("app.explore.save"))
-        self.save.setObjectName("save-report")
-        self.save.clicked.connect(lambda checked=False: self._ask_where())
+        self.save = make_button(words.say("app.explore.save"), "save-report", self._ask_where)
         self.topic(self.save, "save")
-        column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
+        add(column, self.stays, self.views, left(self.save))
         return self.answered
 
     # --- showing -----------------------------------------------------------------------------------
@@ -118,8 +100,7 @@ class ExplorePage(Page):
     def _found(self, found: tuple[Choice, ...]) -> None:
         self.choices = {choice.analysis.id: choice for choice in found}
         for name in self.choices:
-            button = QRadioButton(words.say(f"analyses.{name}.title"))
-            button.setObjectName(f"analysis-{name}")
+            button = named(QRadioButton(words.say(f"analyses.{name}.title")), f"analysis-{name}")
             button.setProperty("analysis", name)
             self.group.addButton(button)
             self.topic(button, f"analysis.{name}")
@@ -276,8 +257,8 @@ class ExplorePage(Page):
 
     def _to_answer(self) -> None:
         """Bring the beginning of the answer into view: it stands below what was asked."""
-        self.widget().layout().activate()
-        top = self.answered.mapTo(self.widget(), QPoint(0, 0)).y()
+        self._column.activate()
+        top = self.answered.mapTo(self.inner, QPoint(0, 0)).y()
         self.verticalScrollBar().setValue(top - ABOVE)
 
     # --- saving ------------------------------------------------------------------------------------

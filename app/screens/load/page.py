@@ -2,26 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
 from app import words
-from app.parts.cards import Card
+from app.parts.cards import Card, Rule
+from app.parts.making import STRETCH, add, empty, left, make_button, make_column, make_row, named
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.parts.table import DataTable
 from app.screens.base import Page
 from app.screens.load.asks import Reading, read
-from app.screens.load.findings import Findings
 from app.screens.load.preparation import PreparationSteps
 from app.screens.load.reading_options import ReadingOptions
+from engine import texts
 from engine.methods.protocol import MAIN
 from engine.release.plan import FileReference
+
+# --- What was noticed in the rows -----------------------------------------------------------------------
+
+FIRST = 3
+NAMED = 4
+
+
+class Findings(Card):
+    """Remarks about the table that was read; hidden when there are none."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", parent=parent)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.title = Heading(size="card")
+        self.body.addWidget(self.title)
+        self._lines = make_column(spacing=10)
+        self.more = make_button("", "more_findings", lambda: self._show(everything=True), look="link")
+        add(self.body, self._lines, left(self.more))
+        self._groups: list[tuple[Any, ...]] = []
+
+    def show_findings(self, findings: Sequence[Any]) -> None:
+        """Show the findings of a table."""
+        groups: dict[tuple[str, Any], list[Any]] = {}
+        for finding in findings:
+            groups.setdefault((finding.code, finding.more.get("code")), []).append(finding)
+        self._groups = [tuple(group) for group in groups.values()]
+        self.setVisible(bool(self._groups))
+        self.title.setText(words.say("app.load.findings", count=len(self._groups)))
+        self.setAccessibleName(self.title.text())
+        self._show(everything=False)
+
+    def _show(self, *, everything: bool) -> None:
+        empty(self._lines)
+        shown = self._groups if everything else self._groups[:FIRST]
+        for place, group in enumerate(shown):
+            if place:
+                self._lines.addWidget(Rule())
+            self._lines.addWidget(_line(group))
+        hidden = len(self._groups) - len(shown)
+        self.more.setVisible(hidden > 0)
+        self.more.setText(words.say("app.load.more_findings", count=hidden))
+
+
+def _line(group: tuple[Any, ...]) -> QWidget:
+    part = QWidget()
+    column = make_column(inside=part, spacing=2, margins=0)
+    first = group[0]
+    what, do = texts.sentences(first.code, first.values, language=words.language())
+    column.addWidget(Prose(what))
+    if len(group) > 1:
+        named = [
+            words.say("app.load.column_count", column=finding.column, count=finding.count)
+            for finding in group[1 : 1 + NAMED]
+        ]
+        more = len(group) - 1 - len(named)
+        text = words.say(
+            "app.load.also_in" if not more else "app.load.also_in_more", columns=", ".join(named), count=more
+        )
+        column.addWidget(Prose(text))
+    column.addWidget(Prose(do, tone="quiet"))
+    return part
+
 
 TABLE = (190, 360)  # pixels at least: the table is what somebody came to see, and what follows is in sight
 
@@ -38,11 +101,8 @@ class LoadPage(Page):
         self.drop = self._build_drop()
         self.body.addWidget(self.drop, 1)
         self.loaded = QWidget()
-        column = QVBoxLayout(self.loaded)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(16)
-        self.rows = DataTable(words.say("app.load.first_rows"))
-        self.rows.setObjectName("first_rows")
+        column = make_column(inside=self.loaded, spacing=16, margins=0)
+        self.rows = named(DataTable(words.say("app.load.first_rows")), "first_rows")
         self.rows.setMinimumHeight(TABLE[0])
         self.topic(self.rows, "rows")
         column.addWidget(self.rows, 1)
@@ -50,38 +110,26 @@ class LoadPage(Page):
         self.options.changed.connect(self._override)
         for name, field in self.options.fields.items():
             self.topic(field, f"option.{name}")
-        column.addWidget(self.options)
         self.findings = Findings()
         self.topic(self.findings, "findings")
-        column.addWidget(self.findings)
         self.preparation = PreparationSteps()
         self.preparation.changed.connect(self._prepare)
         self.topic(self.preparation, "preparation")
-        column.addWidget(self.preparation)
+        add(column, self.options, self.findings, self.preparation)
         self.body.addWidget(self.loaded, 1)
 
     def _build_drop(self) -> QWidget:
-        card = Card()
-        card.setObjectName("drop")
+        card = named(Card(), "drop")
         card.setMinimumHeight(240)
-        card.body.addStretch(1)
         heading = Heading(words.say("app.load.drop_heading"), size="side")
         heading.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        card.body.addWidget(heading)
         formats = Prose(words.say("app.load.formats"), tone="quiet")
         formats.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        card.body.addWidget(formats)
-        card.body.addSpacing(8)
-        self.choose = QPushButton(words.say("app.load.choose"))
-        self.choose.setObjectName("choose")
-        self.choose.setProperty("look", "primary")
+        add(card.body, STRETCH, heading, formats, 8)
+        self.choose = make_button(words.say("app.load.choose"), "choose", look="primary")
         self.choose.clicked.connect(self._ask)
-        line = QHBoxLayout()
-        line.addStretch(1)
-        line.addWidget(self.choose)
-        line.addStretch(1)
-        card.body.addLayout(line)
-        card.body.addStretch(1)
+        line = make_row(STRETCH, self.choose, STRETCH)
+        add(card.body, line, STRETCH)
         return card
 
     def resizeEvent(self, event: QResizeEvent) -> None:

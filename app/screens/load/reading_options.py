@@ -7,13 +7,13 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QWidget
 
 from app import words
 from app.parts.cards import Card
+from app.parts.making import add, empty, make_button, make_grid, make_label, named
 from app.parts.prose import Prose
 from app.parts.wrapping import Wrapping
-from app.theme import text_font
 
 FOUND = "found"
 CHOICES: Mapping[str, tuple[Any, ...]] = {
@@ -54,27 +54,18 @@ class ReadingOptions(Card):
         super().__init__(parent=parent)
         self._given: dict[str, Any] = {}
         line = QHBoxLayout()
-        self.said = Prose()
-        self.said.setObjectName("read-as")
-        line.addWidget(self.said, 1)
-        self.change = QPushButton(words.say("app.load.change"))
-        self.change.setObjectName("change-reading")
-        self.change.setProperty("look", "link")
-        self.change.setCheckable(True)
-        self.change.toggled.connect(lambda shown: self._fields.setVisible(shown))
-        line.addWidget(self.change, 0, Qt.AlignmentFlag.AlignTop)
-        self.body.addLayout(line)
+        self.said = named(Prose(), "read-as")
+        self.change = make_button(words.say("app.load.change"), "change-reading", look="link", checkable=True)
+        add(line, (self.said, 1), (self.change, 0, Qt.AlignmentFlag.AlignTop))
         self._offers = Wrapping()
-        self.body.addLayout(self._offers)
+        add(self.body, line, self._offers)
         self._fields = QWidget()
-        self._grid = QGridLayout(self._fields)
-        self._grid.setContentsMargins(0, 4, 0, 0)
-        self._grid.setHorizontalSpacing(16)
-        self._grid.setVerticalSpacing(4)
+        self._grid = make_grid(self._fields, across=16, down=4, margins=(0, 4, 0, 0))
         self._wanted: tuple[str, ...] = ()
         self._laid: tuple[tuple[str, ...], int] | None = None
         self.body.addWidget(self._fields)
         self._fields.hide()
+        self.change.toggled.connect(self._fields.setVisible)
         self.fields: dict[str, QWidget] = {}
         self._labels: dict[str, QLabel] = {}
         for name in CHOICES:
@@ -87,10 +78,7 @@ class ReadingOptions(Card):
         self._add("missing", missing)
 
     def _add(self, name: str, field: QWidget) -> None:
-        label = QLabel(words.say(f"app.load.option.{name}.label"))
-        label.setFont(text_font(12))
-        label.setProperty("tone", "quiet")
-        label.setBuddy(field)
+        label = make_label(words.say(f"app.load.option.{name}.label"), pixels=12, tone="quiet", buddy=field)
         field.setObjectName(f"option_{name}")
         field.setAccessibleName(label.text())
         field.setMinimumWidth(90)
@@ -157,20 +145,15 @@ class ReadingOptions(Card):
 
     def _offer(self, codes: tuple[str, ...]) -> None:
         """Offer the codes that look like missing values, one button each."""
-        while (item := self._offers.takeAt(0)) is not None:
-            if item.widget() is not None:
-                item.widget().deleteLater()
+        empty(self._offers)
         accepted = tuple(self._given.get("missing", ()))
         if not codes and not accepted:
             return
-        label = QLabel(words.say("app.load.offers"))
-        label.setProperty("tone", "quiet")
+        label = make_label(words.say("app.load.offers"), tone="quiet")
         label.setMinimumHeight(36)
         self._offers.addWidget(label)
         for code in dict.fromkeys((*codes, *accepted)):
-            button = QPushButton(words.say("app.load.is_missing", code=code))
-            button.setProperty("look", "chip")
-            button.setCheckable(True)
+            button = make_button(words.say("app.load.is_missing", code=code), look="chip", checkable=True)
             button.setChecked(code in accepted)
             button.clicked.connect(lambda checked, code=code: self._accept(code, checked))
             self._offers.addWidget(button)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.form.domain_editor import DomainEditor
-from app.parts.form.parameter_fields import empty
+from app.parts.making import add, empty, left, make_button, make_column
 from app.parts.prose import Heading
 from engine.table.schema import Column, Domain
 
@@ -26,21 +27,18 @@ class DeclareCard(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("declare-here")
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(4)
+        self._column = make_column(inside=self, spacing=4, margins=0)
         self.heading = Heading(size="card")
-        self._column.addWidget(self.heading)
         self._editors: dict[str, DomainEditor] = {}
         self._asked = ""
-        self.cancel = QPushButton(words.say("app.method.declare_cancel"))
-        self.cancel.setObjectName("declare-cancel")
-        self.cancel.setProperty("look", "link")
-        self.cancel.clicked.connect(lambda checked=False: self.close_editor(self._asked))
-        self._column.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignLeft)
-        self._waiting = QVBoxLayout()
-        self._waiting.setSpacing(2)
-        self._column.addLayout(self._waiting)
+        self.cancel = make_button(
+            words.say("app.method.declare_cancel"),
+            "declare-cancel",
+            lambda: self.close_editor(self._asked),
+            look="link",
+        )
+        self._waiting = make_column(spacing=2)
+        add(self._column, self.heading, left(self.cancel), self._waiting)
         self.hide()
 
     @property
@@ -94,8 +92,6 @@ class DeclareCard(QWidget):
         empty(self._waiting)
         for name in self._editors:
             if name != self._asked:
-                link = QPushButton(words.say("app.method.declare_waits", column=name))
-                link.setObjectName(f"declare-{name}")
-                link.setProperty("look", "link")
-                link.clicked.connect(lambda checked=False, name=name: self._show(name))
-                self._waiting.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+                text = words.say("app.method.declare_waits", column=name)
+                link = make_button(text, f"declare-{name}", partial(self._show, name), look="link")
+                add(self._waiting, left(link))

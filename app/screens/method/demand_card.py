@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QVBoxLayout
+from PySide6.QtWidgets import QCheckBox
 
 from app import words
 from app.parts.cards import Card
-from app.parts.form.parameter_fields import empty
+from app.parts.making import add, empty, make_column, named
 from app.parts.prose import Prose
 
 
@@ -33,8 +33,7 @@ class DemandCard(Card):
     def __init__(self) -> None:
         super().__init__(words.say("app.method.demand.heading"))
         self.setObjectName("demand")
-        self._lines = QVBoxLayout()
-        self._lines.setSpacing(4)
+        self._lines = make_column(spacing=4)
         self.body.addLayout(self._lines)
         self.boxes: dict[str, QCheckBox] = {}
         self._shown: tuple[Offered, ...] = ()
@@ -57,12 +56,10 @@ class DemandCard(Card):
             box.blockSignals(False)
 
     def _line(self, one: Offered) -> QCheckBox:
-        box = QCheckBox(one.title)
-        box.setObjectName(f"demand-{one.id}")
+        box = named(QCheckBox(one.title), f"demand-{one.id}")
         box.setAccessibleDescription(one.summary)
         box.toggled.connect(lambda on: self.ticked.emit(one.id, on))
-        self._lines.addWidget(box)
-        self._lines.addWidget(Prose(one.summary, tone="quiet", pixels=12))
+        add(self._lines, box, Prose(one.summary, tone="quiet", pixels=12))
         if not one.applies:
             self._lines.addWidget(Prose(words.say("app.method.demand.unfit"), tone="wrong", pixels=12))
         return box

@@ -2,44 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QBoxLayout,
     QButtonGroup,
     QHBoxLayout,
-    QLineEdit,
+    QPlainTextEdit,
     QPushButton,
+    QRadioButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.parts.cards import Card
+from app.parts.form.parameter_columns import AddedColumns
 from app.parts.form.parameter_form import ParameterForm
+from app.parts.making import (
+    STRETCH,
+    add,
+    empty,
+    hidden,
+    left,
+    make_button,
+    make_column,
+    make_field,
+    make_grid,
+    make_group,
+    make_row,
+    named,
+    turn,
+)
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Heading, Prose
-from app.parts.questions import Questions
 from app.parts.trial.trial_card import TrialCard
 from app.parts.trial.trying import MethodTrial
 from app.parts.verdict_card import VerdictCard
+from app.parts.views.table import TableBody
 from app.screens.base import Page, Pieces
-from app.screens.method.candidate_links import CandidateLinks
 from app.screens.method.declare_card import DeclareCard
-from app.screens.method.declaring import DeclareHere
 from app.screens.method.demand_card import DemandCard
 from app.screens.method.demanding import MeasuresOnDemand
-from app.screens.method.example_card import ExampleCard
 from app.screens.method.judging import MethodVerdict
 from app.screens.method.said import explanation, none_fits, way, which_rule_out
 from app.screens.method.ways import WayRow, Ways
 from app.state import flow
 from app.state.flow import BUDGET
+from app.state.study import Study
+from app.theme import mono_font
 from app.words.columns import naming_words
 from app.work import marking
 from app.work.choosing import (
@@ -52,9 +69,229 @@ from app.work.choosing import (
     ruled_out_by,
     title,
 )
+from app.work.comparing import variants
 from app.work.deciding import kind_of_promise
 from app.work.releasing import example
-from engine.methods.protocol import Spends
+from engine.bounded import PAPER, read_text
+from engine.methods.protocol import MAIN, Spends
+from engine.table.schema import Domain
+from engine.views import TableView, Text
+
+# --- What a recipient gets, shown on a bundle that was made from a table that comes with the program
+
+
+class ExampleCard(Card):
+    """``closed`` tells that the person has seen enough; ``failed`` that nothing could open a file."""
+
+    closed = Signal()
+    failed = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("example")
+        self.folder = Path()
+        self.name = Heading(size="side")
+        add(self.body, self.name, Prose(words.say("app.method.example.body"), tone="quiet"))
+        self.buttons: dict[str, QPushButton] = {}
+        row = make_row(spacing=8)
+        for name, act in (
+            ("report", lambda: self._open(self.folder / "release" / "report-external.pdf")),
+            ("folder", lambda: self._open(self.folder / "release")),
+            ("back", self.closed.emit),
+        ):
+            button = QPushButton(words.say(f"app.method.example.{name}"))
+            button.setObjectName(f"example-{name}")
+            button.clicked.connect(lambda checked=False, act=act: act())
+            row.addWidget(button)
+            self.buttons[name] = button
+        row.addStretch(1)
+        self.body.addLayout(row)
+        self._files = QVBoxLayout()
+        self.cover = named(QPlainTextEdit(), "example-cover", words.say("app.method.example.cover"))
+        self.cover.setReadOnly(True)
+        self.cover.setFont(mono_font(12))
+        self.cover.setMinimumHeight(260)
+        add(self.body, self._files, Heading(words.say("app.method.example.cover"), size="card"), self.cover)
+
+    def show_bundle(self, title: str, folder: Path, files: list[tuple[str, int, str]]) -> None:
+        """Show a bundle by its folder and the files of its part for outside."""
+        self.folder = folder
+        self.name.setText(words.say("app.method.example.title", way=title))
+        empty(self._files)
+        headings = (Text("app.report.column.file"), Text("app.report.column.bytes"))
+        rows = tuple((name, size) for name, size, _ in files)
+        table = TableBody(TableView(words.say("app.method.example.files"), headings, rows))
+        table.setObjectName("example-files")
+        self._files.addWidget(table)
+        self.cover.setPlainText(read_text(folder / "release" / "README.txt", PAPER))
+
+    def _open(self, path: Path) -> None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            self.failed.emit(str(path))
+
+
+# --- Declaring a column where a form misses it ----------------------------------------------------------
+
+
+class DeclareHere:
+    """Keeps card, form and study at one; ``opened`` is called when the card has a question."""
+
+    def __init__(
+        self, form: ParameterForm, card: DeclareCard, study: Study, opened: Callable[[], None]
+    ) -> None:
+        self.form, self.card, self.study, self._opened = form, card, study, opened
+        self._asked: dict[str, tuple[str, Any]] = {}  # the parameter that misses a column, and its value then
+        form.declare_wanted.connect(self.ask)
+        card.declared.connect(self._declared)
+
+    def _source(self, parameter: str) -> str:
+        return next((one.source for one in self.form.parameters() if one.name == parameter), "")
+
+    def ask(self, parameter: str, name: str, value: Any) -> None:
+        """Ask for the values of a column; ``value`` is what the parameter becomes with it."""
+        from engine.table.code_lists import code_lists
+
+        self._asked[name] = parameter, value
+        source = self._source(parameter)
+        column = self.study.plan.schemas[source].column(name)
+        suggestions = self.study.result("suggestions") or ()
+        found = next((one for one in suggestions if source == MAIN and one.column == name), None)
+        self.card.open_editor(column, marking.seen(column, found), code_lists())
+        self._opened()
+
+    def refresh(self) -> None:
+        """Take questions away that the form, or the table, no longer asks."""
+        for name in self.card.columns:
+            schema = self.study.plan.schemas.get(self._source(self._asked[name][0]))
+            if schema is None or name not in schema or schema.column(name).is_declared:
+                self.card.close_editor(name)
+
+    def _declared(self, name: str, domain: Domain, from_rows: bool) -> None:
+        """Take the declaration, and the column for the parameter that missed it, as one edit."""
+        parameter, value = self._asked[name]
+        plan, source = self.study.plan, self._source(parameter)
+        field = self.form.lines[parameter].field
+        if isinstance(field, AddedColumns):
+            value = field.with_column(name)  # others may have been added since it was asked
+        schema = plan.schemas[source]
+        schema = schema.with_column(marking.declared(schema.column(name), domain))
+        reason = words.say("app.columns.vouched")
+        self.card.close_editor(name)
+        self.study.decide(
+            schemas={**plan.schemas, source: schema},
+            parameters={**plan.parameters, parameter: value},
+            decisions=marking.vouched(plan.decisions, name, reason) if from_rows else plan.decisions,
+        )
+
+
+# --- Keeping settings to be compared --------------------------------------------------------------------
+
+
+class CandidateLinks(QWidget):
+    """Two links; ``said`` tells how many candidates there are now."""
+
+    said = Signal(str)
+
+    def __init__(self, study: Any) -> None:
+        super().__init__()
+        self.study = study
+        line = make_row(inside=self, spacing=20, margins=0)
+        self.keep = self._link("keep", "keep-candidate", self._keep)
+        self.usual = self._link("usual", "usual-candidates", self._keep_usual)
+        add(line, self.keep, self.usual)
+
+    def _link(self, text: str, name: str, act: Callable[[], None]) -> QPushButton:
+        return make_button(words.say(f"app.method.{text}"), name, lambda: act(), look="link")
+
+    def renew(self, method: Any) -> None:
+        """Offer what a method has."""
+        for link in (self.keep, self.usual):
+            link.setEnabled(not self.study.problems())
+        self.usual.setVisible(method is not None and bool(method.variants))
+
+    def _keep(self) -> None:
+        """Keep these settings beside those that are filled in from now on."""
+        plan = self.study.plan
+        self._add([{"method": plan.method, "parameters": dict(plan.parameters)}], "kept")
+
+    def _keep_usual(self) -> None:
+        """Put what the method proposes beside these settings."""
+        self._add(variants(self.study.plan), "usual_kept")
+
+    def _add(self, further: Any, said: str) -> None:
+        kept = self.study.plan.candidates
+        plan = replace(self.study.plan, candidates=kept)
+        known = [(one.method, one.settings) for one in plan.candidate_plans()[1:]]
+        tried = [(one, replace(plan, candidates=(), **one)) for one in further]
+        new = [one for one, its in tried if (its.method, its.settings) not in known]
+        if new:
+            self.study.decide(candidates=(*kept, *new))
+        self.said.emit(words.say(f"app.method.{said}", count=len(self.study.plan.candidates)))
+
+
+# --- Questions with one answer each, or none ------------------------------------------------------------
+
+
+class Questions(QWidget):
+    """``answered`` tells that an answer was given or taken back; texts at ``BASE.QUESTION`` and below it."""
+
+    answered = Signal()
+
+    def __init__(self, base: str, questions: Mapping[str, tuple[str, ...]]) -> None:
+        super().__init__()
+        self.groups: dict[str, QButtonGroup] = {}
+        outer = make_column(inside=self, spacing=0, margins=0)
+        self._grid = make_grid(across=24, down=12)
+        outer.addLayout(self._grid)
+        self._parts = [self._part(base, name, answers) for name, answers in questions.items()]
+        self._columns = 0
+        self.lay(1)
+        self.clear = make_button(words.say("app.method.clear"), "clear-answers", self.take_back, look="link")
+        add(outer, 8, left(self.clear), STRETCH)
+        self.clear.setEnabled(False)
+
+    def _part(self, base: str, question: str, answers: tuple[str, ...]) -> QWidget:
+        part = QWidget()
+        column = make_column(inside=part, spacing=0, margins=0)
+        asked = words.say(f"{base}.{question}.question")
+        column.addWidget(Heading(asked, size="card"))
+        group = QButtonGroup(self)
+        for answer in answers:
+            button = named(QRadioButton(words.say(f"{base}.{question}.{answer}")), f"{question}-{answer}")
+            button.setAccessibleName(f"{asked}: {button.text()}")
+            button.setProperty("answer", answer)
+            group.addButton(button)
+            column.addWidget(button)
+        column.addStretch(1)
+        group.buttonClicked.connect(lambda button: self._answered())
+        self.groups[question] = group
+        return part
+
+    def lay(self, columns: int) -> None:
+        """Put the questions below each other, or several side by side."""
+        if columns != self._columns:
+            self._columns = columns
+            for place, part in enumerate(self._parts):
+                self._grid.addWidget(part, place // columns, place % columns)
+
+    def answers(self) -> dict[str, str]:
+        """Return the answers that were given, by question."""
+        given = {name: group.checkedButton() for name, group in self.groups.items()}
+        return {name: button.property("answer") for name, button in given.items() if button is not None}
+
+    def take_back(self) -> None:
+        """Leave every question without an answer."""
+        for group in self.groups.values():
+            group.setExclusive(False)
+            for button in group.buttons():
+                button.setChecked(False)
+            group.setExclusive(True)
+        self._answered()
+
+    def _answered(self) -> None:
+        self.clear.setEnabled(bool(self.answers()))
+        self.answered.emit()
+
 
 SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way stand beside each other
 QUESTIONS_BESIDE = 886  # and from which the questions stand beside the ways
@@ -87,77 +324,48 @@ class MethodPage(Page):
                 words.say("app.report.cannot_open"), words.say("app.report.cannot_open_do", path=path)
             )
         )
-        self.body.addWidget(self.example)
-        self.body.addStretch(1)
+        add(self.body, self.example, STRETCH)
         find = QShortcut(QKeySequence.StandardKey.Find, self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         find.activated.connect(self._find)
 
     def _build_choice(self) -> None:
         self.choice = QWidget()
-        self._choice_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.choice)
-        self._choice_row.setContentsMargins(0, 0, 0, 0)
-        self._choice_row.setSpacing(24)
+        self._choice_row = make_row(inside=self.choice, spacing=24, margins=0)
         self.questions = Questions("app.method.ask", QUESTIONS)
         self.questions.answered.connect(self._answered)
         for group in self.questions.groups.values():
             for button in group.buttons():
                 self.topic(button, "questions")
-        asking = QVBoxLayout()
-        asking.setSpacing(8)
-        self.ask = QPushButton(words.say("app.method.ask_first"))
-        self.ask.setObjectName("ask-first")
-        self.ask.setProperty("look", "link")
-        self.ask.setCheckable(True)
+        self.ask = make_button(words.say("app.method.ask_first"), "ask-first", look="link", checkable=True)
         self.ask.toggled.connect(lambda shown: self._fold_questions())
-        asking.addWidget(self.ask, 0, Qt.AlignmentFlag.AlignLeft)
-        asking.addWidget(self.questions)
-        asking.addStretch(1)
-        self._choice_row.addLayout(asking)
-        column = QVBoxLayout()
-        column.setSpacing(12)
-        column.addLayout(self._build_search())
+        self._choice_row.addLayout(make_column(left(self.ask), self.questions, STRETCH, spacing=8))
+        column = make_column(self._build_search(), spacing=12)
         self.ways = Ways()
         self.ways.chosen.connect(self._select)
         self.ways.used.connect(self._use)
         self.ways.example.connect(self._ask_example)
         self.ways.made.connect(self._topics_of)
-        column.addWidget(self.ways)
-        self.none = Prose()
-        self.none.setObjectName("no-way")
-        column.addWidget(self.none)
-        self.others = QPushButton()
-        self.others.setObjectName("others")
-        self.others.setProperty("look", "link")
-        self.others.clicked.connect(lambda checked=False: self._show_all(True))
-        column.addWidget(self.others, 0, Qt.AlignmentFlag.AlignLeft)
-        self.why = Prose(tone="quiet", pixels=12)
-        self.why.setObjectName("why-others")
-        column.addWidget(self.why)
-        column.addStretch(1)
+        self.none = named(Prose(), "no-way")
+        self.others = make_button("", "others", lambda: self._show_all(True), look="link")
+        self.why = named(Prose(tone="quiet", pixels=12), "why-others")
+        add(column, self.ways, self.none, left(self.others), self.why, STRETCH)
         self._choice_row.addLayout(column, 1)
         self.body.addWidget(self.choice)
 
     def _build_search(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        self.search = QLineEdit()
-        self.search.setObjectName("search")
-        self.search.setAccessibleName(words.say("app.method.search"))
-        self.search.setPlaceholderText(words.say("app.method.search"))
+        row = make_row(spacing=8)
+        self.search = make_field(
+            "search", words.say("app.method.search"), placeholder=words.say("app.method.search"), width=320
+        )
         self.search.setClearButtonEnabled(True)
-        self.search.setMaximumWidth(320)
         self.search.textChanged.connect(lambda text: self._show_ways())
         self.topic(self.search, "search")
-        row.addWidget(self.search, 3)
-        row.addStretch(1)
+        add(row, (self.search, 3), STRETCH)
         self.which = QButtonGroup(self)
         self.chips: dict[str, QPushButton] = {}
         for name in ("fit", "all"):
-            chip = QPushButton()
-            chip.setObjectName(f"show-{name}")
-            chip.setProperty("look", "chip")
-            chip.setCheckable(True)
+            chip = make_button("", f"show-{name}", look="chip", checkable=True)
             self.which.addButton(chip)
             self.chips[name] = chip
             row.addWidget(chip)
@@ -167,32 +375,22 @@ class MethodPage(Page):
 
     def _build_chosen(self) -> None:
         """What the chosen way promises, and what the recipient can and cannot do."""
-        self.another = QPushButton(words.say("app.method.another"))
-        self.another.setObjectName("another-way")
-        self.another.setProperty("look", "link")
-        self.another.clicked.connect(lambda checked=False: self._choose_again())
+        self.another = make_button(
+            words.say("app.method.another"), "another-way", self._choose_again, look="link"
+        )
         self.candidates = CandidateLinks(self.study)
         self.candidates.said.connect(lambda said: self.notify(said, tone="accent"))
         for link in (self.candidates.keep, self.candidates.usual):
             self.topic(link, "keep")
-        self.links = QWidget()
-        line = QHBoxLayout(self.links)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(20)
-        line.addWidget(self.another)
-        line.addWidget(self.candidates)
-        line.addStretch(1)
+        self.links = make_group(make_row(self.another, self.candidates, STRETCH, spacing=20, margins=0))
         self.body.addWidget(self.links)
         self.chosen = QWidget()
-        self._chosen_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.chosen)
-        self._chosen_row.setContentsMargins(0, 0, 0, 0)
-        self._chosen_row.setSpacing(14)
+        self._chosen_row = make_row(inside=self.chosen, spacing=14, margins=0)
         self.says: dict[str, Prose] = {}
         for name in ("guarantee", "recipient_can", "recipient_cannot"):
             card = Card(words.say(f"app.method.{name}"))
             self.says[name] = Prose()
-            card.body.addWidget(self.says[name])
-            card.body.addStretch(1)
+            add(card.body, self.says[name], STRETCH)
             self._chosen_row.addWidget(card, 1)
         self.body.addWidget(self.chosen)
 
@@ -201,55 +399,41 @@ class MethodPage(Page):
         self.card.body.setSpacing(18)
         self.form = ParameterForm()
         self.form.changed.connect(lambda name, value: self.study.decide_parameters(**{name: value}))
-        self.card.body.addWidget(self.form)
         self.declare = DeclareCard()
         self.declaring = DeclareHere(self.form, self.declare, self.study, self._asks_to_declare)
         self.topic(self.declare.cancel, "declare")
-        self.card.body.addWidget(self.declare)
-        self.general = Prose(tone="wrong")
-        self.general.setObjectName("problem-general")
-        self.card.body.addWidget(self.general)
-        self.naming = Prose(tone="wrong")
-        self.naming.setObjectName("names-people")
-        self.card.body.addWidget(self.naming)
+        self.general = named(Prose(tone="wrong"), "problem-general")
+        self.naming = named(Prose(tone="wrong"), "names-people")
+        add(self.card.body, self.form, self.declare, self.general, self.naming)
         self.sizes_part = QWidget()
-        column = QVBoxLayout(self.sizes_part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addWidget(Heading(words.say("app.method.sizes"), size="card"))
-        self.sizes = QLineEdit()
-        self.sizes.setObjectName("declared_sizes")
-        self.sizes.setAccessibleName(words.say("app.method.sizes"))
-        self.sizes.setMaximumWidth(260)
+        column = make_column(
+            Heading(words.say("app.method.sizes"), size="card"), inside=self.sizes_part, spacing=6, margins=0
+        )
+        self.sizes = make_field("declared_sizes", words.say("app.method.sizes"), width=260)
         self.sizes.textEdited.connect(self._decide_sizes)
         self.topic(self.sizes, "sizes")
-        column.addWidget(self.sizes)
-        self.sizes_wrong = Prose(words.say("app.method.sizes_wrong"), tone="wrong", pixels=12)
-        self.sizes_wrong.hide()
-        column.addWidget(self.sizes_wrong)
+        self.sizes_wrong = hidden(Prose(words.say("app.method.sizes_wrong"), tone="wrong", pixels=12))
+        add(column, self.sizes, self.sizes_wrong)
         self.card.body.addWidget(self.sizes_part)
         self.body.addWidget(self.card)
         card = VerdictCard()
         self.topic(card, "verdict")
         self.verdict = MethodVerdict(card, self.study, self.runner)
-        self.body.addWidget(card)
         tried = TrialCard()
         self.topic(tried, "trial")
         self.trial = MethodTrial(tried, self.id, self.study, self.runner)
-        self.body.addWidget(tried)
         further = DemandCard()
         self.topic(further, "demand")
         self.demand = MeasuresOnDemand(further, self.study, self.runner)
-        self.body.addWidget(further)
+        add(self.body, card, tried, further)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         wide = self.viewport().width() >= SIDE_BY_SIDE
-        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._chosen_row.setDirection(across if wide else down)
+        turn(self._chosen_row, wide)
         wide = self.viewport().width() >= QUESTIONS_BESIDE
-        self._choice_row.setDirection(across if wide else down)
-        across = 3 if self.viewport().width() >= QUESTIONS_IN_THREE else 2
-        self.questions.lay(1 if wide else across)
+        turn(self._choice_row, wide)
+        columns = 3 if self.viewport().width() >= QUESTIONS_IN_THREE else 2
+        self.questions.lay(1 if wide else columns)
         self.questions.setMaximumWidth(QUESTIONS_WIDE if wide else 16_777_215)
         self._has_room = wide or self.viewport().height() >= QUESTIONS_HIGH
         self._fold_questions()
@@ -455,7 +639,7 @@ class MethodPage(Page):
         self.enter()
         self.verticalScrollBar().setValue(0)
         self.frame.update_frame()
-        self.example.findChild(QPushButton, "example-report").setFocus()
+        self.example.buttons["report"].setFocus()
 
     def _close_example(self) -> None:
         self._shows_example = False

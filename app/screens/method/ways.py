@@ -10,8 +10,6 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
-    QHBoxLayout,
-    QLabel,
     QPushButton,
     QRadioButton,
     QVBoxLayout,
@@ -20,8 +18,9 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import Card
+from app.parts.making import STRETCH, add, left, make_column, make_label, make_row, named
 from app.parts.prose import Prose
-from app.theme import text_font
+from app.theme import polish, text_font
 
 
 @dataclass(frozen=True)
@@ -62,9 +61,7 @@ def in_two(text: str, most: int) -> str:
 
 
 def _column() -> QVBoxLayout:
-    column = QVBoxLayout()
-    column.setSpacing(0)
-    return column
+    return make_column(spacing=0)
 
 
 def _widest(button: QRadioButton) -> int:
@@ -83,28 +80,22 @@ class WayRow(QFrame):
         self._against: Prose | None = None
         self.setObjectName(f"way-{way.id}")
         self.setProperty("way", "true")
-        line = QHBoxLayout(self)
-        line.setContentsMargins(14, 8, 16, 10)
-        line.setSpacing(16)
-        line.addLayout(self._names(), 5)
-        line.addLayout(self._promises(), 3)
+        line = make_row(
+            (self._names(), 5), (self._promises(), 3), inside=self, spacing=16, margins=(14, 8, 16, 10)
+        )
         line.addLayout(self._costs())
 
     def _names(self) -> QVBoxLayout:
         way, column = self.way, _column()
-        self.button = QRadioButton(in_two(way.title, WIDE_TITLE))
+        self.button = named(QRadioButton(in_two(way.title, WIDE_TITLE)), f"method-{way.id}", way.title)
         self.button.setFont(text_font(14, 600))
-        self.button.setObjectName(f"method-{way.id}")
         self.button.setProperty("method", way.id)
-        self.button.setAccessibleName(way.title)
         self._describe()
         self.button.toggled.connect(self._mark)
         # The width of the name in two lines is all that it asks for; in one line it stands where it has room.
         self.button.setMinimumWidth(self.button.sizeHint().width())
-        column.addWidget(self.button)
         summary = Prose(way.summary, tone="quiet", pixels=12)
-        column.addWidget(summary)
-        column.addStretch(1)
+        add(column, self.button, summary, STRETCH)
         self._named, self._summary = column, summary
         self._give_air()
         return column
@@ -113,24 +104,19 @@ class WayRow(QFrame):
         way, column = self.way, _column()
         self._promised = column
         column.setContentsMargins(0, 5, 0, 0)
-        pill = QLabel(in_two(way.promise, WIDE_PILL))
-        pill.setFont(text_font(12, 600))
+        pill = make_label(in_two(way.promise, WIDE_PILL), pixels=12, weight=600)
         pill.setProperty("pill", "bounded" if way.bounded else "stated")
-        column.addWidget(pill, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addSpacing(4)
+        add(column, left(pill), 4)
         if way.against:
             self._say_against(way.against)
-        column.addWidget(Prose(way.exactness, tone="quiet", pixels=12))
-        column.addStretch(1)
+        add(column, Prose(way.exactness, tone="quiet", pixels=12), STRETCH)
         return column
 
     def _costs(self) -> QVBoxLayout:
         way, column = self.way, _column()
         column.setContentsMargins(0, 7, 0, 0)
         for text, weight, tone in ((way.cost, 600, ""), (way.account, 400, "quiet")):
-            label = QLabel(text)
-            label.setFont(text_font(12, weight))
-            label.setProperty("tone", tone)
+            label = make_label(text, pixels=12, weight=weight, tone=tone)
             label.setAlignment(Qt.AlignmentFlag.AlignRight)
             column.addWidget(label)
         if way.has_example:
@@ -166,8 +152,7 @@ class WayRow(QFrame):
 
     def _mark(self, on: bool) -> None:
         self.setProperty("chosen", on)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        polish(self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -209,8 +194,7 @@ class Ways(Card):
         self.group = QButtonGroup(self)
         self.group.buttonClicked.connect(lambda button: self.chosen.emit(button.property("method")))
         self._shown: tuple[Way, ...] = ()
-        self._column = QVBoxLayout()
-        self._column.setSpacing(0)
+        self._column = make_column(spacing=0)
         self.body.addLayout(self._column)
 
     def show_ways(self, ways: Sequence[Way], selected: str) -> None:

@@ -63,7 +63,8 @@ def look_ahead(
 
 def _named(design: Any, table: Any) -> dict[str, dict[str, Any]]:
     """Return the columns that name people and would leave, by the decision to let them."""
-    from engine.release.naming import decision_about, is_asked, naming
+    from engine.release.decisions import decision_about
+    from engine.release.naming import is_asked, naming
 
     if table is None or not is_asked(design, design.cost):
         return {}

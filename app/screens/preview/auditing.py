@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtWidgets import QPushButton
-
 from app import words
 from app.parts.cards import Card, row
+from app.parts.making import add, make_button, named
 from app.parts.prose import Prose
 from app.state.study import Study
 from engine.methods.protocol import Family
@@ -28,13 +27,9 @@ class AuditCard(Card):
     def __init__(self) -> None:
         super().__init__(words.say("app.preview.audit.heading"))
         self.setObjectName("audit")
-        self.told = Prose()
-        self.told.setObjectName("audit-told")
-        self.body.addWidget(self.told)
-        self.ask = QPushButton(words.say("app.preview.audit.ask"))
-        self.ask.setObjectName("audit-ask")
-        self.ask.setProperty("look", "link")
-        self.body.addLayout(row(self.ask))
+        self.told = named(Prose(), "audit-told")
+        self.ask = make_button(words.say("app.preview.audit.ask"), "audit-ask", look="link")
+        add(self.body, self.told, row(self.ask))
         self._of: Plan | None = None
 
     def show_study(self, study: Study) -> None:

@@ -2,44 +2,194 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QFileDialog,
-    QGridLayout,
     QHBoxLayout,
     QLineEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
-from app.parts.cards import Card, NumberCard
+from app.parts.cards import Card, NumberCard, pill
+from app.parts.making import (
+    STRETCH,
+    add,
+    empty,
+    make_button,
+    make_column,
+    make_field,
+    make_grid,
+    make_label,
+    make_row,
+    named,
+    turn,
+)
 from app.parts.panel import Explanation, Part, three
-from app.parts.prose import Prose, tell_whole
+from app.parts.prose import Prose, name_label, tell_whole
 from app.parts.trial.solution import steps_words
 from app.parts.verdict_card import VerdictCard
+from app.parts.views import make_view
+from app.parts.views.table import TableBody
 from app.screens.base import Page
-from app.screens.preview.asks import Ahead, error_lines, look_ahead
+from app.screens.preview.asks import Ahead, Lines, error_lines, look_ahead, shapes
 from app.screens.preview.auditing import AuditCard, audit
-from app.screens.preview.reasons import Reasons
-from app.screens.preview.shape_card import ShapeCard
 from app.state import flow
 from app.state.settings import MOST_PLACES
-from app.words.money import level, size
+from app.theme import mono_font
+from app.words.money import level, money, size
+from app.work.jobs import JobRunner
 from app.work.registers import takes
 from app.work.releasing import proposed_folder
-from engine.methods.protocol import Expected, Rows, unit_parts
+from engine.methods.protocol import DocumentArtefact, Expected, FileArtefact, ModelArtefact, Rows, unit_parts
 from engine.methods.trying import SolutionMap
 from engine.pricing.beyond import ASKED
 from engine.release.decisions import called, taken
-from engine.views import Text
+from engine.views import NumberView, Text
+
+# --- The release as it will look, with invented numbers -------------------------------------------------
+
+MOST_DRAWN = 2
+
+
+def _number(view: NumberView) -> str:
+    from engine.report.words import cell
+
+    return f"{cell(view.value, words.language())} {view.unit}".strip()
+
+
+class ShapeCard(Card):
+    """Says "invented" beside everything that it shows."""
+
+    def __init__(self, runner: JobRunner, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("shape")
+        self._runner = runner
+        self.is_drawn = False  # something is drawn, which needs the whole width
+        row = QHBoxLayout()
+        title = make_label(words.say("app.preview.shape.heading"), pixels=13, weight=600)
+        self.pill = pill(words.say("app.preview.shape.invented"))
+        add(row, title, STRETCH, self.pill)
+        self.body.addLayout(row)
+        self.note = named(Prose(tone="quiet", pixels=12), "shape-note")
+        self._parts = make_column(spacing=8)
+        add(self.body, self.note, self._parts)
+        self.hide()
+
+    def show_shape(self, mock: Any, *, rows: Any, is_bounded: bool = True, tried: str = "") -> None:
+        """Show what a release of invented people looks like; hide where none could be made.
+
+        Only what a loss is bounded of has its shape from declarations alone; elsewhere the rows decide about
+        it too, and ``tried`` says what is known of them.
+        """
+        self.setVisible(mock is not None)
+        empty(self._parts)
+        name = "follows" if rows is Rows.NONE else "follows_rows"
+        self.pill.setText(words.say(f"app.preview.shape.{'invented' if is_bounded else name}"))
+        told = [] if is_bounded else [words.say(f"app.preview.shape.{name}_note")]
+        told += [words.say("app.preview.shape.tried", steps=tried)] if tried else []
+        self.note.say("\n\n".join(told))
+        self.note.setVisible(bool(told))
+        if mock is None:
+            return
+        tables, drawn = shapes(mock, rows=rows)
+        self.is_drawn = bool(drawn)
+        if mock.kept is not None:
+            self._kept(mock)
+        for lines in tables:
+            self._table(lines)
+        for view in drawn[:MOST_DRAWN]:
+            title = words.label(view.title)
+            if isinstance(view, NumberView):
+                self._parts.addWidget(Prose(f"**{title}**: {_number(view)}"))
+                continue
+            add(self._parts, Prose(f"**{title}**", tone="quiet", pixels=12), make_view(view, self._runner))
+        for artefact in mock.artefacts:
+            if isinstance(artefact, ModelArtefact | DocumentArtefact | FileArtefact):
+                meaning = words.label(artefact.meaning)
+                text = words.say("app.preview.shape.file", file=artefact.files[0], meaning=meaning)
+                self._parts.addWidget(Prose(text))
+
+    def _kept(self, mock: Any) -> None:
+        """Say how far the method was off where all is known: on the people who were invented."""
+        shares = {name: f"{100 * getattr(mock.kept, name):.2g}" for name in ("one_way", "two_way", "apart")}
+        name = ("relates" if mock.kept.relates else "apart") + ("_named" if mock.kept.is_named else "")
+        said = Prose(words.say(f"app.preview.shape.kept.{name}", people=mock.people, **shares), pixels=13)
+        said.setObjectName("shape-kept")
+        self._parts.addWidget(said)
+
+    def _table(self, lines: Lines) -> None:
+        name = name_label(lines.file)
+        name.setFont(mono_font(12))
+        name.setProperty("tone", "quiet")
+        table = named(TableBody(lines.view), f"shape-{lines.file}")
+        add(self._parts, name, table)
+        last = lines.first + len(lines.view.rows) - 1
+        said = words.say("app.preview.shape.lines", first=lines.first, last=last, all=lines.of)
+        if lines.view.note is not None:
+            said = f"{said} {words.label(lines.view.note)}"
+        self._parts.addWidget(Prose(said, tone="quiet", pixels=12))
+
+
+# --- Why a release goes beyond what was stated ----------------------------------------------------------
+
+
+class Reasons(Card):
+    """Emits ``given`` with a decision and its reason."""
+
+    given = Signal(str, str)
+
+    def __init__(self) -> None:
+        super().__init__(words.say("app.preview.beyond.heading"), tone="care")
+        self.setObjectName("reasons")
+        self.setProperty("card", "care")
+        self._lines = make_column(spacing=8)
+        self.body.addLayout(self._lines)
+        self.fields: dict[str, QLineEdit] = {}
+        self.hide()
+
+    def show_decisions(
+        self, found: Mapping[str, Mapping[str, Any]], said: Mapping[str, str], unit: str
+    ) -> None:
+        """Ask for the reason of each decision; hide where there is none."""
+        self.setVisible(bool(found))
+        if set(found) != set(self.fields):
+            empty(self._lines)
+            self.fields = {}
+            for name, values in found.items():
+                add(self._lines, Prose(_sentence(name, values, unit)), self._field(name))
+        for name, field in self.fields.items():
+            if not field.hasFocus():
+                field.setText(said.get(name, ""))
+
+    def missing(self) -> QLineEdit | None:
+        """Return the first field without a reason."""
+        return next((field for field in self.fields.values() if not field.text().strip()), None)
+
+    def _field(self, name: str) -> QLineEdit:
+        field = self.fields[name] = QLineEdit()
+        field.setObjectName(f"reason-{name}")
+        field.setPlaceholderText(words.say("app.preview.beyond.reason"))
+        field.setAccessibleName(words.say("app.preview.beyond.reason"))
+        field.editingFinished.connect(lambda: self.given.emit(name, field.text().strip()))
+        return field
+
+
+def _sentence(name: str, values: Mapping[str, Any], unit: str) -> str:
+    written = {key: money(values[key], unit) for key in ("price", "budget") if key in values}
+    written |= {key: level(values[key]) for key in ("epsilon", "lower", "second") if key in values}
+    written |= {"error": size(float(values["error"]))} if "error" in values else {}
+    written |= {key: values[key] for key in ("count", "titles", "folders", "column") if key in values}
+    what = "_".join((name.partition(":")[0], *([values["why"]] if "why" in values else [])))
+    return words.say(f"app.preview.beyond.{what}", **written)
+
 
 INSIDE = ("release", "internal")
 WIDE = 860  # pixels: from here on there is room for two columns
@@ -56,77 +206,57 @@ class PreviewPage(Page):
         self._warned = ""
         self.wrong = Card()
         self.wrong.setProperty("card", "care")
-        self.wrong_words = Prose()
-        self.wrong_words.setObjectName("refusal")
+        self.wrong_words = named(Prose(), "refusal")
         self.wrong.body.addWidget(self.wrong_words)
-        self.body.addWidget(self.wrong)
         self.verdict = VerdictCard()
         self.verdict.chosen.connect(self._take_remedy)
         self.verdict.jump.connect(lambda step: self.frame.go(step))
         self.topic(self.verdict, "verdict")
-        self.body.addWidget(self.verdict)
+        add(self.body, self.wrong, self.verdict)
         self.shape = ShapeCard(self.runner)
         self.topic(self.shape, "shape")
-        self.exact = Card(words.say("app.preview.exact.heading"))
-        self.exact.setObjectName("exact")
-        self.exact_words = Prose()
-        self.exact_words.setObjectName("exact-words")
+        self.exact = named(Card(words.say("app.preview.exact.heading")), "exact")
+        self.exact_words = named(Prose(), "exact-words")
         self.exact.body.addWidget(self.exact_words)
         self.topic(self.exact, "exact")
-        self.rows_used = Card(words.say("app.preview.rows_used"))
-        self.rows_used.setObjectName("rows-used")
+        self.rows_used = named(Card(words.say("app.preview.rows_used")), "rows-used")
         self.rows_words = Prose()
         self.rows_used.body.addWidget(self.rows_words)
         self.sentence = Card(words.say("app.preview.sentence"))
-        self.sentence_words = Prose()
-        self.sentence_words.setObjectName("sentence")
+        self.sentence_words = named(Prose(), "sentence")
         self.sentence.body.addWidget(self.sentence_words)
-        self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._parts.setSpacing(14)
-        said = QVBoxLayout()
-        said.setSpacing(14)
-        said.addWidget(self.exact)
-        said.addWidget(self.sentence)
-        said.addWidget(self.rows_used)
-        said.addStretch(1)
-        self._parts.addWidget(self.shape, 3)
-        self._parts.addLayout(said, 2)
+        self._parts = make_row(spacing=14)
+        said = make_column(self.exact, self.sentence, self.rows_used, STRETCH, spacing=14)
+        add(self._parts, (self.shape, 3), (said, 2))
         self.body.addLayout(self._parts)
-        line = QGridLayout()
-        line.setSpacing(14)
+        line = make_grid(across=14, down=14)
         self.numbers: dict[str, NumberCard] = {}
         for place, name in enumerate(("before", "spends", "after")):
-            card = NumberCard(words.say(f"app.preview.{name}.heading"))
-            card.setObjectName(f"number-{name}")
+            card = named(NumberCard(words.say(f"app.preview.{name}.heading")), f"number-{name}")
             self.topic(card, name)
             self.numbers[name] = card
             line.addWidget(card, 0, place)
             line.setColumnStretch(place, 1)
-        self.body.addLayout(line)
         self.audit = AuditCard()
         self.audit.ask.clicked.connect(lambda checked=False: self._audit())
         self.topic(self.audit, "audit")
-        self.body.addWidget(self.audit)
+        add(self.body, line, self.audit)
         self.entered = Card(words.say("app.preview.entered"))
-        self.entered_words = Prose()
-        self.entered_words.setObjectName("entered")
+        self.entered_words = named(Prose(), "entered")
         self.entered.body.addWidget(self.entered_words)
-        self.body.addWidget(self.entered)
         self.reasons = Reasons()
         self.reasons.given.connect(self._give_reason)
         self.topic(self.reasons, "reasons")
-        self.body.addWidget(self.reasons)
+        add(self.body, self.entered, self.reasons)
         self._build_folder()
         self.undone = Card(words.say("app.preview.undone"), tone="care")
         self.undone_words = Prose()
         self.undone.body.addWidget(self.undone_words)
-        self.body.addWidget(self.undone)
-        self.body.addStretch(1)
+        add(self.body, self.undone, STRETCH)
 
     def _lay(self) -> None:
         """Put what is said of the table beside it, or below where it is short or there is little room."""
-        beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._parts.setDirection(beside if self._has_room else below)
+        turn(self._parts, self._has_room)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -139,31 +269,22 @@ class PreviewPage(Page):
     def _build_folder(self) -> None:
         """Where the bundle goes, and what will be in its two folders."""
         card = Card(words.say("app.preview.folder"))
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        self.folder = QLineEdit()
-        self.folder.setObjectName("target")
+        row = make_row(spacing=8)
+        self.folder = make_field("target")
         tell_whole(self.folder)
         self.folder.setAccessibleName(words.say("app.preview.folder"))
         self.folder.editingFinished.connect(self._typed)
         self.topic(self.folder, "folder")
-        self.choose = QPushButton(words.say("app.preview.choose"))
-        self.choose.setObjectName("choose-target")
-        self.choose.clicked.connect(lambda checked=False: self._ask())
+        self.choose = make_button(words.say("app.preview.choose"), "choose-target", self._ask)
         self.topic(self.choose, "folder")
-        row.addWidget(self.folder, 1)
-        row.addWidget(self.choose)
+        add(row, (self.folder, 1), self.choose)
         card.body.addLayout(row)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(20)
+        grid = make_grid(across=20)
         self.bodies: dict[str, Prose] = {}
         for place, name in enumerate(INSIDE):
-            part = QVBoxLayout()
-            part.setSpacing(4)
-            part.addWidget(Prose(f"**{words.say(f'app.preview.{name}.heading')}**"))
+            part = make_column(Prose(f"**{words.say(f'app.preview.{name}.heading')}**"), spacing=4)
             self.bodies[name] = Prose(tone="quiet")
-            part.addWidget(self.bodies[name])
-            part.addStretch(1)
+            add(part, self.bodies[name], STRETCH)
             grid.addLayout(part, 0, place)
             grid.setColumnStretch(place, 1)
         card.body.addLayout(grid)

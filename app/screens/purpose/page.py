@@ -6,37 +6,98 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.parts.cards import Card
-from app.parts.exact_field import shown
+from app.parts.exact_field import ExactField, shown
+from app.parts.making import (
+    STRETCH,
+    add,
+    hidden,
+    make_choice,
+    make_column,
+    make_field,
+    make_grid,
+    make_label,
+    named,
+)
 from app.parts.panel import Explanation, Part, three_parts
 from app.parts.prose import Prose, tell_whole
 from app.parts.reading_numbers import Reading
 from app.parts.register_card import BudgetChange, sure_after
 from app.screens.base import Page, Pieces
 from app.screens.purpose.purpose_form import PurposeForm
-from app.screens.purpose.register_money import RegisterMoney
 from app.state.holdings import NEW_HOLDING, OTHER_KEY, Holdings, epsilon_of_money, look_up, said
 from app.state.purposes import remembered
 from app.theme import text_font
-from app.words.money import LARGEST, level, money
+from app.words.money import CURRENCIES, as_float, level, money
 from app.work.releasing import change_budget
 from engine import texts
 from engine.methods.protocol import Budget
+from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan
+
+# --- What all releases about a new register may cost together -------------------------------------------
+
+WIDTH = 144
+
+
+class RegisterMoney(QWidget):
+    """Emits ``decided(changes)`` with fields of `Price`."""
+
+    decided = Signal(dict)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = make_grid(self, across=6, down=4, margins=(0, 0, 0, 6))
+        self.money = self._field("money", 0, span=2)
+        self.currency = make_choice("holding_currency", words.say("app.budget.currency"))
+        for name in CURRENCIES:
+            self.currency.addItem(name, name)
+        self._grid.addWidget(self.currency, 1, 1)
+        self.compensation = self._field("compensation", 2)
+        self.people = self._field("people", 3, whole=True)
+        self._grid.setColumnStretch(4, 1)
+        self.money.decided.connect(lambda value: self.decided.emit({"register": value}))
+        self.compensation.decided.connect(
+            lambda value: self.decided.emit({"compensation": value, "anchor": ""})
+        )
+        self.people.decided.connect(
+            lambda value: self.decided.emit({"people": None if value is None else int(value)})
+        )
+        self.currency.activated.connect(
+            lambda place: self.decided.emit({"currency": self.currency.itemData(place)})
+        )
+
+    def _field(self, name: str, column: int, *, whole: bool = False, span: int = 1) -> ExactField:
+        label = make_label(words.say(f"app.purpose.field.holding_{name}.label"), pixels=12, tone="quiet")
+        smallest = 1 if whole else Fraction(1, 100)
+        field = ExactField(label.text(), smallest=smallest, whole=whole, money=not whole, width=WIDTH)
+        field.setObjectName(f"holding_{name}")
+        field.setPlaceholderText(words.say(f"app.purpose.field.holding_{name}.example"))
+        label.setBuddy(field)
+        self._grid.addWidget(label, 0, column, 1, span)
+        self._grid.addWidget(field, 1, column)
+        return field
+
+    def show_price(self, price: Price) -> None:
+        """Show what was said."""
+        self.money.show_number(price.register)
+        self.compensation.show_number(price.compensation)
+        self.people.show_number(price.people)
+        with QSignalBlocker(self.currency):
+            self.currency.setCurrentIndex(self.currency.findData(price.currency))
+
 
 NEW = ""
 LARGEST_DELTA = Fraction(1, 2)
@@ -65,8 +126,7 @@ class PurposePage(Page):
         yield
         self.body.addWidget(self._build_holding())
         yield
-        self.body.addWidget(self.form.further)
-        self.body.addStretch(1)
+        add(self.body, self.form.further, STRETCH)
 
     def _label(self, name: str) -> QLabel:
         label = QLabel(words.say(f"app.purpose.field.{name}.label"))
@@ -88,25 +148,18 @@ class PurposePage(Page):
 
     def _build_holding(self) -> QWidget:
         card = Card(words.say("app.purpose.pays"))
-        self.holding = QComboBox()
-        self.holding.setObjectName("holding")
-        self.holding.setAccessibleName(words.say("app.purpose.field.holding.label"))
-        self.holding.activated.connect(lambda place: self._holding_chosen())
+        self.holding = make_choice(
+            "holding", words.say("app.purpose.field.holding.label"), lambda place: self._holding_chosen()
+        )
         self.topic(self.holding, "holding")
         self.left = Prose()
         self.matched = Prose(tone="care")
-        card.body.addWidget(self.holding)
-        card.body.addWidget(self._build_question())
-        card.body.addWidget(self.left)
         self.change = BudgetChange()
         self.change.wanted.connect(self._change_budget)
         self.topic(self.change.line, "change")
-        card.body.addWidget(self.change)
+        add(card.body, self.holding, self._build_question(), self.left, self.change)
         self.new = QWidget()
-        grid = QGridLayout(self.new)
-        grid.setContentsMargins(0, 4, 0, 0)
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(4)
+        grid = make_grid(self.new, across=16, down=4, margins=(0, 4, 0, 0))
         for side in (0, 1):
             grid.setColumnStretch(side, 1)
         self.name = self._line("holding_name")
@@ -115,12 +168,10 @@ class PurposePage(Page):
         self.sure_field.editingFinished.connect(self._sure_edited)
         self.epsilon = self._line("holding_epsilon")
         self.epsilon.editingFinished.connect(self._budget_edited)
-        self.neighbours = QComboBox()
-        self.neighbours.setObjectName("holding_neighbours")
-        self.neighbours.setAccessibleName(words.say("app.purpose.field.neighbours.label"))
+        self.neighbours = make_choice("holding_neighbours", words.say("app.purpose.field.neighbours.label"))
         for relation in Neighbours:
-            hidden = words.say(f"app.purpose.field.neighbours.{relation.value}")
-            self.neighbours.addItem(hidden, relation.value)
+            relation_words = words.say(f"app.purpose.field.neighbours.{relation.value}")
+            self.neighbours.addItem(relation_words, relation.value)
         self.neighbours.activated.connect(lambda place: self._budget_edited())
         self.delta = self._line("holding_delta")
         self.delta.editingFinished.connect(self._budget_edited)
@@ -134,8 +185,7 @@ class PurposePage(Page):
         grid.addWidget(self.money, 3, 0, 2, 2)
         self._place(grid, "holding_sure", self.sure_field, 4)
         self._place(grid, "holding_epsilon", self.epsilon, 5)
-        self.follows = Prose(tone="quiet", pixels=12)
-        self.follows.setObjectName("holding_follows")
+        self.follows = named(Prose(tone="quiet", pixels=12), "holding_follows")
         grid.addWidget(self.follows, 9, 0, 1, 2)
         self._place(grid, "neighbours", self.neighbours, 8)
         self._place(grid, "holding_delta", self.delta, 9)
@@ -143,20 +193,15 @@ class PurposePage(Page):
         self.other_reason = self._reason_field("other_reason", NEW_HOLDING)
         self.key_words = Prose(tone="care")
         self.key_reason = self._reason_field("key_reason", OTHER_KEY)
-        for part in (self.reason_part("other_reason"), self.key_words, self.reason_part("key_reason")):
-            card.body.addWidget(part)
-        self.wrong = Prose(tone="wrong")
-        self.wrong.hide()
+        add(card.body, self.reason_part("other_reason"), self.key_words, self.reason_part("key_reason"))
+        self.wrong = hidden(Prose(tone="wrong"))
         card.body.addWidget(self.wrong)
         return card
 
     def _build_question(self) -> QWidget:
         """Which register a table seems to belong to is asked, never decided."""
-        self.question = QWidget()
-        self.question.setObjectName("register_question")
-        line = QVBoxLayout(self.question)
-        line.setContentsMargins(0, 0, 0, 4)
-        line.addWidget(self.matched)
+        self.question = named(QWidget(), "register_question")
+        line = make_column(self.matched, inside=self.question, margins=(0, 0, 0, 4))
         buttons = QHBoxLayout()
         self.same, self.others = QPushButton(), QPushButton(words.say("app.purpose.other_people"))
         self.same.setObjectName("same_people")
@@ -174,10 +219,8 @@ class PurposePage(Page):
         """Make the field for the reason of a decision, which the ledger keeps."""
         field = self._line(name)
         field.editingFinished.connect(lambda: self._reason_edited(field, decision))
-        part = QWidget()
-        part.setObjectName(f"{name}_part")
-        grid = QGridLayout(part)
-        grid.setContentsMargins(0, 0, 0, 0)
+        part = named(QWidget(), f"{name}_part")
+        grid = make_grid(part, margins=0)
         self._place(grid, name, field, 0)
         self._reasons[name] = part
         return field
@@ -187,8 +230,7 @@ class PurposePage(Page):
         return self._reasons[name]
 
     def _line(self, name: str) -> QLineEdit:
-        field = QLineEdit()
-        field.setObjectName(name)
+        field = make_field(name)
         tell_whole(field)
         field.setAccessibleName(words.say(f"app.purpose.field.{name}.label"))
         field.setPlaceholderText(words.say(f"app.purpose.field.{name}.example"))
@@ -343,8 +385,9 @@ class PurposePage(Page):
             self.wrong.say(words.say(f"app.purpose.{wrong}"))
         elif delta is not None:
             self._delta = delta
-        said = not wrong and epsilon is not None and delta is not None
-        budget = Budget(epsilon, delta, relation) if said else None
+        budget = None
+        if not wrong and epsilon is not None and delta is not None:
+            budget = Budget(epsilon, delta, relation)
         # A level that was written goes before the money it would follow from.
         is_followed = budget is not None and budget.epsilon == epsilon_of_money(self.study.plan)
         price = replace(self.study.plan.price, register=None)
@@ -464,7 +507,7 @@ def follows_words(plan: Plan) -> str:
     return words.say(
         "app.purpose.follows.sentence",
         epsilon=level(budget.epsilon),
-        amount=money(cost.at(float(min(budget.epsilon, LARGEST))), plan.price.currency),
+        amount=money(cost.at(as_float(budget.epsilon)), plan.price.currency),
         liability=money(cost.liability, plan.price.currency),
     )
 

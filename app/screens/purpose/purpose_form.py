@@ -4,28 +4,183 @@ from __future__ import annotations
 
 from datetime import date
 
-from PySide6.QtCore import QDate, QSignalBlocker, Signal
+from PySide6.QtCore import QDate, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
+    QComboBox,
     QDateEdit,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.parts.cards import Card
-from app.parts.fold import Fold
-from app.parts.prose import tell_whole
-from app.screens.purpose.threshold_questions import ThresholdQuestions
+from app.parts.making import (
+    add,
+    make_button,
+    make_choice,
+    make_column,
+    make_field,
+    make_grid,
+    make_label,
+    make_row,
+    named,
+)
+from app.parts.prose import Prose, tell_whole
 from app.state.flow import REQUIRED
 from app.state.purposes import DATES, GROUPS, REQUEST
 from app.theme import text_font
 from engine.release.plan import Purpose
+from engine.risk.thresholds import CONTROLS, MOTIVES, SIZES, group_size, highest_risk, proposed
+
+# --- Motive and control ---------------------------------------------------------------------------------
+
+OWN = "own"
+
+
+class ThresholdQuestions(QWidget):
+    """Tells with ``decided`` the field of the purpose and what was answered."""
+
+    decided = Signal(str, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = make_grid(self, across=16, down=4, margins=0)
+        for side in (0, 1):
+            self._grid.setColumnStretch(side, 1)
+        self.fields: dict[str, QComboBox] = {}
+        self._choice("motive", MOTIVES, 0, 0)
+        self._choice("control", CONTROLS, 0, 1)
+        self.proposal = named(Prose(tone="quiet"), "threshold-proposal")
+        self._grid.addWidget(self.proposal, 2, 0, 1, 2)
+        self.take = make_button("", "take-threshold", self._take)
+        self._grid.addWidget(self.take, 3, 0, Qt.AlignmentFlag.AlignLeft)
+        self._choice("threshold", (*map(str, SIZES), OWN), 4, 0)
+        self.own = QLineEdit()
+        self.own.setObjectName("threshold-own")
+        self.own.setMaxLength(300)
+        self.own.setAccessibleName(words.say("app.purpose.field.threshold.own"))
+        self.own.setPlaceholderText(words.say("app.purpose.field.threshold.example"))
+        self.own.editingFinished.connect(lambda: self.decided.emit("threshold", self.own.text().strip()))
+        self._grid.addWidget(self.own, 5, 1)
+        self._motive = self._control = self._threshold = ""
+        self._wants_own = False
+
+    def _choice(self, name: str, answers: tuple[str, ...], line: int, side: int) -> None:
+        label = make_label(words.say(f"app.purpose.field.{name}.label"), pixels=12, tone="quiet")
+        box = make_choice(f"purpose_{name}", label.text())
+        box.addItem(words.say("app.purpose.unanswered"), "")
+        for one in answers:
+            box.addItem(words.say(f"app.purpose.field.{name}.{one}"), one)
+        box.setMinimumContentsLength(12)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.activated.connect(lambda place, name=name: self._chosen(name))
+        label.setBuddy(box)
+        self._grid.addWidget(label, line, side)
+        self._grid.addWidget(box, line + 1, side)
+        self.fields[name] = box
+
+    def show_purpose(self, purpose: Purpose) -> None:
+        """Show what is answered, and what the answers propose."""
+        self._motive, self._control, self._threshold = purpose.motive, purpose.control, purpose.threshold
+        size = group_size(self._threshold)
+        known = size in SIZES and self._threshold == written(size)
+        if self._threshold:
+            self._wants_own = not known
+        shown = {
+            "motive": self._motive,
+            "control": self._control,
+            "threshold": OWN if self._wants_own else str(size) if known else "",
+        }
+        for name, box in self.fields.items():
+            with QSignalBlocker(box):
+                if shown[name] and box.findData(shown[name]) < 0:
+                    box.addItem(shown[name], shown[name])  # an answer in words, of a plan that was written
+                box.setCurrentIndex(max(box.findData(shown[name]), 0))
+        self.own.setVisible(self._wants_own)
+        if not (self.own.hasFocus() and self.own.isModified()):
+            self.own.setText(self._threshold if self._wants_own else "")
+        found = proposed(self._motive, self._control)
+        self.take.setVisible(found is not None and size != found)
+        if found is None:
+            self.proposal.say(words.say("app.purpose.proposal_none"))
+            return
+        self.take.setText(words.say("app.purpose.take_threshold", size=found))
+        values = {"size": found, "risk": f"{float(highest_risk(found)):.2f}"}
+        source = words.say(f"app.purpose.source.{found}")
+        self.proposal.say(words.say("app.purpose.proposal", source=source, **values))
+
+    def _chosen(self, name: str) -> None:
+        answer = str(self.fields[name].currentData())
+        if name != "threshold":
+            self.decided.emit(name, answer)
+            return
+        self._wants_own = answer == OWN
+        if answer == OWN:
+            self.own.show()
+            self.own.setFocus()
+        else:
+            self.decided.emit("threshold", written(int(answer)) if answer else "")
+
+    def _take(self) -> None:
+        found = proposed(self._motive, self._control)
+        if found is not None:
+            self._wants_own = False
+            self.decided.emit("threshold", written(found))
+
+
+def written(size: int) -> str:
+    """Return a threshold with its source, as the plan and the internal report hold it."""
+    risk = f"{float(highest_risk(size)):.2f}"
+    return words.say(
+        "app.purpose.threshold", size=size, risk=risk, source=words.say(f"app.purpose.source.{size}")
+    )
+
+
+# --- A group of fields that lies folded until somebody opens it -----------------------------------------
+
+
+class Fold(QWidget):
+    """A line that opens and closes ``body``."""
+
+    def __init__(self, name: str, heading: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._heading = heading
+        column = make_column(inside=self, spacing=4, margins=0)
+        self.line = make_button("", f"fold_{name}", look="link", checkable=True)
+        column.addWidget(self.line)
+        self.body = QWidget()
+        self.grid = make_grid(self.body, across=16, down=4, margins=(0, 0, 0, 8))
+        for side in (0, 1):
+            self.grid.setColumnStretch(side, 1)
+        self.body.hide()
+        column.addWidget(self.body)
+        self.line.toggled.connect(self._toggled)
+        self._answered = (0, 0)
+        self._say()
+
+    def show_answered(self, count: int, whole: int) -> None:
+        """Say how many of the fields are answered."""
+        self._answered = (count, whole)
+        self._say()
+
+    def unfold(self) -> None:
+        """Open it."""
+        self.line.setChecked(True)
+
+    def _toggled(self, on: bool) -> None:
+        self.body.setVisible(on)
+        self._say()
+
+    def _say(self) -> None:
+        count, whole = self._answered
+        values = {"heading": self._heading, "count": count, "whole": whole}
+        self.line.setText(
+            words.say(f"app.purpose.fold_{'open' if self.line.isChecked() else 'shut'}", **values)
+        )
+
 
 YES = "yes"
 
@@ -37,21 +192,16 @@ class DateField(QWidget):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(12)
+        line = make_row(inside=self, spacing=12, margins=0)
         self.wanted = QCheckBox(words.say(f"app.purpose.field.{name}.ends"))
         self.wanted.setObjectName("purpose_ends" if name == "expires" else f"purpose_{name}_wanted")
-        self.day = QDateEdit()
-        self.day.setObjectName(f"purpose_{name}")
-        self.day.setAccessibleName(words.say(f"app.purpose.field.{name}.label"))
+        self.day = named(QDateEdit(), f"purpose_{name}", words.say(f"app.purpose.field.{name}.label"))
         self.day.setCalendarPopup(True)
         self.day.setDisplayFormat("d MMMM yyyy")
         self.day.setDate(QDate.currentDate().addYears(1))
         self.wanted.toggled.connect(lambda on: self._decide())
         self.day.dateChanged.connect(lambda day: self._decide())
-        line.addWidget(self.wanted)
-        line.addWidget(self.day, 1)
+        add(line, self.wanted, (self.day, 1))
 
     def show_day(self, written: str) -> None:
         """Show a day, or that there is none."""
@@ -81,18 +231,11 @@ class PurposeForm(QWidget):
         self.fields: dict[str, QLineEdit] = {}
         self.days: dict[str, DateField] = {}
         self.folds: dict[str, Fold] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(16)
+        column = make_column(inside=self, spacing=16, margins=0)
         self.request = Card(words.say("app.purpose.request"))
-        self.fill = QPushButton()
-        self.fill.setObjectName("fill-in")
-        self.fill.setProperty("look", "link")
-        self.fill.clicked.connect(lambda checked=False: self.filled.emit())
+        self.fill = make_button("", "fill-in", self.filled.emit, look="link")
         self.request.body.addWidget(self.fill)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(4)
+        grid = make_grid(across=16, down=4)
         for side in (0, 1):
             grid.setColumnStretch(side, 1)
         for place, name in enumerate(REQUEST):
@@ -137,8 +280,7 @@ class PurposeForm(QWidget):
             label.setBuddy(self.days[name].day)
             grid.addWidget(self.days[name], line + 1, side)
             return
-        field = QLineEdit()
-        field.setObjectName(f"purpose_{name}")
+        field = make_field(f"purpose_{name}")
         tell_whole(field)
         field.setAccessibleName(label.text())
         field.setPlaceholderText(words.say(f"app.purpose.field.{name}.example"))

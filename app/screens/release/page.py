@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QProgressBar,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
@@ -19,24 +20,139 @@ from PySide6.QtWidgets import (
 from app import words
 from app.parts.cards import Card, NumberCard, pill
 from app.parts.figures import Figures
-from app.parts.form.parameter_fields import empty
+from app.parts.making import (
+    STRETCH,
+    add,
+    empty,
+    make_button,
+    make_column,
+    make_label,
+    make_row,
+    named,
+    turn,
+)
 from app.parts.panel import Explanation, Part, three, three_parts
 from app.parts.prose import Heading, Prose
+from app.parts.table import DataTable
 from app.parts.view_stack import ViewStack
 from app.parts.views import explain
 from app.parts.views.table import TableBody
 from app.screens.base import Page, Pieces
-from app.screens.release.looking import points
-from app.screens.release.points import Points
-from app.screens.release.rows_beside import RowsBeside
+from app.screens.release.looking import Point, points
 from app.screens.release.spread_beside import SpreadBeside
 from app.state import flow
+from app.theme import polish
 from app.words.money import level, percent, written_day
 from app.work.releasing import SPENT, Outcome, Watch, release
 from engine import texts
 from engine.methods.keeping import KeyKeeper
 from engine.privacy.promise import Neighbours
 from engine.views import TableView, Text, View
+
+# --- Original rows beside the released ones, with what changed marked in both ---------------------------
+
+BESIDE, HIGHEST, ROW = 640, 400, 34
+SIDES = ("before", "after")
+
+
+class RowsBeside(Card):
+    """Two tables that scroll and select together."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(words.say("app.release.beside.heading"), parent=parent)
+        self.setObjectName("rows-beside")
+        self.note = named(Prose(tone="quiet", pixels=12), "rows-beside-note")
+        self.body.addWidget(self.note)
+        self._sides = make_row(spacing=14)
+        self.body.addLayout(self._sides)
+        self.tables: dict[str, DataTable] = {}
+        for name in SIDES:
+            column = make_column(spacing=4)
+            said = words.say(f"app.release.beside.{name}")
+            column.addWidget(Heading(said, size="small", tone="quiet"))
+            table = self.tables[name] = DataTable(said)
+            table.setObjectName(f"rows-{name}")
+            column.addWidget(table)
+            self._sides.addLayout(column, 1)
+        before, after = self.tables.values()
+        for one, other in ((before, after), (after, before)):
+            one.verticalScrollBar().valueChanged.connect(other.verticalScrollBar().setValue)
+            one.horizontalScrollBar().valueChanged.connect(other.horizontalScrollBar().setValue)
+        self.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        turn(self._sides, self.width() >= BESIDE)
+
+    def show_rows(self, found: Any) -> None:
+        """Show what was released beside what it was made from; hide where nothing is known of it."""
+        self.setVisible(found is not None)
+        if found is None:
+            return
+        rows, columns = range(len(found.after)), range(len(found.columns))
+        marked = {(row, column) for row in rows for column in columns if found.changed(row, column)}
+        cells = sum(cell is not None for row in found.before for cell in row)
+        told = {"rows": len(rows), "of": found.rows, "changed": len(marked), "cells": cells}
+        self.note.say(words.say("app.release.beside.note", **told))
+        written = {
+            "before": [["–" if cell is None else cell for cell in row] for row in found.before],
+            "after": [list(row) for row in found.after],
+        }
+        for name, table in self.tables.items():
+            table.show_rows(found.columns, written[name], marked=marked)
+            table.setFixedHeight(min(HIGHEST, 36 + ROW * len(rows) + 14))
+        before, after = self.tables.values()
+        for column in columns:  # the same widths, so that they scroll as one
+            width = max(table.columnWidth(column) for table in (before, after))
+            for table in (before, after):
+                table.setColumnWidth(column, width)
+        for one, other in ((before, after), (after, before)):
+            one.selectionModel().currentRowChanged.connect(
+                lambda now, then, other=other: (
+                    other.selectRow(now.row()) if other.currentIndex().row() != now.row() else None
+                )
+            )
+
+
+# --- What to look at, worst first -----------------------------------------------------------------------
+
+
+class Points(Card):
+    """The first part of a release that was made."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(words.say("app.release.look_at"), tone="", parent=parent)
+        self.setObjectName("look-at")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._lines = make_column(spacing=8)
+        self.body.addLayout(self._lines)
+
+    def show_points(self, points: Sequence[Point]) -> None:
+        """Show other points; a quiet sentence where there is none."""
+        empty(self._lines)
+        worst = points[0].tone if points else "quiet"
+        self.setProperty("card", "care" if worst in ("wrong", "care") else "true")
+        polish(self)
+        spoken = []
+        for point in points:
+            sentence = words.say(f"app.release.point.{point.name}", **point.values)
+            mark = words.say(f"app.release.mark.{point.tone}")
+            self._lines.addWidget(_line(mark, sentence, point.tone))
+            spoken.append(f"{mark}: {sentence}")
+        if not points:
+            spoken.append(words.say("app.release.point.nothing"))
+            self._lines.addWidget(Prose(spoken[0]))
+        self.setAccessibleName(f"{self.heading.text()}. {' '.join(spoken)}")
+
+
+def _line(mark: str, sentence: str, tone: str) -> QWidget:
+    line = QWidget()
+    row = make_row(inside=line, spacing=12, margins=0)
+    label = make_label(mark, pixels=12, weight=600, tone=tone)
+    label.setFixedWidth(72)
+    add(row, (label, 0, Qt.AlignmentFlag.AlignTop), (Prose(sentence), 1))
+    return line
+
 
 LOOK_EVERY = 50  # milliseconds
 SLOT = "release"  # the window asks for it before it closes
@@ -57,12 +173,10 @@ class ReleasePage(Page):
         self.body.addWidget(self.waiting)
         self._build_secret()
         self._build_running()
-        self.ended = Card()
-        self.ended.setObjectName("ended")
+        self.ended = named(Card(), "ended")
         self.ended.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.ended_title, self.ended_words = Heading(size="side"), Prose()
-        self.ended.body.addWidget(self.ended_title)
-        self.ended.body.addWidget(self.ended_words)
+        add(self.ended.body, self.ended_title, self.ended_words)
         self.body.addWidget(self.ended)
         self._outcome: Outcome | None = None
         yield from self._build_made()
@@ -73,8 +187,7 @@ class ReleasePage(Page):
 
     def _build_secret(self) -> None:
         """For a method that keeps a key: a passphrase that locks it, asked each time and kept nowhere."""
-        self.secret = Card(words.say("app.release.secret.heading"))
-        self.secret.setObjectName("secret")
+        self.secret = named(Card(words.say("app.release.secret.heading")), "secret")
         self.secret.body.addWidget(Prose(words.say("app.release.secret.body"), tone="quiet"))
         self.passphrases: list[QLineEdit] = []
         for name in ("first", "again"):
@@ -89,9 +202,7 @@ class ReleasePage(Page):
             self.secret.body.addWidget(field)
         self.earlier_key: Path | None = None
         self._warned = ""  # the plan whose key would not be locked
-        self.choose_key = QPushButton(words.say("app.release.secret.earlier"))
-        self.choose_key.setObjectName("earlier-key")
-        self.choose_key.clicked.connect(lambda checked=False: self._ask_key())
+        self.choose_key = make_button(words.say("app.release.secret.earlier"), "earlier-key", self._ask_key)
         self.topic(self.choose_key, "secret")
         self.secret.body.addWidget(self.choose_key, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(self.secret)
@@ -108,69 +219,54 @@ class ReleasePage(Page):
         self.choose_key.setText(words.say("app.release.secret.earlier_chosen"))
 
     def _build_running(self) -> None:
-        self.running = Card()
-        self.running.setObjectName("running")
-        self.stage = Heading(size="side")
-        self.stage.setObjectName("stage")
+        self.running = named(Card(), "running")
+        self.stage = named(Heading(size="side"), "stage")
         self.running.body.addWidget(self.stage)
         self.bar = QProgressBar()
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(words.say("app.release.progress"))
-        self.running.body.addWidget(self.bar)
-        self.running.body.addSpacing(4)
-        self.spending = Prose()
-        self.spending.setObjectName("spending")
-        self.running.body.addWidget(self.spending)
+        self.spending = named(Prose(), "spending")
+        add(self.running.body, self.bar, 4, self.spending)
         row = QHBoxLayout()
-        self.stop = QPushButton()
-        self.stop.setObjectName("stop-release")
-        self.stop.clicked.connect(lambda checked=False: self._stop())
+        self.stop = make_button("", "stop-release", self._stop)
         self.topic(self.stop, "stop")
-        row.addWidget(self.stop)
-        row.addStretch(1)
+        add(row, self.stop, STRETCH)
         self.running.body.addLayout(row)
         self.body.addWidget(self.running)
 
     def _build_made(self) -> Pieces:
         self.made = QWidget()
-        column = QVBoxLayout(self.made)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(14)
+        column = make_column(inside=self.made, spacing=14, margins=0)
         self.figures = Figures()
         self.numbers: dict[str, NumberCard] = {}
         for name in ("learnt", "alone", "spent", "left"):
-            card = NumberCard(words.say(f"app.release.{name}.heading"))
-            card.setObjectName(f"number-{name}")
+            card = named(NumberCard(words.say(f"app.release.{name}.heading")), f"number-{name}")
             self.topic(card, name)
             self.numbers[name] = self.figures.add(card)
         self._terms: list[NumberCard] = []
         self.points = Points()
         self.topic(self.points, "points")
-        column.addWidget(self.points)
-        column.addWidget(self.figures)
-        column.addWidget(_part("leaves"))
+        add(column, self.points, self.figures, _part("leaves"))
         self.nothing, self.files = Prose(words.say("app.release.no_numbers")), Prose(tone="quiet")
         column.addWidget(self.nothing)
         self._first = QVBoxLayout()
-        column.addLayout(self._first)
         self.views = ViewStack(
             self.runner, lambda widget, place: self.topic(widget, f"view.{place}"), stays=False
         )
-        column.addWidget(self.views)
-        column.addWidget(self.files)
+        add(column, self._first, self.views, self.files)
         self.stays = _part("stays")
-        column.addWidget(self.stays)
         self.internal = Prose(tone="quiet")
-        column.addWidget(self.internal)
+        add(column, self.stays, self.internal)
         yield
         self.inside = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"inside.{place}"))
         column.addWidget(self.inside)
         self.beside, self.spread = RowsBeside(), SpreadBeside()
-        for name, card in (("beside", self.beside), ("spread", self.spread)):
-            for widget in (card, *card.findChildren(QWidget)):
+        beside: tuple[tuple[str, Card], ...] = (("beside", self.beside), ("spread", self.spread))
+        for name, part in beside:
+            for widget in (part, *part.findChildren(QWidget)):
                 self.topic(widget, name)
-            column.addWidget(card)
+            column.addWidget(part)
         self.body.addWidget(self.made)
 
     # --- showing -----------------------------------------------------------------------------------
@@ -188,8 +284,10 @@ class ReleasePage(Page):
     @property
     def _uses_earlier_key(self) -> bool:
         """Whether the plan goes on with the key of an earlier release."""
-        method = self.study.method
-        return issubclass(method, KeyKeeper) and method(self.study.plan.request).uses_earlier_key
+        if not self._keeps_key:
+            return False
+        design = self.study.plan.design
+        return isinstance(design, KeyKeeper) and design.uses_earlier_key
 
     @property
     def _is_local(self) -> bool:
@@ -317,8 +415,7 @@ class ReleasePage(Page):
         sentence = self.say("is_spent" if spent else "is_free", epsilon=self._spends)
         if self.spending.plain() != sentence:
             self.spending.setProperty("tone", "care" if spent else "")
-            self.spending.style().unpolish(self.spending)
-            self.spending.style().polish(self.spending)
+            polish(self.spending)
             self.spending.say(sentence)
 
     def _stop(self) -> None:
@@ -354,8 +451,7 @@ class ReleasePage(Page):
         kept = self.say("stays_spent" if spent else "freed", epsilon=self._spends, holding=self._plan.holding)
         self.ended_words.say(kept)
         self.ended.setProperty("card", "care" if spent else "true")
-        self.ended.style().unpolish(self.ended)
-        self.ended.style().polish(self.ended)
+        polish(self.ended)
         self.ended.setAccessibleName(f"{self.ended_title.text()} {kept}")
         if outcome.error is not None:
             self.refuse(outcome.error)
@@ -425,8 +521,7 @@ class ReleasePage(Page):
 
     def _show_first(self, name: str, lines: list[list[str]], rows: int) -> None:
         """Show the first lines of a table that leaves row by row."""
-        card = Card(name)
-        card.setObjectName(f"first-{name}")
+        card = named(Card(name), f"first-{name}")
         table = TableBody(TableView(name, tuple(lines[0]), tuple(map(tuple, lines[1:]))))
         card.body.addWidget(table)
         said = words.say("app.release.first", count=len(lines) - 1, rows=rows)
@@ -441,8 +536,7 @@ class ReleasePage(Page):
         self._terms = []
         for name, value in public["promise"]["terms"].items():
             base = f"promises.{public['promise']['kind']}.terms.{name}"
-            card = NumberCard(words.say(f"{base}.label"))
-            card.setObjectName(f"number-term.{name}")
+            card = named(NumberCard(words.say(f"{base}.label")), f"number-term.{name}")
             card.show_number(words.term(value), words.say(f"{base}.what"))
             self.topic(card, f"term.{name}")
             self._terms.append(self.figures.add(card))
@@ -478,10 +572,8 @@ class ReleasePage(Page):
 def _part(name: str) -> QWidget:
     """Return the head of a part: what it is, and whether it leaves or stays."""
     line = QWidget()
-    row = QHBoxLayout(line)
-    row.setContentsMargins(0, 10, 0, 0)
-    row.addWidget(Heading(words.say(f"app.release.part.{name}"), size="side"))
-    row.addStretch(1)
+    row = make_row(inside=line, margins=(0, 10, 0, 0))
+    add(row, Heading(words.say(f"app.release.part.{name}"), size="side"), STRETCH)
     row.addWidget(pill(words.say(f"app.release.pill.{name}")))
     return line
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtCore import QLineF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QHeaderView, QLineEdit, QPushButton, QStyleOptionViewItem, QWidget
 
 from app import words
 from app.parts.cards import Card
+from app.parts.making import STRETCH, add, left, make_button, make_field, make_row, named
 from app.parts.panel import Explanation, Part, three_parts
+from app.parts.plot import LEFTWARDS, Painted, cut
 from app.parts.prose import Heading, Prose
 from app.parts.register_card import RegisterCard
+from app.parts.table import DataTable, Index, LinesDelegate
 from app.parts.verify_card import VerifyCard
 from app.screens.base import Page
-from app.screens.releases.bar_list import Bar, BarList
-from app.screens.releases.pseudonym_card import PseudonymCard
-from app.screens.releases.releases_table import ReleasesTable
+from app.theme import mono_font, text_font, theme
 from app.words.money import level, written_day
 from app.work.releasing import (
     behind,
@@ -32,6 +36,242 @@ from app.work.releasing import (
 )
 from app.work.visiting import resume
 from engine.privacy.promises.pseudonymous import Pseudonymous
+
+# --- The table of releases ------------------------------------------------------------------------------
+
+PADDING = 26  # left and right of a text in its cell
+LOWEST, AIR = 34, 14  # height of a row of one line, and what a row has around its lines
+MOST_LINES = 12  # of text before the table scrolls
+
+
+class WrappingDelegate(LinesDelegate):
+    """Every text on as many lines as it needs."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        self.paint_ground(painter, option, index)
+        self.paint_text(painter, option.rect, index, str(index.data() or ""), wrap=True)
+
+
+class ReleasesTable(DataTable):
+    """``chosen`` tells the row that the person is on."""
+
+    chosen = Signal(int)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(name, parent)
+        self.setItemDelegate(WrappingDelegate(self))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self._limits: dict[int, int] = {}
+
+    def show_releases(
+        self,
+        headings: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        numeric: frozenset[int],
+        narrow: dict[int, int],
+    ) -> None:
+        """Show the rows; ``narrow`` says how wide a column may become at most, by its place."""
+        self._limits = narrow
+        self.show_rows(headings, rows, numeric=numeric)
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.selectionModel().currentRowChanged.connect(lambda now, before: self.chosen.emit(now.row()))
+        self.fit()
+
+    def fit(self) -> None:
+        """Share the width out: what each column needs if there is room, else the long ones give way."""
+        model, width = self.model(), self.viewport().width()
+        if model is None or width < 50 or not model.rowCount():
+            return
+        needed = [self._needed(column) for column in range(model.columnCount())]
+        narrow = sum(needed[column] for column in self._limits)
+        wide = [column for column in range(len(needed)) if column not in self._limits]
+        rest, wanted = max(width - narrow, 60 * len(wide)), sum(needed[column] for column in wide)
+        # In proportion to what they hold, but none below the others' half.
+        floor = rest / (2 * len(wide))
+        shares = {column: max(needed[column] * rest / wanted, floor) for column in wide}
+        whole = sum(shares.values())
+        sizes = {column: int(share * rest / whole) for column, share in shares.items()}
+        for column in wide:  # a heading is never cut: the widest gives
+            lacking = max(self._heading(column) - sizes[column], 0)
+            sizes[max(sizes, key=lambda one: sizes[one])] -= lacking
+            sizes[column] += lacking
+        for column in range(len(needed)):
+            self.horizontalHeader().resizeSection(column, sizes.get(column, needed[column]))
+        self._fit_rows()
+
+    def _needed(self, column: int) -> int:
+        """Return the width at which a column shows everything on one line, within its limit."""
+        model = self.model()
+        metrics = QFontMetrics(text_font())
+        texts = [str(model.index(row, column).data() or "") for row in range(model.rowCount())]
+        longest = max(metrics.horizontalAdvance(text) for text in texts) + PADDING
+        return max(self._heading(column), min(longest, self._limits.get(column, longest)))
+
+    def _heading(self, column: int) -> int:
+        """Return the width of a column's heading."""
+        head = str(self.model().headerData(column, Qt.Orientation.Horizontal))
+        return QFontMetrics(text_font(12, 600)).horizontalAdvance(head) + PADDING
+
+    def _fit_rows(self) -> None:
+        model, metrics = self.model(), QFontMetrics(text_font())
+        flags = int(Qt.TextFlag.TextWordWrap)
+        for row in range(model.rowCount()):
+            heights = [
+                metrics.boundingRect(
+                    0, 0, self.columnWidth(column) - 24, 10_000, flags, str(model.index(row, column).data())
+                ).height()
+                for column in range(model.columnCount())
+            ]
+            self.setRowHeight(row, max(LOWEST, max(heights) + AIR))
+        most = MOST_LINES * LOWEST
+        self.setFixedHeight(self.horizontalHeader().height() + min(self.verticalHeader().length(), most) + 2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+
+# --- Who is behind a pseudonym that came back -----------------------------------------------------------
+
+FIELDS = ("pseudonym", "reason", "passphrase")
+
+
+class PseudonymCard(Card):
+    """Three fields, a button that asks for the table, and the number of the person."""
+
+    def __init__(self, ask: Callable[[], None]) -> None:
+        super().__init__(words.say("app.releases.behind.heading"))
+        self.setObjectName("behind-card")
+        self.body.addWidget(Prose(words.say("app.releases.behind.body"), tone="quiet"))
+        self.fields: dict[str, QLineEdit] = {}
+        for name in FIELDS:
+            field = QLineEdit()
+            field.setObjectName(f"behind-{name}")
+            field.setAccessibleName(words.say(f"app.releases.behind.{name}"))
+            field.setPlaceholderText(words.say(f"app.releases.behind.{name}"))
+            field.setMaximumWidth(480)
+            field.textChanged.connect(lambda text: self._enable())
+            self.fields[name] = field
+            self.body.addWidget(field)
+        self.fields["passphrase"].setEchoMode(QLineEdit.EchoMode.Password)
+        self.button = make_button(words.say("app.releases.behind.button"), "behind", lambda: ask())
+        self.answer = named(Heading(size="side"), "behind-answer")
+        add(self.body, left(self.button), self.answer)
+        self.forget()
+
+    def forget(self) -> None:
+        """Show neither an answer nor what was asked."""
+        self.answer.hide()
+        self.answer.setText("")
+        for field in self.fields.values():
+            field.clear()
+        self._enable()
+
+    def asked(self) -> dict[str, str]:
+        """Return what was said, and forget the passphrase."""
+        found = {name: field.text().strip() for name, field in self.fields.items()}
+        self.fields["passphrase"].clear()
+        return found
+
+    def show_person(self, person: str) -> None:
+        """Show the number of the person."""
+        self.answer.setText(words.say("app.releases.behind.answer", person=person))
+        self.answer.show()
+
+    def _enable(self) -> None:
+        said = all(self.fields[name].text().strip() for name in ("pseudonym", "reason"))
+        self.button.setEnabled(said)
+
+
+# --- Rows of a name, a bar and a number, worst first ----------------------------------------------------
+
+LINE = 36
+VALUE, GAP = 64, 24  # pixels of the number at the end of a bar, and between it and the note
+NARROWEST_BAR = 60
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One row: ``share`` of the longest bar in [0, 1], and what is written at its end."""
+
+    name: str
+    share: float
+    value: str
+    note: str = ""
+
+
+class BarList(Painted):
+    """A list of bars with lines between."""
+
+    def __init__(self, name: str, parent: QWidget | None = None, *, mono: bool = True) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.bars: tuple[Bar, ...] = ()
+        self._mono = mono
+
+    def show_bars(self, bars: Sequence[Bar]) -> None:
+        """Show other bars."""
+        self.bars = tuple(bars)
+        self.setFixedHeight(max(1, LINE * len(self.bars)))
+        spoken = "; ".join(f"{bar.name}: {bar.value} {bar.note}".strip() for bar in self.bars)
+        self.setAccessibleDescription(spoken)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(400, LINE * max(1, len(self.bars)))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        event.ignore()
+
+    def widths(self, width: float) -> tuple[float, float]:
+        """Return how wide names and bars are: the bar gives way where a name or a note would be cut."""
+        names = QFontMetrics(mono_font() if self._mono else text_font())
+        name = max((names.horizontalAdvance(bar.name) for bar in self.bars), default=0) + 4.0
+        note = max((QFontMetrics(text_font()).horizontalAdvance(bar.note) for bar in self.bars), default=0)
+        name = max(width * 0.26, min(name, width * 0.4))
+        room = width - name - width * 0.02 - VALUE - GAP - note - 4
+        return name, max(NARROWEST_BAR, min(width * 0.30, room))
+
+    def paint(self, painter: QPainter) -> None:
+        tokens = theme.tokens()
+        width, value_width = self.width(), VALUE
+        name_width, bar_width = self.widths(width)
+        bar_left = name_width + width * 0.02
+        note_left = bar_left + bar_width + value_width + GAP
+        for place, bar in enumerate(self.bars):
+            top = place * LINE
+            middle = top + LINE / 2
+            painter.setFont(mono_font() if self._mono else text_font())
+            painter.setPen(tokens.colour("text"))
+            self._text(painter, QRectF(0, top, name_width, LINE), bar.name)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(tokens.colour("line"))
+            painter.drawRoundedRect(QRectF(bar_left, middle - 4, bar_width, 8), 4, 4)
+            painter.setBrush(tokens.colour("accent"))
+            if bar.share > 0:
+                painter.drawRoundedRect(
+                    QRectF(bar_left, middle - 4, max(8.0, bar_width * bar.share), 8), 4, 4
+                )
+            painter.setFont(text_font())
+            painter.setPen(tokens.colour("text"))
+            right = QRectF(bar_left + bar_width, top, value_width, LINE)
+            painter.drawText(right, LEFTWARDS, bar.value)
+            painter.setPen(tokens.colour("quiet"))
+            self._text(painter, QRectF(note_left, top, width - note_left, LINE), bar.note)
+            if place < len(self.bars) - 1:
+                painter.setPen(QPen(tokens.colour("line"), 1))
+                painter.drawLine(QLineF(0, top + LINE - 0.5, width, top + LINE - 0.5))
+
+    def _text(self, painter: QPainter, place: QRectF, written: str) -> None:
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(place, left, cut(painter, written, place.width()))
+
 
 COLUMNS = ("title", "recipient", "agreement", "until", "spent", "state")
 NARROW = {"until": 164, "spent": 96, "state": 124}  # pixels at most; longer texts are wrapped
@@ -48,8 +288,7 @@ class ReleasesPage(Page):
         self.nothing = Prose(words.say("app.releases.nothing"))
         self.body.addWidget(self.nothing)
         self.left_card = Card(words.say("app.releases.left"))
-        self.left = BarList(words.say("app.releases.left"), mono=False)
-        self.left.setObjectName("left-bars")
+        self.left = named(BarList(words.say("app.releases.left"), mono=False), "left-bars")
         self.topic(self.left, "left")
         self.left_card.body.addWidget(self.left)
         self.body.addWidget(self.left_card)
@@ -57,82 +296,57 @@ class ReleasesPage(Page):
         self.register.change.wanted.connect(self._change_budget)
         for widget in (self.register.choice, self.register.change.line, self.register.change.button):
             self.topic(widget, "register")
-        self.body.addWidget(self.register)
-        self.table = ReleasesTable(words.say("app.releases.title"))
-        self.table.setObjectName("releases-table")
+        self.table = named(ReleasesTable(words.say("app.releases.title")), "releases-table")
         self.table.chosen.connect(self._select)
         self.topic(self.table, "table")
-        self.body.addWidget(self.table)
+        add(self.body, self.register, self.table)
         self._build_chosen()
         self.verify = VerifyCard()
         self.verify.button.setText(words.say("app.releases.verify"))
         self.verify.button.clicked.connect(lambda checked=False: self._where(self._verify))
         self.topic(self.verify.button, "verify")
         again = Card(words.say("app.releases.again_heading"))
-        again.body.addWidget(Prose(words.say("app.releases.again_words"), tone="quiet"))
-        self.again = QPushButton(words.say("app.releases.again"))
-        self.again.setObjectName("again")
-        self.again.clicked.connect(lambda checked=False: self._where(self._again))
+        self.again = make_button(words.say("app.releases.again"), "again", lambda: self._where(self._again))
         self.topic(self.again, "again")
-        again.body.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
-        again.body.addStretch(1)
-        line = QHBoxLayout()
-        line.setSpacing(14)
-        line.addWidget(self.verify, 1)
-        line.addWidget(again, 1)
-        self.body.addLayout(line)
-        self.body.addStretch(1)
+        add(again.body, Prose(words.say("app.releases.again_words"), tone="quiet"), left(self.again), STRETCH)
+        line = make_row((self.verify, 1), (again, 1), spacing=14)
+        add(self.body, line, STRETCH)
 
     def _build_chosen(self) -> None:
         """The release that is selected, and what can be done about it."""
-        self.chosen = Card()
-        self.chosen.setObjectName("chosen")
+        self.chosen = named(Card(), "chosen")
         self.chosen_title = Heading(size="side")
         self.chosen_words = Prose()
-        self.chosen.body.addWidget(self.chosen_title)
-        self.chosen.body.addWidget(self.chosen_words)
+        add(self.chosen.body, self.chosen_title, self.chosen_words)
         self.act = QWidget()
-        row = QHBoxLayout(self.act)
-        row.setContentsMargins(0, 4, 0, 0)
-        row.setSpacing(8)
-        self.reason = QLineEdit()
-        self.reason.setObjectName("reason")
-        self.reason.setAccessibleName(words.say("app.releases.reason"))
-        self.reason.setPlaceholderText(words.say("app.releases.reason"))
+        row = make_row(inside=self.act, spacing=8, margins=(0, 4, 0, 0))
+        self.reason = make_field(
+            "reason", words.say("app.releases.reason"), placeholder=words.say("app.releases.reason")
+        )
         self.reason.textChanged.connect(lambda text: self._enable())
         self.withdraw = QPushButton(words.say("app.releases.withdraw"))
         self.withdraw.setObjectName("withdraw")
         self.withdraw.clicked.connect(lambda checked=False: self._act(withdraw))
-        self.resolve = QPushButton(words.say("app.releases.resolve"))
-        self.resolve.setObjectName("resolve")
-        self.resolve.clicked.connect(lambda checked=False: self._act(resolve))
+        self.resolve = make_button(words.say("app.releases.resolve"), "resolve", lambda: self._act(resolve))
         for widget, topic in (
             (self.reason, "withdraw"),
             (self.withdraw, "withdraw"),
             (self.resolve, "resolve"),
         ):
             self.topic(widget, topic)
-        row.addWidget(self.reason, 1)
-        row.addWidget(self.withdraw)
-        row.addWidget(self.resolve)
-        self.chosen.body.addWidget(self.act)
-        self.visit = QPushButton(words.say("app.releases.visit"))
-        self.visit.setObjectName("visit")
-        self.visit.clicked.connect(lambda checked=False: self._go_on())
+        add(row, (self.reason, 1), self.withdraw, self.resolve)
+        self.visit = make_button(words.say("app.releases.visit"), "visit", self._go_on)
         self.topic(self.visit, "visit")
-        self.chosen.body.addWidget(self.visit, 0, Qt.AlignmentFlag.AlignLeft)
-        self.report = QPushButton(words.say("app.releases.show_report"))
-        self.report.setObjectName("show-report")
-        self.report.setProperty("look", "link")
-        self.report.clicked.connect(lambda checked=False: self._show_report())
+        self.report = make_button(
+            words.say("app.releases.show_report"), "show-report", self._show_report, look="link"
+        )
         self.topic(self.report, "report")
-        self.chosen.body.addWidget(self.report, 0, Qt.AlignmentFlag.AlignLeft)
+        add(self.chosen.body, self.act, left(self.visit), left(self.report))
         self.chosen.hide()
-        self.body.addWidget(self.chosen)
         self.behind = PseudonymCard(lambda: self._where(self._ask_table))
         self.topic(self.behind.button, "behind")
         self.behind.hide()
-        self.body.addWidget(self.behind)
+        add(self.body, self.chosen, self.behind)
 
     # --- showing -----------------------------------------------------------------------------------
 
@@ -327,12 +541,15 @@ class ReleasesPage(Page):
         dialog.open()
 
     def _look_behind(self, folder: str, table: str) -> None:
+        asked = self.behind.asked()
         self.work(
             behind,
             Path(folder),
             table=Path(table),
             ledger_path=self.study.ledger_path,
-            **self.behind.asked(),
+            pseudonym=asked["pseudonym"],
+            reason=asked["reason"],
+            passphrase=asked["passphrase"],
             done=self.behind.show_person,
             doing=words.say("app.releases.writing"),
             stoppable=False,
@@ -365,7 +582,7 @@ def _bar(holding: dict[str, Any]) -> Bar:
     left = Fraction(holding["left"]["epsilon"])
     return Bar(
         holding["name"],
-        float(min(max(spent / whole, 0), 1)),  # as the block at the left has it
+        min(max(float(spent / whole), 0.0), 1.0),  # as the block at the left has it
         f"ε\u00a0{level(left, down=True)}",
         words.say(
             "app.releases.left_of",

@@ -7,12 +7,11 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import words
-from app.parts.behind_link import BehindLink
-from app.parts.cards import Card
-from app.parts.form.parameter_fields import empty
+from app.parts.cards import BehindLink, Card
+from app.parts.making import STRETCH, add, empty, make_grid, named
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Prose
 from app.parts.verify_card import VerifyCard
@@ -40,31 +39,24 @@ class ReportPage(Page):
         self.tables: dict[str, QVBoxLayout] = {}
         self.bodies: dict[str, Prose] = {}
         self.folds: dict[str, BehindLink] = {}
-        self.where = Prose(tone="quiet")
-        self.where.setObjectName("where")
+        self.where = named(Prose(tone="quiet"), "where")
         for part in PARTS:
             self.body.addWidget(self._build_part(part))
         self.verify = VerifyCard()
         self.verify.button.clicked.connect(lambda checked=False: self._verify())
         self.topic(self.verify.button, "verify")
-        self.body.addWidget(self._build_next())
-        self.body.addWidget(self.verify)
-        self.keep = QCheckBox(words.say("app.report.keep"))
-        self.keep.setObjectName("keep")
+        self.keep = named(QCheckBox(words.say("app.report.keep")), "keep")
         self.keep.toggled.connect(self._keep_list)
         self.topic(self.keep, "keep")
-        self.body.addWidget(self.keep)
+        add(self.body, self._build_next(), self.verify, self.keep)
         self.cover = BehindLink(words.say("app.report.cover"))
-        self.page = QPlainTextEdit()
-        self.page.setObjectName("cover")
-        self.page.setAccessibleName(words.say("app.report.cover"))
+        self.page = named(QPlainTextEdit(), "cover", words.say("app.report.cover"))
         self.page.setReadOnly(True)
         self.page.setFont(mono_font(12))
         self.page.setFixedHeight(220)
         self.topic(self.page, "cover")
         self.cover.body.addWidget(self.page)
-        self.body.addWidget(self.cover)
-        self.body.addStretch(1)
+        add(self.body, self.cover, STRETCH)
 
     def _build_part(self, part: str) -> Card:
         card = Card(words.say(f"app.report.{part}.heading"), tone="" if part == "release" else "care")
@@ -93,14 +85,10 @@ class ReportPage(Page):
 
     def _build_next(self) -> Card:
         """What to do now that it is finished, each in one line with the place where it is done."""
-        card = Card(words.say("app.report.next.heading"), tone="")
-        card.setObjectName("what-next")
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(20)
-        grid.setVerticalSpacing(10)
+        card = named(Card(words.say("app.report.next.heading"), tone=""), "what-next")
+        grid = make_grid(across=20, down=10)
         grid.setColumnStretch(0, 1)
-        self.fingerprint = Prose()
-        self.fingerprint.setObjectName("fingerprint")
+        self.fingerprint = named(Prose(), "fingerprint")
         self.fingerprint.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         grid.addWidget(self.fingerprint, 0, 0, 1, 2)
         for place, (name, step) in enumerate(NEXT.items(), start=1):

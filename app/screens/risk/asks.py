@@ -11,7 +11,7 @@ from app.work.exploring import read_beside
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN
 from engine.progress import SILENT, Progress
-from engine.views import Text
+from engine.views import Text, TextView
 
 POPULATION, INTRUDER = "population", "intruder"
 EDGES = (1, 2, 3, 5, 11, 20, 50, 100)
@@ -70,7 +70,8 @@ def beside(
     if not names:
         raise InputRefused("risk.nothing_to_compare")
     answer = ask(analysis("linkage"), {"columns": names}, tables=tables, schemas=schemas, progress=rest)
-    return tuple(answer.views[0].paragraphs[:-1])
+    said = answer.views[0]
+    return said.paragraphs[:-1] if isinstance(said, TextView) else ()
 
 
 def population_sentences(figures: Mapping[str, Any]) -> tuple[Text, ...]:

@@ -3,27 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import Card, row
+from app.parts.making import STRETCH, add, hidden, make_button, make_column, make_grid, make_row, named
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Prose
 from app.screens.base import Page
 from app.screens.risk.asks import bands, beside, count_again, count_matching, group_sizes, measure
-from app.screens.risk.beside_card import BesideCard
-from app.screens.risk.exposed_card import ExposedCard
-from app.screens.risk.group_histogram import GroupHistogram
-from app.screens.risk.keeping import kept
-from app.screens.risk.meter_card import MeterCard
+from app.screens.risk.cards import BesideCard, ExposedCard, GroupHistogram, MeterCard
 from app.screens.risk.try_table import TryTable
 from app.words.columns import outside_words
 from app.work import marking
 from engine import texts
 from engine.methods.protocol import MAIN
+from engine.release.plan import Plan
 from engine.risk.thresholds import group_size
+from engine.table.schema import Role
+
+# --- What was tried on Risk today, carried into the plan of a coarser table. No Qt ----------------------
+
+COARSER_TABLE = "datasets.k_anonymity"
+LEFT_OUT = -1
+LEAVES = (Role.IDENTIFYING, Role.TIME, Role.PLACE, Role.SENSITIVE)
+
+
+def kept(plan: Plan, changes: Mapping[str, int], *, limit: int) -> dict[str, Any]:
+    """Return what to decide so that a coarser table is made with what was tried.
+
+    Parameters
+    ----------
+    plan
+        As it is.
+    changes
+        Column → step of its hierarchy, -1 for left out.
+    limit
+        The smallest group that counts as enough.
+
+    Returns
+    -------
+    dict
+        Fields of the plan: the method, its parameters, and the hierarchies that were tried, declared. What
+        was filled in for this method before stays, but for the columns that were tried.
+    """
+    from engine.methods.catalogue import method
+    from engine.risk.trying import hierarchy_to_try
+
+    prepared, schema = plan.prepared(MAIN), plan.schema
+    for name, step in changes.items():
+        if step > 0:
+            declared = prepared.column(name)
+            schema = schema.with_column(replace(declared, hierarchy=hierarchy_to_try(declared)))
+    found = method(COARSER_TABLE)
+    before = plan.parameters if plan.method == found.id else {}
+    leaving = before.get("columns") or [one.name for one in prepared.with_role(*LEAVES)]
+    steps = {**before.get("least_steps", {}), **changes}
+    parameters = {
+        "k": max(limit, 2),
+        **{name: value for name, value in before.items() if name != "steps"},
+        "columns": [name for name in leaving if changes.get(name) != LEFT_OUT],
+        "least_steps": {name: step for name, step in steps.items() if step > 0},
+    }
+    return {
+        "schemas": plan.with_schema(schema).schemas,
+        "method": found.id,
+        "method_version": found.version,
+        "parameters": {name: value for name, value in parameters.items() if value},
+    }
+
 
 PUBLISHED = 11
 """The limit that is shown until the purpose decides one; its source is said beside it."""
@@ -38,37 +89,28 @@ class RiskPage(Page):
 
     def build(self) -> None:
         self.found = QWidget()
-        column = QVBoxLayout(self.found)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(16)
-        self.outside = Prose(tone="care", pixels=12)
-        self.outside.setObjectName("outside")
-        self.look = QPushButton(words.say("app.risk.outside"))
-        self.look.setObjectName("outside-look")
-        self.look.setProperty("look", "link")
-        self.look.clicked.connect(lambda checked=False: self._look_at_silent())
+        self.outside = named(Prose(tone="care", pixels=12), "outside")
+        self.look = make_button(
+            words.say("app.risk.outside"), "outside-look", self._look_at_silent, look="link"
+        )
         said = row(self.outside, self.look, stretch=False)
         said.setStretch(0, 1)
-        column.addLayout(said)
-        line = QHBoxLayout()
-        line.setSpacing(14)
+        column = make_column(said, inside=self.found, spacing=16, margins=0)
+        line = make_row(spacing=14)
         self.alone, self.average, self.under = (
             self._meter(line, name) for name in ("alone", "average", "under")
         )
         column.addLayout(line)
-        self._cards = QGridLayout()
-        self._cards.setSpacing(14)
+        self._cards = make_grid(across=14, down=14)
         column.addLayout(self._cards)
         self.histogram_card, self.histogram = self._histogram()
         self.because_card = Card(words.say("app.risk.because.heading"))
-        self.because = TryTable()
-        self.because.setObjectName("because")
+        self.because = named(TryTable(), "because")
         self.because.tried.connect(self._try)
         self.topic(self.because_card, "because")
         self.because_card.body.addWidget(Prose(words.say("app.risk.try.note"), tone="quiet", pixels=12))
-        self.because_card.body.addWidget(self.because)
-        self.because_card.body.addStretch(1)
-        self._side_by_side = None
+        add(self.because_card.body, self.because, STRETCH)
+        self._side_by_side: bool | None = None
         self._arrange(True)
         self.exposed = ExposedCard()
         column.addWidget(self.exposed)
@@ -77,40 +119,30 @@ class RiskPage(Page):
         self.topic(self.beside, "beside")
         for widget in self.beside.findChildren(QWidget):
             self.topic(widget, "beside")
-        column.addWidget(self.beside)
         self.nobody = Prose(words.say("app.risk.no_columns"), tone="care")
-        column.addWidget(self.nobody)
-        column.addWidget(Prose(words.say("app.risk.internal"), tone="quiet"))
-        column.addStretch(1)
+        add(column, self.beside, self.nobody, Prose(words.say("app.risk.internal"), tone="quiet"), STRETCH)
         self.body.addWidget(self.found, 1)
         self._tried: Any = None
         self._matching: Any = None
         self._asked: dict[str, tuple[Any, Any]] = {}  # by file: what was asked with, and about which plan
 
     def _meter(self, line: QHBoxLayout, name: str) -> MeterCard:
-        card = MeterCard(words.say(f"app.risk.{name}.heading", k=PUBLISHED))
-        card.setObjectName(name)
+        card = named(MeterCard(words.say(f"app.risk.{name}.heading", k=PUBLISHED)), name)
         self.topic(card, name)
         line.addWidget(card, 1)
         return card
 
     def _histogram(self) -> tuple[Card, GroupHistogram]:
         card = Card(words.say("app.risk.sizes.heading"))
-        histogram = GroupHistogram(words.say("app.risk.sizes.heading"))
-        histogram.setObjectName("sizes")
+        histogram = named(GroupHistogram(words.say("app.risk.sizes.heading")), "sizes")
         self.topic(histogram, "sizes")
-        card.body.addWidget(histogram)
-        card.body.addWidget(Prose(words.say("app.risk.sizes.axis"), tone="quiet", pixels=11))
-        self.as_table = QPushButton(words.say("app.risk.sizes.as_table"))
-        self.as_table.setProperty("look", "link")
-        self.as_table.setCheckable(True)
-        self.as_table.setObjectName("sizes_as_table")
-        self.listed = Prose(pixels=12)
-        self.listed.hide()
+        add(card.body, histogram, Prose(words.say("app.risk.sizes.axis"), tone="quiet", pixels=11))
+        self.as_table = make_button(
+            words.say("app.risk.sizes.as_table"), "sizes_as_table", look="link", checkable=True
+        )
+        self.listed = hidden(Prose(pixels=12))
         self.as_table.toggled.connect(self.listed.setVisible)
-        card.body.addWidget(self.as_table)
-        card.body.addWidget(self.listed)
-        card.body.addStretch(1)
+        add(card.body, self.as_table, self.listed, STRETCH)
         return card, histogram
 
     def _arrange(self, side_by_side: bool) -> None:

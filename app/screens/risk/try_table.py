@@ -7,10 +7,10 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app import words
-from app.parts.form.parameter_fields import empty
+from app.parts.making import empty, make_button, make_grid, make_label
 from app.parts.prose import name_label
 from app.theme import mono_font, text_font
 from engine import texts
@@ -28,10 +28,7 @@ class TryTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(10)
-        self._grid.setVerticalSpacing(4)
+        self._grid = make_grid(self, across=10, down=4, margins=0)
         self._grid.setColumnStretch(0, 1)
         self._causes: Sequence[Any] = ()
         self._changes: dict[str, int] = {}
@@ -53,9 +50,7 @@ class TryTable(QWidget):
         self.coarser, self.left_out, self._places = {}, {}, {}
         empty(self._grid)
         for place, name in enumerate(("column", "coarser", "left_out")):
-            heading = QLabel(words.say(f"app.risk.try.{name}"))
-            heading.setFont(text_font(12))
-            heading.setProperty("tone", "quiet")
+            heading = make_label(words.say(f"app.risk.try.{name}"), pixels=12, tone="quiet")
             self._grid.addWidget(heading, 0, place)
         for line, cause in enumerate(causes, 1):
             self._add(line, cause)
@@ -87,10 +82,7 @@ class TryTable(QWidget):
         button.installEventFilter(self)
 
     def _button(self, name: str) -> QPushButton:
-        button = QPushButton()
-        button.setObjectName(name)
-        button.setCheckable(True)
-        button.setProperty("look", "try")
+        button = make_button("", name, look="try", checkable=True)
         button.setFont(text_font(12))
         return button
 

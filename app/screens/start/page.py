@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.cards import Card, row
+from app.parts.making import STRETCH, add, empty, make_button, make_column, make_grid, named
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.screens.base import Page
 from app.state import draft, flow
+from app.theme import polish
 from app.words.money import written_day
 from engine.release.plan import Plan
 
@@ -35,8 +38,7 @@ class StartPage(Page):
     id = "start"
 
     def build(self) -> None:
-        grid = QGridLayout()
-        grid.setSpacing(16)
+        grid = make_grid(across=16, down=16)
         for column in (0, 1):
             grid.setColumnStretch(column, 1)
         self.table = self._button("open_table", self._ask_table, look="primary")
@@ -50,26 +52,19 @@ class StartPage(Page):
         grid.addWidget(self._card("table", self.table, self.without), 0, 0)
         grid.addWidget(self._card("sample", self.sample), 0, 1)
         plans = self._card("plan", self.draft, self.plan, self.save, apart=(self.draft,))
-        self.left = Prose(tone="quiet", pixels=12)
-        self.left.setObjectName("left")
+        self.left = named(Prose(tone="quiet", pixels=12), "left")
         plans.body.insertWidget(plans.body.indexOf(self.draft), self.left)
-        self.earlier = QVBoxLayout()
-        self.earlier.setSpacing(0)
+        self.earlier = make_column(spacing=0)
         plans.body.addLayout(self.earlier)
         grid.addWidget(plans, 1, 0)
         releases = self._card("releases", self.releases, self.explore)
-        self.made = QVBoxLayout()
-        self.made.setSpacing(0)
+        self.made = make_column(spacing=0)
         releases.body.addLayout(self.made)
         grid.addWidget(releases, 1, 1)
-        self.body.addLayout(grid)
-        self.body.addSpacing(4)
-        self.body.addWidget(self._asked())
-        self.body.addStretch(1)
+        add(self.body, grid, 4, self._asked(), STRETCH)
 
     def _button(self, name: str, act: object, *, look: str = "") -> QPushButton:
-        button = QPushButton(words.say(f"app.start.{name}"))
-        button.setObjectName(name)
+        button = make_button(words.say(f"app.start.{name}"), name)
         if look:
             button.setProperty("look", look)
         button.clicked.connect(lambda checked=False: act())  # type: ignore[operator]
@@ -80,9 +75,7 @@ class StartPage(Page):
         card = Card()
         card.body.setSpacing(6)
         card.body.addWidget(Heading(words.say(f"app.start.{name}_heading"), size="side"))
-        card.body.addWidget(Prose(words.say(f"app.start.{name}_body"), tone="quiet"))
-        card.body.addStretch(1)
-        card.body.addSpacing(6)
+        add(card.body, Prose(words.say(f"app.start.{name}_body"), tone="quiet"), STRETCH, 6)
         for button in apart:
             card.body.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         beside = (one for one in buttons if one.property("look") != "link" and one not in apart)
@@ -96,13 +89,10 @@ class StartPage(Page):
     def _asked(self) -> QWidget:
         """The steps and the one question of each."""
         part = QWidget()
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(10)
-        column.addWidget(Heading(words.say("app.start.asked_heading"), size="side"))
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(7)
+        column = make_column(
+            Heading(words.say("app.start.asked_heading"), size="side"), inside=part, spacing=10, margins=0
+        )
+        grid = make_grid(across=16, down=7)
         grid.setColumnMinimumWidth(0, 84)
         grid.setColumnMinimumWidth(2, 84)
         grid.setColumnStretch(1, 1)
@@ -134,8 +124,7 @@ class StartPage(Page):
             look = "primary" if is_first and not self.shows_next() else ""
             if (button.property("look") or "") != look:
                 button.setProperty("look", look)
-                button.style().unpolish(button)
-                button.style().polish(button)
+                polish(button)
 
     def shows_next(self) -> bool:
         return bool(self.study.plan.files) or self.study.without_table
@@ -188,10 +177,8 @@ class StartPage(Page):
     def _remembered(self) -> QWidget:
         """The list of recent plans, off unless asked for."""
         part = QWidget()
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        box = QCheckBox(words.say("app.start.remember"))
-        box.setObjectName("remember")
+        column = make_column(inside=part, margins=0)
+        box = named(QCheckBox(words.say("app.start.remember")), "remember")
         box.setChecked(self.frame.settings.get("remember_files", False))
         box.toggled.connect(self._keep_list)
         column.addWidget(box)
@@ -241,14 +228,9 @@ class StartPage(Page):
 
 def _show_links(column: QVBoxLayout, links: list[tuple[str, str]], follow: Callable[[int], None]) -> None:
     """Fill a column with links, each by its name and its words; ``follow`` gets the place, from 1."""
-    while (item := column.takeAt(0)) is not None:
-        item.widget().hide()
-        item.widget().deleteLater()
+    empty(column)
     for place, (name, text) in enumerate(links, start=1):
-        link = QPushButton(text)
-        link.setObjectName(name)
-        link.setProperty("look", "link")
-        link.clicked.connect(lambda checked=False, place=place: follow(place))
+        link = make_button(text, name, partial(follow, place), look="link")
         column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
 
 

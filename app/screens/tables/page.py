@@ -7,10 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtWidgets import QVBoxLayout
-
 from app import words
-from app.parts.form.parameter_fields import empty
+from app.parts.making import STRETCH, add, empty, make_column
 from app.parts.source_card import SourceCard
 from app.screens.base import Page
 from app.state import flow
@@ -27,10 +25,8 @@ class TablesPage(Page):
     def build(self) -> None:
         self.cards: dict[str, SourceCard] = {}
         self.rows: dict[str, int] = {}  # of each file, by its path
-        self._cards = QVBoxLayout()
-        self._cards.setSpacing(14)
-        self.body.addLayout(self._cards)
-        self.body.addStretch(1)
+        self._cards = make_column(spacing=14)
+        add(self.body, self._cards, STRETCH)
 
     def enter(self) -> None:
         sources = flow.further_sources(self.study.method)

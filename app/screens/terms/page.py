@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.cards import Card, NumberCard
-from app.parts.form.parameter_fields import empty
 from app.parts.form.parameter_form import ParameterForm
+from app.parts.making import add, empty, make_grid, named
 from app.parts.panel import Explanation, Part, three, three_parts
 from app.parts.prose import Prose
 from app.parts.trial.trial_card import TrialCard
@@ -42,23 +42,16 @@ class TermsPage(Page):
         self.form = ParameterForm()
         self.form.changed.connect(lambda name, value: self.study.decide_parameters(**{name: value}))
         self.thresholds.body.addWidget(self.form)
-        self.body.addWidget(self.thresholds)
-        self.problem = Prose(tone="wrong")
-        self.problem.setObjectName("problem-terms")
-        self.body.addWidget(self.problem)
-        self.naming = Prose(tone="wrong")
-        self.naming.setObjectName("names-people")
-        self.body.addWidget(self.naming)
+        self.problem = named(Prose(tone="wrong"), "problem-terms")
+        self.naming = named(Prose(tone="wrong"), "names-people")
         tried = TrialCard()
         self.topic(tried, "trial")
         self.trial = MethodTrial(tried, self.id, self.study, self.runner)
-        self.body.addWidget(tried)
-        self._grid = QGridLayout()
-        self._grid.setSpacing(14)
+        add(self.body, self.thresholds, self.problem, self.naming, tried)
+        self._grid = make_grid(across=14, down=14)
         self.body.addLayout(self._grid)
         self.sentence = Card(words.say("app.terms.sentence"))
-        self.sentence_words = Prose()
-        self.sentence_words.setObjectName("sentence")
+        self.sentence_words = named(Prose(), "sentence")
         self.sentence.body.addWidget(self.sentence_words)
         self.body.addWidget(self.sentence)
         self.limits: dict[str, Prose] = {}
@@ -85,9 +78,9 @@ class TermsPage(Page):
         elsewhere = [one for one in problems if one.parameter not in self.form.lines]
         self.problem.setVisible(bool(elsewhere))
         self.problem.say("\n\n".join(" ".join(words.explain(one)) for one in elsewhere))
-        said = naming_words(self.study.plan, method, self.study.result("suggestions") or ())
-        self.naming.setVisible(bool(said))
-        self.naming.say(said)
+        naming = naming_words(self.study.plan, method, self.study.result("suggestions") or ())
+        self.naming.setVisible(bool(naming))
+        self.naming.say(naming)
         self._promise = None
         if not problems:
             self._work_out()
@@ -98,7 +91,7 @@ class TermsPage(Page):
             said.say(words.say(f"promises.{kind}.{name}"))
         self.trial.show()
 
-    def _show_form(self, method: Method) -> None:
+    def _show_form(self, method: type[Method]) -> None:
         asked = flow.thresholds(method)
         self.thresholds.setVisible(bool(asked))
         plan = self.study.plan
@@ -141,8 +134,7 @@ class TermsPage(Page):
                 if is_term
                 else f"app.terms.{name}.heading"
             )
-            card = NumberCard(words.say(base))
-            card.setObjectName(f"number-{name}")
+            card = named(NumberCard(words.say(base)), f"number-{name}")
             self.topic(card, name)
             self.cards[name] = card
             self._grid.addWidget(card, place // across, place % across)

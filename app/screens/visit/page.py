@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QWidget
 from shiboken6 import isValid
 
 from app import words
-from app.parts.cards import Card
-from app.parts.form.parameter_fields import empty
+from app.parts.cards import Card, row
 from app.parts.form.parameter_form import ParameterForm
 from app.parts.form.parameter_records import RecordsField
+from app.parts.making import STRETCH, add, empty, make_button, make_column, make_row, named
 from app.parts.panel import Explanation, Part
+from app.parts.plot import LEFT, NEXT, Segment, SegmentBar
 from app.parts.prose import Heading, Prose
-from app.parts.segment_bar import LEFT, NEXT, Segment, SegmentBar
 from app.parts.source_card import SourceCard
 from app.parts.view_stack import ViewStack
 from app.screens.base import Page
-from app.screens.visit.cheaper_ways import CheaperWays
 from app.words.money import level, money
 from app.work.jobs import SHORT
 from app.work.releasing import Outcome, Watch, release
@@ -44,12 +44,53 @@ from app.work.visiting import (
     visit,
 )
 from engine.methods.parameters import Problem
-from engine.methods.protocol import MAIN, Method, Source, Step
+from engine.methods.protocol import MAIN, Cheaper, Method, Source, Step
 from engine.table.schema import Schema
 from engine.views import Text
 
 LAID_OUT = (0, 200)  # milliseconds after which the tables of an answer have their heights
 ABOVE = 12  # pixels above an answer that is brought into view
+
+# --- Cheaper ways to what is asked ----------------------------------------------------------------------
+
+
+class CheaperWays(QWidget):
+    """``taken`` tells the parameters of the way that a person takes; hidden while there is none."""
+
+    taken = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("cheaper")
+        column = make_column(
+            Heading(words.say("app.visit.cheaper.title"), size="card"), inside=self, spacing=6, margins=0
+        )
+        self._lines = make_column(spacing=4)
+        column.addLayout(self._lines)
+        self.hide()
+
+    def show_ways(self, ways: Sequence[Cheaper], now: Fraction) -> None:
+        """Show other ways, beside what is taken now."""
+        empty(self._lines)
+        for place, way in enumerate(ways):
+            self._lines.addWidget(self._line(place, way, now))
+        self.setVisible(bool(ways))
+
+    def _line(self, place: int, way: Cheaper, now: Fraction) -> QWidget:
+        values = {"epsilon": level(way.epsilon) if way.epsilon else "0", "now": level(now)}
+        price = words.say("app.visit.cheaper.instead", **values) if way.epsilon != now else ""
+        said = named(Prose(f"{words.label(way.said)} {price}".rstrip()), f"cheaper-{place}")
+        take = make_button(words.say("app.visit.cheaper.take"), f"take-cheaper-{place}", look="link")
+        take.setAccessibleName(f"{take.text()}: {said.plain()}")
+        if way.given is None:  # nothing is left to be asked
+            take.hide()
+        take.clicked.connect(lambda checked=False: self.taken.emit(way.given))
+        line = row(said, take, stretch=False)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setStretch(0, 1)
+        part = QWidget(self)
+        part.setLayout(line)
+        return part
 
 
 class VisitPage(Page):
@@ -72,57 +113,44 @@ class VisitPage(Page):
         self._taken = Taken(None)
         self._remembered = ("", "", Remembered())
         self._shown: Any = None
-        self._choices = QHBoxLayout()
-        self._choices.setSpacing(20)
+        self._choices = make_row(spacing=20)
         self.group = QButtonGroup(self)
         self.group.buttonClicked.connect(lambda button: self._choose(button.property("step")))
         self.body.addLayout(self._choices)
-        self._sources = QVBoxLayout()
-        self._sources.setSpacing(14)
+        self._sources = make_column(spacing=14)
         self.body.addLayout(self._sources)
         self._build_asking()
         self._build_budget()
         self.heading = Heading(words.say("app.visit.answers"), size="side")
-        self.body.addWidget(self.heading)
         self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, ""), stays=False)
-        self.body.addWidget(self.views)
-        self.list = Prose(tone="quiet", pixels=12)
-        self.list.setObjectName("visits")
-        self.body.addWidget(self.list)
-        self.body.addStretch(1)
+        self.list = named(Prose(tone="quiet", pixels=12), "visits")
+        add(self.body, self.heading, self.views, self.list, STRETCH)
 
     def _build_asking(self) -> None:
         self.card = Card()
         self.card.body.setSpacing(14)
         self.form = ParameterForm()
         self.form.changed.connect(self._filled)
-        self.card.body.addWidget(self.form)
-        self.wrong = Prose(tone="wrong")
-        self.wrong.setObjectName("problem-visit")
-        self.card.body.addWidget(self.wrong)
+        self.wrong = named(Prose(tone="wrong"), "problem-visit")
+        add(self.card.body, self.form, self.wrong)
         self.secret = QLineEdit()
         self.secret.setObjectName("passphrase")
         self.secret.setEchoMode(QLineEdit.EchoMode.Password)
         self.secret.setPlaceholderText(words.say("app.visit.passphrase"))
         self.secret.setAccessibleName(words.say("app.visit.passphrase"))
         self.secret.setMaximumWidth(360)
-        self.card.body.addWidget(self.secret)
-        self.takes = Prose()
-        self.takes.setObjectName("takes")
-        self.card.body.addWidget(self.takes)
+        self.takes = named(Prose(), "takes")
         self.cheaper = CheaperWays()
         self.cheaper.taken.connect(self._take)
-        self.card.body.addWidget(self.cheaper)
+        add(self.card.body, self.secret, self.takes, self.cheaper)
         self.body.addWidget(self.card)
 
     def _build_budget(self) -> None:
-        self.budget = Card()
-        self.budget.setObjectName("reserved")
+        self.budget = named(Card(), "reserved")
         self.used = Prose()
         self.bar = SegmentBar()
         self.topic(self.bar, "reserved")
-        self.budget.body.addWidget(self.used)
-        self.budget.body.addWidget(self.bar)
+        add(self.budget.body, self.used, self.bar)
         self.body.addWidget(self.budget)
 
     # --- showing -----------------------------------------------------------------------------------
@@ -162,7 +190,7 @@ class VisitPage(Page):
             taken, self.opened_as, self.study.ledger_path, done=told, failed=self.refuse, slot="taken"
         )
 
-    def _offer(self, method: Method) -> None:
+    def _offer(self, method: type[Method]) -> None:
         """Offer the steps that the method declares."""
         for button in self.group.buttons():
             self.group.removeButton(button)
@@ -430,7 +458,7 @@ class VisitPage(Page):
     def _bring_answer(self) -> None:
         """Bring what was just answered into view."""
         if isValid(self) and self.heading.isVisible():
-            self.widget().layout().activate()
+            self._column.activate()
             self.verticalScrollBar().setValue(self.heading.y() - ABOVE)
 
     def explain(self, topic: str) -> Explanation:

@@ -332,7 +332,7 @@ class Marginals(Method):
         artefact = TableArtefact("table", (frame,), tuple(entries[name] for name in frame.columns))
         views, light = measured_views(learnt, schedule, columns, words=WORDS)
         drawn = _notes(columns, schedule, is_found=True)
-        return Release((artefact,), self.cost, views, (light, *drawn))
+        return Release((artefact,), self.cost, views, (*light, *drawn))
 
 
 def _not_released(request: Request) -> list[Problem]:

@@ -100,10 +100,10 @@ class Agreement:
         return all(self.agrees) and bool(sum(self.distances) <= whole[0])
 
     def _limits(self, cells: np.ndarray) -> np.ndarray:
-        return _limits(cells, self.moments, self.false_alarms / (len(self.cells) + 1))
+        return limits(cells, self.moments, self.false_alarms / (len(self.cells) + 1))
 
 
-def _limits(cells: np.ndarray, moments: Moments, share: float) -> np.ndarray:
+def limits(cells: np.ndarray, moments: Moments, share: float) -> np.ndarray:
     """Return what a sum over so many cells passes in a share of all cases, by its three moments."""
     from scipy.special import gammainccinv  # on first use
 
@@ -128,7 +128,7 @@ def agreement(
     moments = GAUSSIAN if is_gaussian else LAPLACE
     cells = tuple(one.counts.size for one in measured)
     chance = false_alarms / (len(cells) + 1)
-    noise = _limits(np.array(cells, dtype=np.float64), _LENGTHS[moments], chance)
+    noise = limits(np.array(cells, dtype=np.float64), _LENGTHS[moments], chance)
     distances, beyond = [], []
     for one, most in zip(measured, noise.tolist(), strict=True):
         off = np.abs(one.coarse(model.table(one.attributes)) - one.counts) / one.deviation

@@ -8,6 +8,7 @@ from engine.methods.datasets.marginal_model.agreement import LITTLE, Agreement, 
 from engine.methods.datasets.marginal_model.codes import MISSED, Coded
 from engine.methods.datasets.marginal_model.exactness import Z, combined_deviation
 from engine.methods.datasets.marginal_model.frequent import FrequentApart
+from engine.methods.datasets.marginal_model.relations import Relations, relations
 from engine.methods.datasets.marginal_model.rounds import Learnt
 from engine.methods.datasets.marginal_model.schedule import Schedule
 from engine.methods.shared.column_cells import ColumnCells
@@ -18,8 +19,8 @@ MOST_NAMED = 5
 
 def measured_views(
     learnt: Learnt, schedule: Schedule, columns: Sequence[ColumnCells], *, words: str
-) -> tuple[tuple[TableView, ...], Text]:
-    """Return tables of what was measured and how exactly, and a sentence on whether the model agrees.
+) -> tuple[tuple[TableView, ...], tuple[Text, ...]]:
+    """Return tables of what was measured, and sentences on whether the model agrees and on its relations.
 
     Parameters
     ----------
@@ -66,12 +67,37 @@ def measured_views(
         for cells in columns
         if isinstance(cells, FrequentApart)
     ]
+    carried = relations(learnt.model, learnt.measured, is_gaussian=schedule.is_gaussian)
+    answers = dict.fromkeys(carried.told, "told") | dict.fromkeys(carried.drowned, "drowned")
+    lines: list[tuple[Cell, ...]] = [
+        (
+            *row,
+            Text(f"{words}.views.measured.{answers[one.attributes]}") if one.attributes in answers else None,
+        )
+        for row, one in zip(rows, learnt.measured, strict=True)
+    ]
+    lines += [(*row, None) for row in every]
     headings = tuple(
-        Text(f"{words}.views.measured.{name}") for name in ("table", "cells", "within", "distance", "agrees")
+        Text(f"{words}.views.measured.{name}")
+        for name in ("table", "cells", "within", "distance", "agrees", "relation")
     )
     note = Text(f"{words}.views.measured.note")
-    measured = TableView(Text(f"{words}.views.measured.title"), headings, (*rows, *every), note)
-    return (measured, _shares(learnt, schedule, columns, words)), _light(found, tables, said, words)
+    measured = TableView(Text(f"{words}.views.measured.title"), headings, tuple(lines), note)
+    light = [_light(found, tables, said, words)]
+    if answers:
+        light.append(_carried(carried, names, words))
+    return (measured, _shares(learnt, schedule, columns, words)), tuple(light)
+
+
+def _carried(carried: Relations, names: Sequence[str], words: str) -> Text:
+    """Say which relations are larger than the noise, and that rows show others as well."""
+
+    def listed(sets: Sequence[Sequence[int]]) -> str:
+        return "; ".join(" × ".join(names[place] for place in one) for one in sets)
+
+    which = "some" if carried.told and carried.drowned else "all" if carried.told else "none"
+    told = {"told": listed(carried.told), "drowned": listed(carried.drowned)}
+    return Text(f"{words}.notes.relations_{which}", told)
 
 
 def _light(found: Agreement, tables: Sequence[str], said: Sequence[str], words: str) -> Text:

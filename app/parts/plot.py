@@ -1,0 +1,228 @@
+"""What is painted by hand: the base of all pictures, points to choose from, and the horizontal bar.
+
+A picture that stays as it is, or that a report has too, is drawn by the engine (`app.parts.views.figure`);
+painted here is what a person points at and moves, or what has no axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from app import words
+from app.theme import text_font, theme
+
+LEFTWARDS = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter  # of a text that ends at a line
+STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_Left: -1}
+
+
+class Painted(QWidget):
+    """Painted by its class in `paint`: smooth, in small letters, with a frame while it has the focus."""
+
+    FRAME: ClassVar = (1.0, 0.5, 4.0)  # how thick, how far inside, how round
+
+    def __init__(self, parent: QWidget | None = None, *, focus: bool = True) -> None:
+        super().__init__(parent)
+        if focus:
+            self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        theme.changed.connect(self.update)
+
+    def grow_across(self) -> None:
+        """Take what room there is from left to right, and no more height than needed."""
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def paint(self, painter: QPainter) -> None:
+        """Paint everything but the frame."""
+
+    def tip_at(self, place: QPointF) -> str | None:
+        """Return what is said of a place under the pointer; "" hides the tip, None takes the own one."""
+        return None
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(text_font(11))
+        self.paint(painter)
+        if self.hasFocus():
+            thick, inside, round_ = self.FRAME
+            painter.setPen(QPen(theme.tokens().colour("accent"), thick))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            whole = QRectF(self.rect()).adjusted(inside, inside, -inside, -inside)
+            painter.drawRoundedRect(whole, round_, round_)
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            said = self.tip_at(QPointF(event.pos()))
+            if said:
+                QToolTip.showText(event.globalPos(), words.tip(said), self)
+            elif said is not None:
+                QToolTip.hideText()
+            if said is not None:
+                return True
+        return super().event(event)
+
+
+def cut(painter: QPainter, text: str, width: float) -> str:
+    """Return as much of a text as a width has room for."""
+    return painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(width))
+
+
+class PointPicture(Painted):
+    """Points in a field between axes; ``chosen`` tells the place of the one clicked, or reached by a key."""
+
+    FRAME: ClassVar = (1.5, 1.0, 8.0)
+    MARGINS: ClassVar = (54, 30, 24, 44)  # left, top, right, bottom
+    NEAR: ClassVar = 40.0  # pixels within which a click means a point
+    chosen = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.grow_across()
+        self.place = 0
+
+    def field(self) -> QRectF:
+        """Return where the points lie."""
+        left, top, right, bottom = self.MARGINS
+        return QRectF(left, top, max(self.width() - left - right, 50), max(self.height() - top - bottom, 30))
+
+    def at(self, where: QPointF) -> int | None:
+        """Return the place of the point that a person means by a place of the picture."""
+        raise NotImplementedError
+
+    def in_order(self, key: Qt.Key) -> list[int]:
+        """Return the places in the order in which an arrow key goes through them."""
+        raise NotImplementedError
+
+    def step_of(self, key: Qt.Key) -> int:
+        """Return by how many places a key moves, 0 for one that does not."""
+        return STEPS.get(key, 0)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        place = self.at(event.position())
+        if place is not None:
+            self.chosen.emit(place)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        step = self.step_of(key)
+        places = self.in_order(key) if step else []
+        if not places:
+            super().keyPressEvent(event)
+            return
+        at = places.index(self.place) if self.place in places else 0
+        self.chosen.emit(places[max(0, min(at + step, len(places) - 1))])
+
+    def draw_level(self, painter: QPainter, level: float, text: str) -> None:
+        """Draw a line across the field with its number at the left."""
+        tokens, field = theme.tokens(), self.field()
+        painter.setPen(tokens.colour("line"))
+        painter.drawLine(QPointF(field.left(), level), QPointF(field.right(), level))
+        painter.setPen(tokens.colour("quiet"))
+        painter.drawText(QRectF(0, level - 8, self.MARGINS[0] - 8, 16), LEFTWARDS, text)
+
+
+class ShareBar(Painted):
+    """A part of a whole as a bar; words beside it say it too.
+
+    Parameters
+    ----------
+    thick
+        Pixels from the upper to the lower edge of the bar.
+    height
+        Pixels that the widget takes; a limit is a tick as high as that.
+    least
+        Pixels that a part larger than nothing has at least.
+    """
+
+    def __init__(self, thick: int = 6, height: int | None = None, *, least: float = 0.0) -> None:
+        super().__init__(focus=False)
+        self.share, self.limit = 0.0, -1.0
+        self.colours = ("line", "accent")
+        self.round, self._thick, self._least = 3.0, thick, least
+        self.setFixedHeight(thick if height is None else height)
+        self.grow_across()
+
+    def sizeHint(self) -> QSize:
+        return QSize(160, self.height())
+
+    def show_share(
+        self, share: float, limit: float = -1.0, *, colours: tuple[str, str] = ("line", "accent")
+    ) -> None:
+        """Show another share from 0 to 1, the place of a limit, and the colours of the rest and the part."""
+        self.share, self.limit, self.colours = min(max(share, 0.0), 1.0), limit, colours
+        self.update()
+
+    def paint(self, painter: QPainter) -> None:
+        tokens, width, top = theme.tokens(), float(self.width()), (self.height() - self._thick) / 2
+        long = max(width * self.share, self._least if self.share > 0 else 0.0)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for across, name in zip((width, long), self.colours, strict=True):
+            colour = tokens.colour(name.removesuffix("_pale"))
+            if name.endswith("_pale"):
+                colour.setAlphaF(0.35)
+            painter.setBrush(colour)
+            painter.drawRoundedRect(QRectF(0, top, across, self._thick), self.round, self.round)
+        if 0 <= self.limit <= 1:
+            painter.setPen(QPen(tokens.colour("text"), 2))
+            place = min(max(1.0, width * self.limit), width - 1)
+            painter.drawLine(QLineF(place, 0, place, self.height()))
+
+
+# --- A budget as a bar of segments ----------------------------------------------------------------------
+
+USED, NEXT, LEFT = "used", "next", "left"
+HEIGHT, LABELS, GAP = 10, 20, 2
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One part: its share of the whole, from 0 to 1, what is written below, and what it is."""
+
+    share: float
+    label: str
+    kind: str = USED
+
+
+class SegmentBar(Painted):
+    """The parts beside one another; told apart by fill and by the words below."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("segments")
+        self.segments: tuple[Segment, ...] = ()
+        self.grow_across()
+
+    def sizeHint(self) -> QSize:
+        return QSize(300, HEIGHT + LABELS + 4)
+
+    def show_segments(self, segments: Sequence[Segment], spoken: str) -> None:
+        """Show other parts; ``spoken`` says all of them."""
+        self.segments = tuple(segments)
+        self.setAccessibleName(spoken)
+        self.update()
+
+    def paint(self, painter: QPainter) -> None:
+        tokens = theme.tokens()
+        left, room = 0.0, self.width() - GAP * max(len(self.segments) - 1, 0)
+        for segment in self.segments:
+            width = room * segment.share
+            place = QRectF(left, 1, max(width, 1.0), HEIGHT)
+            if segment.kind == NEXT:  # pale with an edge: not spent yet
+                painter.setPen(tokens.colour("accent"))
+                painter.setBrush(tokens.colour("accent_soft"))
+            else:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(tokens.colour("accent" if segment.kind == USED else "line"))
+            painter.drawRoundedRect(place, 4, 4)
+            painter.setPen(tokens.colour("accent" if segment.kind == NEXT else "quiet"))
+            below = QRectF(left, HEIGHT + 3, width, LABELS)
+            if painter.fontMetrics().horizontalAdvance(segment.label) <= width:
+                painter.drawText(below, Qt.AlignmentFlag.AlignCenter, segment.label)
+            left += width + GAP
