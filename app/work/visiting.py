@@ -13,7 +13,7 @@ from engine import strict_json
 from engine.bounded import EVIDENCE, read_bytes, read_text
 from engine.errors import EngineError, InputRefused
 from engine.methods.parameters import Parameter, Problem
-from engine.methods.protocol import Cheaper, Request, Source
+from engine.methods.protocol import Cheaper, Request, Service, Source
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 from engine.table.schema import Column, Role, Schema
