@@ -452,7 +452,7 @@ class Method(Triable, Leaving, ABC):
     @property
     def values(self) -> Mapping[str, Any]:
         """What was chosen, by the name of the parameter: checked, converted, defaults filled in."""
-        return self.values
+        return self.request.values
 
     @property
     def schema(self) -> Schema:
