@@ -58,7 +58,7 @@ NOISY = [
 
 
 @pytest.mark.parametrize(
-    ("method", "plan"), NOISY, ids=lambda one: one.id if isinstance(one, Method) else one.purpose.title
+    ("method", "plan"), NOISY, ids=lambda one: one.id if isinstance(one, type) else one.purpose.title
 )
 def test_a_smaller_claim_would_be_seen_by_what_is_drawn_alone(
     method: Method, plan: Plan, tmp_path: Path
