@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Family, Rows, TableArtefact
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
+from engine.methods.protocol import Family, Method, Rows, TableArtefact
 from engine.numbers import brief
 from engine.risk.combinations import Numbers, dense
 from engine.risk.encoding import IDENTIFYING, EncodedTable, encode_column
@@ -47,8 +47,8 @@ class RiskAfter(InternalMeasure):
     families = frozenset({Family.DATASET})
     needs = frozenset({Need.USED, Need.RELEASE})
 
-    def further_applies(self, subject: Subject) -> bool:
-        return subject.method.rows in (Rows.COARSER, Rows.REAL)
+    def further_applies(self, subject: Method) -> bool:
+        return subject.rows in (Rows.COARSER, Rows.REAL)
 
     def evaluate(self, context: Private) -> InternalMeasured:
         artefact = next((one for one in context.release.artefacts if isinstance(one, TableArtefact)), None)
@@ -61,7 +61,7 @@ class RiskAfter(InternalMeasure):
         by_all: dict[str, int] = {}
         if columns and len(after):
             theirs = np.arange(len(after)) if artefact.origins is None else person[artefact.origins]
-            linked = context.subject.promise.kind == LINKED
+            linked = context.subject.cost.kind == LINKED
             by_all = _alone_by_all(after[columns], theirs, linked=linked)
         if not identifying:
             return InternalMeasured(_by_all_view(by_all), by_all)
