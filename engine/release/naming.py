@@ -13,9 +13,8 @@ from enum import StrEnum
 import pandas as pd
 
 from engine.errors import InputRefused
-from engine.methods.protocol import MAIN, Method, Request
+from engine.methods.protocol import MAIN, Method
 from engine.privacy.promise import Promise
-from engine.release.checked import Checked
 from engine.release.decisions import NAMES_PEOPLE, decision_about
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
@@ -60,14 +59,14 @@ def is_asked(method: Method, promise: Promise) -> bool:
     return promise.loss is None and bool(method.rows.value != "none")
 
 
-def naming(table: Table, request: Request, method: Method) -> tuple[Naming, ...]:
+def naming(table: Table, design: Method) -> tuple[Naming, ...]:
     """Find the columns that name people among those that leave as they stand.
 
     Parameters
     ----------
     table
         The custodian's table as it is prepared.
-    request, method
+    design
         What is to be released.
 
     Returns
@@ -82,9 +81,9 @@ def naming(table: Table, request: Request, method: Method) -> tuple[Naming, ...]
     entered twice, is no other person. It does not find a column of few values that somebody knows by heart.
     """
     found = []
-    frame, key = table.rows(), request.schema.person_key
+    frame, key = table.rows(), design.schema.person_key
     people = None if key is None or key.name not in table.names else frame[key.name]
-    for name in method.keeps(request):
+    for name in design.keeps:
         if name not in table.names:
             continue
         looked = profile(table, name, frame[name])
@@ -107,7 +106,7 @@ def _tells_apart(looked: Profile, cells: pd.Series, people: pd.Series | None) ->
     return bool((holders == 1).sum() >= NEARLY_ALL * holders.sum())
 
 
-def refuse_named(plan: Plan, checked: Checked, prepared: Mapping[str, PreparedTable]) -> None:
+def refuse_named(plan: Plan, design: Method, prepared: Mapping[str, PreparedTable]) -> None:
     """Refuse rows with a column that names people and no reason for it. Before anything is reserved.
 
     Raises
@@ -115,9 +114,9 @@ def refuse_named(plan: Plan, checked: Checked, prepared: Mapping[str, PreparedTa
     InputRefused
         ``run.names_people`` names the first such column, and why.
     """
-    if MAIN not in prepared or not is_asked(checked.method, checked.promise):
+    if MAIN not in prepared or not is_asked(design, design.cost):
         return
-    found = naming(prepared[MAIN].table, checked.request, checked.method)
+    found = naming(prepared[MAIN].table, design)
     without = [one for one in found if not reason_for(plan, one.column)]
     if without:
         first = without[0]
@@ -139,11 +138,11 @@ def reason_for(plan: Plan, column: str) -> str:
     return next(taken, "").strip()
 
 
-def notes(plan: Plan, checked: Checked) -> tuple[Text, ...]:
+def notes(plan: Plan, design: Method) -> tuple[Text, ...]:
     """Return what the recipient is told of the columns that leave for a reason although they name people."""
-    if not is_asked(checked.method, checked.promise):
+    if not is_asked(design, design.cost):
         return ()
-    kept = checked.method.keeps(checked.request)
+    kept = design.keeps
     return tuple(
         Text("report.columns.names_people", {"column": name}) for name in kept if reason_for(plan, name)
     )
