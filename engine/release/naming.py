@@ -27,7 +27,7 @@ from engine.views import Text
 FEWEST = 20
 """Different values from which on a column can tell people apart."""
 NEARLY_ALL = 0.95
-"""Share of what people have in a column that nobody else has: one row that stands twice hides no number."""
+"""Share of the values of a column that one person alone has: a word that many share hides no number."""
 
 
 class Why(StrEnum):
@@ -103,7 +103,7 @@ def _tells_apart(looked: Profile, cells: pd.Series, people: pd.Series | None) ->
     person = filled.index if people is None else people[filled.index]
     theirs = pd.DataFrame({"value": filled, "person": person})
     holders = theirs.drop_duplicates()["value"].value_counts()
-    return bool((holders == 1).sum() >= NEARLY_ALL * holders.sum())
+    return bool((holders == 1).sum() >= NEARLY_ALL * len(holders))
 
 
 def refuse_named(plan: Plan, design: Method, prepared: Mapping[str, PreparedTable]) -> None:

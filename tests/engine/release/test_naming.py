@@ -96,10 +96,11 @@ def test_any_column_with_one_value_a_row_is_such_a_column(tmp_path: Path) -> Non
 KEPT_NUMBERS = [one for one in OF_ROWS if one.id in ("datasets.pseudonyms", "datasets.k_anonymity")]
 
 
+@pytest.mark.parametrize("rows", [2, 1500])
 @pytest.mark.parametrize("asked", KEPT_NUMBERS, ids=lambda one: one.id)
-def test_a_number_that_stands_twice_hides_no_other_one(asked: Method, tmp_path: Path) -> None:
-    """A row that was entered twice, a number given twice: 4,998 others still name their people."""
-    plan = plan_with(asked, tmp_path, lambda place: number_of(max(place, 1)), name="crp")
+def test_a_number_that_stands_twice_hides_no_other_one(asked: Method, rows: int, tmp_path: Path) -> None:
+    """A row that was entered twice, a number for all who have none: the others still name their people."""
+    plan = plan_with(asked, tmp_path, lambda place: number_of(max(place, rows - 1)), name="crp")
     with pytest.raises(InputRefused) as refused:
         made(plan, tmp_path)
     assert refused.value.code == "run.names_people_each_row"
