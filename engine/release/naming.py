@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+import pandas as pd
+
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN, Method
 from engine.privacy.promise import Promise
@@ -17,10 +19,15 @@ from engine.release.decisions import NAMES_PEOPLE, decision_about
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
 from engine.table.schema import Role
-from engine.table.suggest.profile import profile
+from engine.table.suggest.profile import Profile, profile
 from engine.table.suggest.suggest import suggest_from
 from engine.table.table import Table
 from engine.views import Text
+
+FEWEST = 20
+"""Different values from which on a column can tell people apart."""
+NEARLY_ALL = 0.95
+"""Share of what people have in a column that nobody else has: one row that stands twice hides no number."""
 
 
 class Why(StrEnum):
@@ -39,7 +46,8 @@ class Naming:
     column
         Its name.
     why
-        Whether it was recognised as an identifier, or has a value of its own in every row.
+        Whether it was recognised as an identifier, or has a value of its own in nearly every row, or for
+        nearly everybody.
     """
 
     column: str
@@ -68,12 +76,13 @@ def naming(table: Table, design: Method) -> tuple[Naming, ...]:
 
     Notes
     -----
-    A column names people that is recognised as an identifier by its name or the form of its cells, or that
-    has another value in every filled cell, of twenty at least. It does not find a column of few values that
-    somebody knows by heart.
+    A column names people that is recognised as an identifier by its name or the form of its cells, or whose
+    values, twenty at least, are nearly all one person's alone: a person with several rows, or a row that was
+    entered twice, is no other person. It does not find a column of few values that somebody knows by heart.
     """
     found = []
-    frame = table.rows()
+    frame, key = table.rows(), design.schema.person_key
+    people = None if key is None or key.name not in table.names else frame[key.name]
     for name in design.keeps:
         if name not in table.names:
             continue
@@ -81,9 +90,20 @@ def naming(table: Table, design: Method) -> tuple[Naming, ...]:
         (suggested,) = suggest_from([looked])
         if suggested.role in (Role.DIRECT_IDENTIFIER, Role.PERSON_KEY):
             found.append(Naming(name, Why.RECOGNISED))
-        elif looked.unique:
+        elif looked.unique or _tells_apart(looked, frame[name], people):
             found.append(Naming(name, Why.EACH_ROW))
     return tuple(found)
+
+
+def _tells_apart(looked: Profile, cells: pd.Series, people: pd.Series | None) -> bool:
+    """Say whether nearly all values of a column are one person's alone; of one row's where none is marked."""
+    if looked.distinct < FEWEST:
+        return False
+    filled = cells[cells.notna() & ~cells.astype("str").isin(looked.missing)].astype("str")
+    person = filled.index if people is None else people[filled.index]
+    theirs = pd.DataFrame({"value": filled, "person": person})
+    holders = theirs.drop_duplicates()["value"].value_counts()
+    return bool((holders == 1).sum() >= NEARLY_ALL * holders.sum())
 
 
 def refuse_named(plan: Plan, design: Method, prepared: Mapping[str, PreparedTable]) -> None:

@@ -22,6 +22,7 @@ from engine.table.reading.options import ReadOptions
 _CONTROLS = "\x01\x02\x03\x04\x05\x06\x07\x0e\x0f"
 _CONTENT = {"\n": r"\r(?!\n)", "\r": r"(?<!\r)\n", "\r\n": r"\r(?!\n)|(?<!\r)\n"}
 _PIECE = 1 << 20
+_SPELT = dict.fromkeys(map(ord, "\r\n"), "\ufffd")
 
 
 @dataclass(frozen=True)
@@ -206,6 +207,12 @@ def decoder_of(encoding: str) -> Callable[[bytes], str]:
         whole = codecs.getincrementaldecoder(encoding)(errors="replace")
         return lambda piece: whole.decode(piece, final=not piece)
     begun: list[bytes] = []
+    ends_by_bytes = b"\r\n".decode(encoding, "replace") == "\r\n"
+
+    def decoded(part: bytes) -> str:
+        text = part.decode(encoding, "replace")
+        # One that is spelt out, as UTF-7 and escapes can, is content: it would make rows out of one cell.
+        return text if part[:1] in b"\r\n" or not ends_by_bytes else text.translate(_SPELT)
 
     def decode(piece: bytes) -> str:
         upto = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1 if piece else 0
@@ -215,6 +222,6 @@ def decoder_of(encoding: str) -> Callable[[bytes], str]:
         lines = b"".join([*begun, piece[:upto]])
         begun[:] = [piece[upto:]]
         # The ends apart: what begins a character of two bytes must not take one of them.
-        return "".join(part.decode(encoding, "replace") for part in re.findall(rb"[^\r\n]+|[\r\n]+", lines))
+        return "".join(decoded(part) for part in re.findall(rb"[^\r\n]+|[\r\n]+", lines))
 
     return decode

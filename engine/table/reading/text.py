@@ -208,7 +208,7 @@ def _fast(
                 hides = True
                 continue
             if "straddling" in str(error) and block < _LONGEST_LINE:
-                block *= 32
+                block = min(block * 32, _LONGEST_LINE)  # Arrow counts it in 32 bits
                 continue
             raise
         finally:

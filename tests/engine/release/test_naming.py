@@ -93,6 +93,40 @@ def test_any_column_with_one_value_a_row_is_such_a_column(tmp_path: Path) -> Non
     assert refused.value.code == "run.names_people_each_row"
 
 
+KEPT_NUMBERS = [one for one in OF_ROWS if one.id in ("datasets.pseudonyms", "datasets.k_anonymity")]
+
+
+@pytest.mark.parametrize("asked", KEPT_NUMBERS, ids=lambda one: one.id)
+def test_a_number_that_stands_twice_hides_no_other_one(asked: Method, tmp_path: Path) -> None:
+    """A row that was entered twice, a number given twice: 4,998 others still name their people."""
+    plan = plan_with(asked, tmp_path, lambda place: number_of(max(place, 1)), name="crp")
+    with pytest.raises(InputRefused) as refused:
+        made(plan, tmp_path)
+    assert refused.value.code == "run.names_people_each_row"
+
+
+@pytest.mark.parametrize("cap", [1, 3])
+def test_nor_do_several_rows_of_the_same_person(cap: int, tmp_path: Path) -> None:
+    """A number that is the same in all rows of a person names that person as the key does."""
+    plan = plan_with(method("datasets.pseudonyms"), tmp_path, name="crp")
+    path = tmp_path / plan.files[MAIN].path
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    key = plan.schema.person_key
+    assert key is not None
+    for row in rows:
+        row["crp"] = str(int(row[key.name]) * 3 % 1_000_003)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    assert len({row["crp"] for row in rows}) < len(rows)
+    plan = replace(plan, schemas={MAIN: replace(plan.schema, rows_per_person=cap)})
+    with pytest.raises(InputRefused) as refused:
+        made(plan, tmp_path)
+    assert refused.value.code == "run.names_people_each_row"
+
+
 def test_what_repeats_leaves_as_before(tmp_path: Path) -> None:
     plan = plan_with(method("datasets.pseudonyms"), tmp_path, lambda place: str(place % 50), name="ward")
     assert made(plan, tmp_path).folder.is_dir()

@@ -208,3 +208,31 @@ def test_a_plan_of_before_takes_every_line_for_a_row(tmp_path):
     open_mark = '7,"f,1,1,1,2020-01-01'
     found = run_rows(tmp_path, table((open_mark, *ROWS)), multiline="-")
     assert len(found) == len(ROWS) + 1
+
+
+@pytest.mark.parametrize(
+    ("encoding", "cell"),
+    [
+        ("utf-7", b"x+AAo-f,x,x+AAo-g,x,x"),
+        ("unicode_escape", rb"x\nf,x,x\ng,x,x"),
+        ("raw_unicode_escape", rb"x\u000af,x,x"),
+    ],
+)
+@pytest.mark.parametrize("read", [rows_of, patiently])
+def test_an_end_of_line_that_is_spelt_out_makes_no_row(tmp_path, read, encoding, cell):
+    """Some encodings can write an end of line in other bytes, and one cell would be any number of people."""
+    options = replace(SAID, encoding=encoding)
+    lines = [b"a,b,c", *LINES]
+    alone = read(tmp_path, b"\n".join(lines) + b"\n", options)
+    together = read(tmp_path, b"\n".join([*lines[:3], b"q,a," + cell, *lines[3:]]) + b"\n", options)
+    assert len(alone) == 6 and [row for row in together if row[0].startswith("p")] == alone
+    assert len(together) <= 7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [140 << 20, 300 << 20])
+def test_nor_does_a_cell_of_any_length_stop_a_run(tmp_path, size):
+    """Whether a release exists must not tell that somebody's cell is longer than a reader's block."""
+    lines = [b"a,b,c", *LINES[:3], b"q,a," + b"x" * size, *LINES[3:]]
+    found = rows_of(tmp_path, b"\n".join(lines) + b"\n", SAID)
+    assert len(found) == 7 and len(found[3][2]) == size
