@@ -23,6 +23,9 @@ from engine.views import Label, TableView, Text, View, amount, from_json
 def cover(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Part, ...]:
     """Return the first page of a report."""
     parts: list[Part] = [sentence(evidence)]
+    facts = facts_of(evidence)
+    if facts.opened and facts.bounded and not facts.local:
+        parts.append(say("cover.opened"))
     exact = accuracy(evidence)
     if exact:
         parts.append(
@@ -52,8 +55,9 @@ def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:
         said.append(Text("preview.unit", {"unit": told}))
     counted = guesses(evidence)
     if counted is not None:
-        worst = "_worst" if len(evidence.measures["utility.small_groups"]) > 1 else ""
-        said.append(say(f"cover.guesses{worst}", n=counted[0], all=counted[1]))
+        several = len(evidence.measures["utility.small_groups"]) > 1
+        name = "cover.guesses_worst" if several else "cover.guesses"
+        said.append(say(name, n=counted[0], all=counted[1]))
     return tuple(said)
 
 

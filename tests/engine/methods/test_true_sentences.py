@@ -278,3 +278,14 @@ def test_the_first_words_to_a_recipient_are_not_said_twice(method: Method) -> No
             " ".join(one.split()[:5]) for one in re.split(r"(?<=[.;:])\s", text) if len(one.split()) > 5
         ]
         assert [one for one in starts if starts.count(one) > 1] == []
+
+
+@EVERY
+def test_a_bound_over_answers_that_have_not_left_is_said_to_be_over_them(method: Method) -> None:
+    """What opens a service tells of nobody: its level is that of all later answers together."""
+    told = texts.text("report.cover.opened")
+    for plan, folder in ran(method):
+        promise = Promise.from_json(evidence(folder)["promise"])
+        later = bool(method.steps) and not plan.step and side(promise) == "bounded"
+        said = words(folder / "release" / "report-external.html")
+        assert (told in said) == later
